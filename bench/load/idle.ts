@@ -1,0 +1,82 @@
+// What a user waits for and pays before the first call: start to ready, memory of an idle engine, and how long the
+// command line takes to its output. Medians over fresh processes.
+//
+//   npm run bench:idle
+
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { setTimeout as wait } from 'node:timers/promises';
+
+const ROUNDS = 9;
+const SVC = 'bin/svc.js';
+
+const readyMs: number[] = [];
+const rssMib: number[] = [];
+for (let round = 0; round < ROUNDS; round++) {
+  const begun = performance.now();
+  const engine = startEngine('0');
+  await outputOf(engine, /ws:\/\//);
+  readyMs.push(performance.now() - begun);
+  // Idle means that start-up garbage had its time: the figure a user sees minutes later.
+  await wait(2000);
+  rssMib.push(Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${engine.pid}/status`, 'utf8'))?.[1]) / 1024);
+  await stop(engine);
+}
+
+const engine = startEngine('49199');
+await outputOf(engine, /ws:\/\//);
+const commands: Record<string, string[]> = {
+  'bare node -e 0': ['-e', '0'],
+  'svc --version': [SVC, '--version'],
+  'svc functions list': [SVC, 'functions', 'list', '--url', 'ws://127.0.0.1:49199'],
+};
+const commandMs = Object.entries(commands).map(([name, args]) => [name, median(timesOf(args))] as const);
+await stop(engine);
+
+process.stdout.write(`| what | median | target |\n|---|---|---|
+| engine, start to ready | ${median(readyMs).toFixed(0)} ms | ≤ 400 ms |
+| engine, idle memory | ${median(rssMib).toFixed(0)} MiB | ≤ 120 MiB |
+${commandMs.map(([name, ms]) => `| ${name} | ${ms.toFixed(0)} ms | ${targetOf(name)} |`).join('\n')}
+`);
+
+function startEngine(port: string): ChildProcess {
+  const env = { ...process.env, SVC_PORT: port };
+  return spawn(process.execPath, [SVC, 'start', '--config', 'svc-config.yaml'], { env, stdio: 'pipe' });
+}
+
+async function outputOf(child: ChildProcess, wanted: RegExp): Promise<void> {
+  let seen = '';
+  await new Promise<void>((resolve) => {
+    for (const stream of [child.stdout, child.stderr]) {
+      stream?.on('data', (chunk: Buffer) => {
+        seen += chunk.toString();
+        if (wanted.test(seen)) resolve();
+      });
+    }
+  });
+}
+
+async function stop(child: ChildProcess): Promise<void> {
+  const gone = once(child, 'exit');
+  child.kill('SIGTERM');
+  await gone;
+}
+
+function timesOf(args: string[]): number[] {
+  return Array.from({ length: ROUNDS }, () => {
+    const begun = performance.now();
+    const { status, stderr } = spawnSync(process.execPath, args);
+    if (status !== 0) throw new Error(`${args.join(' ')} ended with ${status}: ${stderr}`);
+    return performance.now() - begun;
+  });
+}
+
+function targetOf(name: string): string {
+  if (name === 'svc --version') return '≤ 120 ms';
+  return name === 'svc functions list' ? '≤ 250 ms' : '60 ms on the reference machine';
+}
+
+function median(values: number[]): number {
+  return [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0;
+}

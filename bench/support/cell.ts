@@ -1,0 +1,128 @@
+// One measured cell: a fresh server, a fresh responder and a fresh caller process, loaded at once, measured from
+// outside. A Node server that idles before its turn measured up to a third slower, hence fresh ones for each cell.
+
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+
+export interface CellSpec {
+  readonly payloadBytes: number;
+  readonly inFlight: number;
+  readonly warmupMs: number;
+  readonly measureMs: number;
+}
+
+/** Which programs play the three parts. Each is a file that speaks `bench/support/part.ts`. */
+export interface Contender {
+  readonly name: string;
+  /** Absent: the other two talk directly, and the responder tells the address. */
+  readonly server: readonly string[] | undefined;
+  readonly responder: readonly string[];
+  readonly caller: readonly string[];
+}
+
+export interface CellResult {
+  readonly callsPerSecond: number;
+  readonly p50Us: number;
+  readonly p99Us: number;
+  readonly worstUs: number;
+  /** Microseconds of CPU per call, by part. */
+  readonly serverCpuUs: number;
+  readonly responderCpuUs: number;
+  readonly callerCpuUs: number;
+  readonly serverRssMib: number;
+}
+
+interface Part {
+  readonly child: ChildProcess;
+  ask<T>(message: object): Promise<T>;
+}
+
+/** What a part says of itself when it stands. */
+interface Standing {
+  readonly url?: string;
+  /** The process that does the work, where the part is only its parent. */
+  readonly pid?: number;
+}
+
+interface CallerReport {
+  readonly calls: number;
+  readonly seconds: number;
+  readonly p50Us: number;
+  readonly p99Us: number;
+  readonly worstUs: number;
+}
+
+export async function measureCell(contender: Contender, spec: CellSpec): Promise<CellResult> {
+  const server = contender.server === undefined ? undefined : await startPart(contender.server, []);
+  const standing = await server?.ask<Standing>({ ask: 'ready' });
+  const responder = await startPart(contender.responder, [standing?.url ?? '']);
+  const { url = standing?.url ?? '' } = await responder.ask<Standing>({ ask: 'ready' });
+  const caller = await startPart(contender.caller, [url]);
+  const pids = [standing?.pid ?? server?.child.pid, responder.child.pid, caller.child.pid];
+  await caller.ask({ ask: 'ready' });
+  try {
+    await caller.ask({ ask: 'run', payloadBytes: spec.payloadBytes, inFlight: spec.inFlight, ms: spec.warmupMs });
+    const before = pids.map(cpuUs);
+    const report = await caller.ask<CallerReport>({
+      ask: 'run',
+      payloadBytes: spec.payloadBytes,
+      inFlight: spec.inFlight,
+      ms: spec.measureMs,
+    });
+    const after = pids.map(cpuUs);
+    const perCall = (part: number): number => ((after[part] ?? 0) - (before[part] ?? 0)) / report.calls;
+    return {
+      callsPerSecond: report.calls / report.seconds,
+      p50Us: report.p50Us,
+      p99Us: report.p99Us,
+      worstUs: report.worstUs,
+      serverCpuUs: perCall(0),
+      responderCpuUs: perCall(1),
+      callerCpuUs: perCall(2),
+      serverRssMib: rssMib(pids[0]),
+    };
+  } finally {
+    for (const part of [caller, responder, server]) if (part !== undefined) await stop(part.child);
+  }
+}
+
+async function startPart(command: readonly string[], args: readonly string[]): Promise<Part> {
+  const child = spawn(process.execPath, [...command, ...args], { stdio: ['ignore', 'ignore', 'inherit', 'ipc'] });
+  return {
+    child,
+    async ask<T>(message: object): Promise<T> {
+      const answered = once(child, 'message');
+      const ended = once(child, 'exit').then(([code]) => {
+        throw new Error(`${command.join(' ')} ended with ${code} while it was asked ${JSON.stringify(message)}`);
+      });
+      child.send(message);
+      const [answer] = await Promise.race([answered, ended]);
+      // The parts are ours and answer what their question asks for.
+      return answer as T;
+    },
+  };
+}
+
+async function stop(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null) return;
+  const gone = once(child, 'exit');
+  child.kill('SIGKILL');
+  await gone;
+}
+
+const CLOCK_TICK_US = 10_000;
+
+/** User and system time of the whole process, all threads. */
+function cpuUs(pid: number | undefined): number {
+  if (pid === undefined) return 0;
+  const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  return (Number(fields[11]) + Number(fields[12])) * CLOCK_TICK_US;
+}
+
+function rssMib(pid: number | undefined): number {
+  if (pid === undefined) return 0;
+  const status = readFileSync(`/proc/${pid}/status`, 'utf8');
+  return Number(/VmRSS:\s+(\d+)/.exec(status)?.[1] ?? 0) / 1024;
+}

@@ -1,0 +1,12 @@
+// The responder part with svc-sdk: answers with what it was given.
+
+import { registerWorker } from 'svc-sdk';
+import { answerReady } from './part.ts';
+
+const wire = process.argv.includes('json') ? 'json' : 'binary';
+const svc = registerWorker(process.argv.at(-1), { worker_name: 'responder', wire });
+svc.registerFunction('bench::echo', (payload: unknown) => payload);
+answerReady(async () => {
+  await svc.ready();
+  return {};
+});

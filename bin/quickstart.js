@@ -1,0 +1,35 @@
+// `npm start`: the engine on svc-config.yaml and the sample worker beside it, until Ctrl-C.
+
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+const run = (...args) => spawn(process.execPath, args, { cwd: root, stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
+
+const engine = run('bin/svc.js', 'start', '--config', 'svc-config.yaml');
+const ended = once(engine, 'exit');
+let worker;
+engine.once('message', () => {
+  worker = run('docs/quickstart/worker.js');
+  worker.once('message', () => process.stdout.write(INVITATION));
+});
+
+// Ctrl-C reaches all processes of the terminal by itself; a SIGTERM to this one must be passed on.
+process.on('SIGINT', () => {});
+process.on('SIGTERM', () => {
+  engine.kill('SIGTERM');
+  worker?.kill('SIGTERM');
+});
+
+const INVITATION = `
+The engine runs, and the worker 'greeter' offers two functions. In a second terminal, paste:
+
+  npx svc trigger greet::hello name=Ada
+
+Ctrl-C stops both.
+`;
+
+const [code] = await ended;
+worker?.kill('SIGTERM');
+process.exitCode = code ?? 1;

@@ -1,0 +1,21 @@
+#!/usr/bin/env node
+// The door of the built program. Plain JavaScript without static imports of ours, so that an old Node
+// reaches the check instead of failing on syntax it does not know.
+
+import { existsSync } from 'node:fs';
+
+const [major, minor] = process.versions.node.split('.').map(Number);
+const main = new URL('../dist/src/main.js', import.meta.url);
+
+if (major < 20 || (major === 20 && minor < 12)) {
+  refuse(`svc needs Node 20.12 or newer; this is Node ${process.versions.node}. See https://nodejs.org`);
+} else if (!existsSync(main)) {
+  refuse('svc is not built yet; run: npm run build');
+} else {
+  await import(main.href);
+}
+
+function refuse(message) {
+  process.stderr.write(`error: ${message}\n`);
+  process.exitCode = 78;
+}

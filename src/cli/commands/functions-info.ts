@@ -1,0 +1,83 @@
+import { isSvcError } from '../../sdk/errors.ts';
+import { defineCommand } from '../command.ts';
+import { type EngineConnection, withEngine } from '../connection.ts';
+import { CONNECTION_FLAGS } from '../connection-flags.ts';
+import { stripUnsafe, stripUnsafeLines } from '../display-text.ts';
+import { EXIT } from '../exit-codes.ts';
+import { parameterLines, requestSchemaOf, responseSchemaOf, unknownFunction } from '../function-facts.ts';
+import { isRecord, type JsonRecord, recordsIn, textIn } from '../records.ts';
+import { examplePairs, parametersOf } from '../schema-parameters.ts';
+import { quoteForShell } from '../shell-quote.ts';
+import { formatPairs } from '../two-columns.ts';
+
+export const functionsInfo = defineCommand({
+  name: 'functions info',
+  summary: 'Show one function: workers, triggers, schemas.',
+  operands: { usage: '<id>', min: 1, max: 1, help: 'The id of the function, such as orders::create.' },
+  flags: { ...CONNECTION_FLAGS },
+  formats: ['table', 'json', 'jsonl'],
+  examples: [
+    { line: 'svc functions info orders::create', shows: 'Everything known about it, and how to call it.' },
+    { line: 'svc functions info orders::create --json', shows: 'The record of the engine as it is.' },
+  ],
+  exitCodes: [EXIT.notFound, EXIT.timedOut, EXIT.unreachable, EXIT.refused],
+  async run(context) {
+    const [functionId = ''] = context.operands;
+    const detail = await withEngine(context, (engine) => readDetail(engine, functionId));
+    context.output.printDocument(detail, formatDetail(functionId, detail));
+    return EXIT.done;
+  },
+});
+
+async function readDetail(engine: EngineConnection, functionId: string): Promise<JsonRecord> {
+  try {
+    const detail = await engine.call('engine::functions::info', { function_id: functionId });
+    return isRecord(detail) ? detail : {};
+  } catch (error) {
+    throw (isSvcError(error, 'NOT_FOUND') ? await unknownFunction(engine, functionId) : undefined) ?? error;
+  }
+}
+
+function formatDetail(functionId: string, detail: JsonRecord): string {
+  const request = requestSchemaOf(detail);
+  const response = responseSchemaOf(detail);
+  const facts: [string, string][] = [
+    ['description', textIn(detail, 'description')],
+    ['workers', workerNames(detail)],
+    ['status', textIn(detail, 'status')],
+  ];
+  const pairs = examplePairs(parametersOf(request)).map((pair) => ` ${quoteForShell(pair)}`);
+  const text = [
+    functionId,
+    ...formatPairs(facts.filter(([, text]) => text !== '').map(([label, text]) => [label, stripUnsafe(text)])),
+    '',
+    ...triggerLines(recordsIn(detail, 'registered_triggers')),
+    '',
+    ...parameterLines(request),
+    ...(response === undefined ? [] : ['', 'Answer schema', indentJson(response)]),
+    '',
+    'Call it',
+    `  svc trigger ${quoteForShell(functionId)}${pairs.join('')}`,
+    `  await svc.trigger({ function_id: ${JSON.stringify(functionId)}, payload: {} })`,
+  ].join('\n');
+  return stripUnsafeLines(text);
+}
+
+function workerNames(detail: JsonRecord): string {
+  const names = recordsIn(detail, 'workers').map((worker) => textIn(worker, 'name'));
+  return names.length > 0 ? names.join(', ') : textIn(detail, 'worker_name');
+}
+
+function triggerLines(triggers: readonly JsonRecord[]): string[] {
+  if (triggers.length === 0) return ['Triggers: none.'];
+  const rows = triggers.map((trigger): [string, string] => [
+    stripUnsafe(textIn(trigger, 'trigger_type')),
+    stripUnsafe(JSON.stringify(trigger.config ?? {})),
+  ]);
+  return ['Triggers', ...formatPairs(rows)];
+}
+
+function indentJson(value: unknown): string {
+  const lines = JSON.stringify(value, undefined, 2).split('\n');
+  return lines.map((line) => `  ${line}`).join('\n');
+}

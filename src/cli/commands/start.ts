@@ -1,0 +1,146 @@
+import { availableParallelism } from 'node:os';
+import type { LoadedConfig } from '../../config/load.ts';
+import { systemClock } from '../../effects/clock.ts';
+import { createLogger } from '../../effects/logger.ts';
+import type { RunningEngine } from '../../engine.ts';
+import { StartError } from '../../start-checks.ts';
+import { type Context, defineCommand } from '../command.ts';
+import {
+  CONFIG_FLAGS,
+  defaultConfiguration,
+  type ReadConfiguration,
+  readConfiguration,
+  startFailure,
+} from '../configuration.ts';
+import { EXIT } from '../exit-codes.ts';
+import { usageFailure } from '../failures.ts';
+import type { FlagTable } from '../flags.ts';
+import type { StopSignal, Terminal } from '../terminal.ts';
+import { formatPairs } from '../two-columns.ts';
+
+const THREADS_MAX = 1_024;
+
+const FLAGS = {
+  ...CONFIG_FLAGS,
+  'use-default-config': { kind: 'switch', help: 'Start with the built-in defaults, without a file.' },
+  threads: {
+    kind: 'text',
+    placeholder: '<n|auto>',
+    env: 'SVC_THREADS',
+    help: 'Threads for work beside the router: a number, or auto for one per core, at least 2.',
+  },
+  check: { kind: 'switch', help: 'Check the configuration and end.' },
+} as const satisfies FlagTable;
+
+type StartContext = Context<typeof FLAGS>;
+
+export const start = defineCommand({
+  name: 'start',
+  summary: 'Start the engine.',
+  details: [
+    'SIGTERM or Ctrl-C ends it cleanly: running calls may finish for drain_timeout_ms. A second one ends it at once. ' +
+      'svc --config <file> is the same as svc start --config <file>.',
+    'The addresses and modules go to stderr, followed by the log; with --json they are one document on stdout and ' +
+      'the log is JSON, too.',
+  ],
+  flags: FLAGS,
+  formats: ['table', 'json', 'jsonl'],
+  examples: [
+    { line: 'svc start', shows: 'Starts with svc-config.yaml in the current folder.' },
+    { line: 'svc --config staging.yaml --threads 4', shows: 'Starts with that file and four threads.' },
+    { line: 'svc start --check', shows: 'Tells what is wrong with the file and starts nothing.' },
+  ],
+  exitCodes: [EXIT.conflict, EXIT.storage, EXIT.dependency, EXIT.configuration, EXIT.interrupted],
+  hostsEngine: true,
+  async run(context) {
+    const { flags, output, terminal } = context;
+    const configuration = await readNamedConfiguration(context);
+    const threads = resolveThreads(flags.threads ?? configuration.config.settings.threads);
+    if (flags.check) {
+      const name = configuration.file ?? 'The built-in configuration';
+      output.printDocument({ valid: true, file: configuration.file ?? null }, `${name} is valid.`);
+      for (const warning of configuration.config.warnings) output.warn(warning);
+      return EXIT.done;
+    }
+    const stop = new StopRequest(terminal);
+    const engine = await Promise.race([startEngineWith(context, configuration.config, threads), stop.requested]);
+    // Nothing has been accepted yet, so there is nothing to finish.
+    if (typeof engine === 'string') return engine === 'SIGINT' ? EXIT.interrupted : EXIT.terminated;
+
+    announce(context, configuration, engine);
+    // What process managers wait for (pm2's wait_ready), and `npm start`.
+    process.send?.('ready');
+    await stop.requested;
+    await engine.drain();
+    return EXIT.done;
+  },
+});
+
+/** The first signal asks for a clean end, the second one ends the process (G1). */
+class StopRequest {
+  readonly requested: Promise<StopSignal>;
+
+  constructor(terminal: Terminal) {
+    let signals = 0;
+    this.requested = new Promise((resolve) => {
+      terminal.onSignal((signal) => {
+        signals += 1;
+        if (signals > 1) terminal.exit(EXIT.interrupted);
+        resolve(signal);
+      });
+    });
+  }
+}
+
+async function readNamedConfiguration({ flags, terminal }: StartContext): Promise<ReadConfiguration> {
+  if (!flags['use-default-config']) return await readConfiguration(flags.config, terminal);
+  if (flags.config !== undefined) throw usageFailure('--config and --use-default-config exclude each other.');
+  return defaultConfiguration(terminal);
+}
+
+/** From flag or variable as text, else from the file, which has been checked. The router is not counted. */
+export function resolveThreads(threads: string | number, cores = availableParallelism()): number {
+  if (threads === 'auto') return Math.max(2, cores);
+  if (typeof threads === 'number') return threads;
+  const count = /^\d{1,4}$/.test(threads) ? Number(threads) : 0;
+  if (count >= 1 && count <= THREADS_MAX) return count;
+  throw usageFailure(`--threads is '${threads}': expected auto or a whole number from 1 to ${THREADS_MAX}.`);
+}
+
+async function startEngineWith({ output, terminal }: StartContext, config: LoadedConfig, threads: number) {
+  const logger = createLogger({
+    level: output.verbose ? 'debug' : output.quiet ? 'warn' : 'info',
+    format: output.jsonAsked ? 'json' : 'default',
+    clock: systemClock,
+    write: (line) => terminal.err.write(`${line}\n`),
+  });
+  // Not before it is needed: `--check` must work where the engine's libraries do not load.
+  const { startEngine } = await import('../../engine.ts');
+  try {
+    return await startEngine({ config, threads, logger });
+  } catch (error) {
+    throw error instanceof StartError ? startFailure(error) : error;
+  }
+}
+
+function announce({ output }: StartContext, { file }: ReadConfiguration, engine: RunningEngine): void {
+  const { version, transport, threads, listeners, modules, warnings } = engine;
+  if (output.jsonAsked) {
+    output.printJson({ version, transport, threads, config: file ?? null, listeners, modules, warnings });
+  } else {
+    output.note(formatStartBlock(file, engine).join('\n'));
+  }
+  for (const warning of warnings) output.warn(warning);
+}
+
+function formatStartBlock(file: string | undefined, engine: RunningEngine): string[] {
+  const { version, transport, threads, listeners, modules } = engine;
+  const rows: [string, string][] = [
+    ['config', file ?? 'built-in defaults'],
+    ['transport', transport],
+    ['threads', `${threads} for work beside the router, which has its own`],
+    ...listeners.map(({ name, address }): [string, string] => [name, address]),
+    ['modules', modules.map(({ name, adapter }) => (adapter === undefined ? name : `${name} (${adapter})`)).join(', ')],
+  ];
+  return [`svc ${version} is running`, ...formatPairs(rows)];
+}

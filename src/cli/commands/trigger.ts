@@ -1,0 +1,197 @@
+import { ID_BYTES_MAX } from '../../protocol/limits.ts';
+import { Enqueue, Void } from '../../sdk/actions.ts';
+import { isSvcError, type SvcError } from '../../sdk/errors.ts';
+import { callFailure } from '../call-failure.ts';
+import { readPayload } from '../call-payload.ts';
+import { type Context, defineCommand } from '../command.ts';
+import { type EngineConnection, withEngine } from '../connection.ts';
+import { CONNECTION_FLAGS } from '../connection-flags.ts';
+import { stripUnsafe } from '../display-text.ts';
+import { formatDuration } from '../durations.ts';
+import { EXIT, type ExitCode } from '../exit-codes.ts';
+import { type CliFailure, usageFailure } from '../failures.ts';
+import type { FlagTable } from '../flags.ts';
+import { parameterLines, requestSchemaOf, unknownFunction } from '../function-facts.ts';
+import { isRecord, textIn } from '../records.ts';
+import { type RepeatOutcome, repeatCalls } from '../repeat-calls.ts';
+
+const FLAGS = {
+  'function-id': { kind: 'text', placeholder: '<id>', help: 'The function, when it is not the first word.' },
+  payload: {
+    kind: 'text',
+    placeholder: '<json>',
+    help: 'The payload as JSON; @file reads a file, - reads stdin. Without it and without pairs: {}',
+  },
+  void: { kind: 'switch', help: 'Do not wait: nobody learns whether it worked.' },
+  queue: { kind: 'text', placeholder: '<queue>', help: 'Deliver through this queue and print the receipt.' },
+  repeat: { kind: 'count', placeholder: '<n>', min: 1, max: 100_000, fallback: '1', help: 'Call that many times.' },
+  concurrency: {
+    kind: 'count',
+    placeholder: '<n>',
+    min: 1,
+    max: 1_000,
+    fallback: '1',
+    help: 'With --repeat: so many at a time.',
+  },
+  ...CONNECTION_FLAGS,
+} as const satisfies FlagTable;
+
+type TriggerContext = Context<typeof FLAGS>;
+
+export const trigger = defineCommand({
+  name: 'trigger',
+  summary: 'Call a function and print its result.',
+  operands: {
+    usage: '<id> [key=value ...]',
+    min: 0,
+    max: Number.POSITIVE_INFINITY,
+    help: 'Pairs build the payload: key=text, key:=json, key[]=item for lists, outer.inner=text for objects.',
+  },
+  details: [
+    'The result goes to stdout as JSON and nothing else does; how long it took goes to stderr. Pairs override ' +
+      'keys of --payload. With --repeat the results are printed one per line, as they arrive.',
+    'With an id, --help also shows what the function expects.',
+  ],
+  flags: FLAGS,
+  formats: ['json', 'jsonl'],
+  examples: [
+    {
+      line: 'svc trigger orders::create sku=a1 qty:=2 tags[]=new',
+      shows: 'Sends {"sku":"a1","qty":2,"tags":["new"]}.',
+    },
+    { line: `svc trigger --function-id=orders::create --payload='{"sku":"a1"}'`, shows: 'The same with JSON.' },
+    { line: 'svc trigger mail::send --payload @mail.json --queue mail', shows: 'Queues a job; prints the receipt.' },
+    { line: 'svc trigger orders::list --repeat 100 --concurrency 8', shows: 'Calls it 100 times, 8 at a time.' },
+  ],
+  exitCodes: [EXIT.failed, EXIT.notFound, EXIT.timedOut, EXIT.unreachable, EXIT.refused],
+  async run(context) {
+    const { functionId, pairs } = readTarget(context);
+    const call = await prepareCall(context, functionId, pairs);
+    return await withEngine(context, async (engine) => {
+      try {
+        return context.flags.repeat === 1
+          ? await callOnce(context, engine, call)
+          : await callMany(context, engine, call);
+      } catch (error) {
+        throw isSvcError(error) ? await explainFailure(context, engine, functionId, error) : error;
+      }
+    });
+  },
+  async explain(context) {
+    const { functionId } = readTarget(context);
+    const hasty = { ...context, flags: { ...context.flags, timeout: EXPLAIN_TIMEOUT_MS } };
+    const detail = await withEngine(hasty, (engine) =>
+      engine.call('engine::functions::info', { function_id: functionId }),
+    );
+    if (!isRecord(detail)) return undefined;
+    const description = stripUnsafe(textIn(detail, 'description'));
+    return [
+      `${stripUnsafe(functionId)}${description === '' ? '' : `: ${description}`}`,
+      ...parameterLines(requestSchemaOf(detail)),
+    ];
+  },
+});
+
+/** Help is wanted at once; an engine that thinks longer is left out of it. */
+const EXPLAIN_TIMEOUT_MS = 2_000;
+
+interface PreparedCall {
+  readonly functionId: string;
+  readonly payload: unknown;
+  readonly action: ReturnType<typeof Enqueue> | ReturnType<typeof Void> | undefined;
+}
+
+function readTarget({ flags, operands }: TriggerContext): { functionId: string; pairs: readonly string[] } {
+  const flagged = flags['function-id'];
+  const [functionId, ...pairs] = flagged === undefined ? operands : [flagged, ...operands];
+  if (functionId === undefined) throw usageFailure('No function named.', 'svc trigger <id>, or --function-id=<id>');
+  if (flagged === undefined && functionId.includes('=')) {
+    throw usageFailure(`'${functionId}' is a pair; the id of the function goes first.`, 'svc trigger <id> key=value');
+  }
+  const bytes = Buffer.byteLength(functionId);
+  if (bytes > ID_BYTES_MAX || functionId.trim() === '') {
+    throw usageFailure(`The function id has ${bytes} bytes: expected 1 to ${ID_BYTES_MAX}, not only spaces.`);
+  }
+  return { functionId, pairs };
+}
+
+async function prepareCall(
+  { flags, terminal }: TriggerContext,
+  functionId: string,
+  pairs: readonly string[],
+): Promise<PreparedCall> {
+  if (flags.void && flags.queue !== undefined) throw usageFailure('--void and --queue exclude each other.');
+  const queued = flags.queue === undefined ? undefined : Enqueue({ queue: flags.queue });
+  const payload = await readPayload(flags.payload, pairs, terminal);
+  return { functionId, payload, action: flags.void ? Void() : queued };
+}
+
+async function callOnce(
+  { flags, output, terminal }: TriggerContext,
+  engine: EngineConnection,
+  { functionId, payload, action }: PreparedCall,
+): Promise<ExitCode> {
+  const startedMs = terminal.elapsedMs();
+  const result = await engine.call(functionId, payload, { timeoutMs: flags.timeout, action });
+  const took = formatDuration(terminal.elapsedMs() - startedMs);
+  // Without an answer there is no result; only a script that asked for JSON is owed a document.
+  if (!flags.void || output.jsonAsked) output.printJson(result);
+  const what = flags.void ? 'sent, not waited for' : flags.queue === undefined ? '' : `queued in ${flags.queue}`;
+  output.note(`${output.paintErr.green('✔')} ${took}${what === '' ? '' : `  ${what}`}`);
+  return EXIT.done;
+}
+
+async function callMany(
+  { flags, output, terminal }: TriggerContext,
+  engine: EngineConnection,
+  { functionId, payload, action }: PreparedCall,
+): Promise<ExitCode> {
+  const results: unknown[] = [];
+  const outcome = await repeatCalls({
+    repeat: flags.repeat,
+    concurrency: flags.concurrency,
+    call: () => engine.call(functionId, payload, { timeoutMs: flags.timeout, action }),
+    onResult: (result) => {
+      if (output.jsonAsked && output.format === 'json') results.push(result ?? null);
+      else if (!flags.void) output.printLine(result);
+    },
+    codeOf: (error) => (isSvcError(error) ? error.code : 'INTERNAL'),
+    elapsedMs: terminal.elapsedMs,
+  });
+  if (output.jsonAsked && output.format === 'json') output.printJson(repeatDocument(outcome, results));
+  output.note(repeatSummary(outcome));
+  if (outcome.failed > 0) throw outcome.firstError;
+  return EXIT.done;
+}
+
+function repeatDocument(outcome: RepeatOutcome, results: readonly unknown[]) {
+  const { calls, succeeded, failed, durationMs, latencyMs, errors } = outcome;
+  return {
+    calls,
+    succeeded,
+    failed,
+    duration_ms: durationMs,
+    latency_ms: latencyMs,
+    errors: Object.fromEntries(errors),
+    results,
+  };
+}
+
+function repeatSummary({ calls, failed, durationMs, latencyMs, errors }: RepeatOutcome): string {
+  const rate = Math.round((calls * 1_000) / Math.max(durationMs, 1));
+  const times = Object.entries(latencyMs).map(([name, ms]) => `${name} ${formatDuration(ms)}`);
+  const codes = [...errors].map(([code, count]) => `${stripUnsafe(code)} ${count}`);
+  const failures = failed === 0 ? 'none failed' : `${failed} failed (${codes.join(', ')})`;
+  return `${calls} calls in ${formatDuration(durationMs)}  ${rate}/s  ${failures}\n  ${times.join('  ')}`;
+}
+
+async function explainFailure(
+  { output }: TriggerContext,
+  engine: EngineConnection,
+  functionId: string,
+  error: SvcError,
+): Promise<CliFailure> {
+  // A handler may have passed on the code of a call of its own; then this function does exist.
+  const unknown = error.code === 'function_not_found' ? await unknownFunction(engine, functionId) : undefined;
+  return unknown ?? callFailure(error, { functionId, verbose: output.verbose });
+}

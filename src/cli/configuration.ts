@@ -1,0 +1,86 @@
+// The configuration file on its way into a command: which file is meant, its text, and what is wrong with it.
+
+import { existsSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { type LoadedConfig, loadConfig } from '../config/load.ts';
+import { type ConfigProblem, formatProblem } from '../config/problem.ts';
+import { readConfigFile } from '../config/read-file.ts';
+import { assertSafeToStart, declareModules, StartError } from '../start-checks.ts';
+import { EXIT, type ExitCode } from './exit-codes.ts';
+import { CliFailure } from './failures.ts';
+import type { FlagTable } from './flags.ts';
+import type { Terminal } from './terminal.ts';
+
+export const CONFIG_FILE = 'svc-config.yaml';
+
+export const CONFIG_FLAGS = {
+  config: { kind: 'text', placeholder: '<file>', help: `The configuration file. Without it: ./${CONFIG_FILE}` },
+} as const satisfies FlagTable;
+
+export interface ReadConfiguration {
+  /** As it was named; undefined for the built-in defaults. */
+  readonly file: string | undefined;
+  readonly config: LoadedConfig;
+}
+
+/** The file that was named, else the one in the current folder; checked as a start would check it. */
+export async function readConfiguration(named: string | undefined, terminal: Terminal): Promise<ReadConfiguration> {
+  const file = named ?? CONFIG_FILE;
+  const path = resolve(terminal.cwd, file);
+  if (named === undefined && !existsSync(path)) throw noFile(terminal.cwd);
+  const read = await readConfigFile(path);
+  if (!read.ok) throw invalid(file, [read.problem]);
+  return { file, config: check(read.text, file, terminal) };
+}
+
+/** What the engine runs without any file. */
+export function defaultConfiguration(terminal: Terminal): ReadConfiguration {
+  return { file: undefined, config: check('', 'built-in defaults', terminal) };
+}
+
+/** What the engine refused at the start, as a failure of the command. */
+export function startFailure(error: StartError): CliFailure {
+  const inUse = error.exitCode === EXIT.conflict;
+  return new CliFailure({
+    code: inUse ? 'PORT_IN_USE' : error.exitCode === EXIT.configuration ? 'CONFIG_INVALID' : 'START_FAILED',
+    message: `The engine cannot start: ${error.message}`,
+    exitCode: knownExitCode(error.exitCode),
+    ...(inUse ? { hint: 'Is another engine running? See: svc workers list' } : {}),
+  });
+}
+
+function check(text: string, file: string, terminal: Terminal): LoadedConfig {
+  const result = loadConfig({ text, file, env: terminal.env, ...declareModules() });
+  if (!result.ok) throw invalid(file, result.problems);
+  try {
+    assertSafeToStart(result.config);
+  } catch (error) {
+    throw error instanceof StartError ? startFailure(error) : error;
+  }
+  return result.config;
+}
+
+function invalid(file: string, problems: readonly ConfigProblem[]): CliFailure {
+  const count = problems.length === 1 ? 'a problem' : `${problems.length} problems`;
+  return new CliFailure({
+    code: 'CONFIG_INVALID',
+    message: `The configuration has ${count}:`,
+    exitCode: EXIT.configuration,
+    lines: problems.flatMap((problem) => formatProblem(problem).split('\n')),
+    details: { file, problems },
+  });
+}
+
+function noFile(folder: string): CliFailure {
+  return new CliFailure({
+    code: 'USAGE',
+    message: `There is no ${CONFIG_FILE} in ${folder}.`,
+    exitCode: EXIT.usage,
+    hint: 'Name a file with --config <file>, or start without one: svc start --use-default-config',
+    showHelp: true,
+  });
+}
+
+function knownExitCode(code: number): ExitCode {
+  return Object.values(EXIT).find((known) => known === code) ?? EXIT.failed;
+}

@@ -1,0 +1,26 @@
+// Flags of the commands that talk to a running engine. They spread this table into their own.
+
+import { CALL_TIMEOUT_MS_MAX } from '../protocol/limits.ts';
+import type { FlagTable } from './flags.ts';
+
+export const CONNECTION_FLAGS = {
+  url: {
+    kind: 'text',
+    placeholder: '<address>',
+    env: 'SVC_URL',
+    fallback: 'ws://127.0.0.1:49134',
+    help: 'Address of the engine.',
+  },
+  'token-file': {
+    kind: 'text',
+    placeholder: '<file>',
+    help: 'File that holds the bridge token. SVC_TOKEN may hold the token itself.',
+  },
+  timeout: {
+    kind: 'duration',
+    placeholder: '<duration>',
+    fallback: '30s',
+    maxMs: CALL_TIMEOUT_MS_MAX,
+    help: 'How long to wait for the engine and for each answer.',
+  },
+} as const satisfies FlagTable;

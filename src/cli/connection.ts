@@ -1,0 +1,153 @@
+// The connection of a client command: opened for one command, never announced as a worker, never opened twice.
+
+import { readFile } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import { redactUrl } from '../core/redaction.ts';
+import type { Action } from '../sdk/actions.ts';
+import { isSvcError, type SvcError } from '../sdk/errors.ts';
+import { createWorker } from '../sdk/internal.ts';
+import { callFailure } from './call-failure.ts';
+import type { Context } from './command.ts';
+import type { CONNECTION_FLAGS } from './connection-flags.ts';
+import { formatDuration } from './durations.ts';
+import { EXIT } from './exit-codes.ts';
+import { CliFailure, usageFailure } from './failures.ts';
+
+export interface CallSettings {
+  readonly timeoutMs?: number;
+  readonly action?: Action | undefined;
+}
+
+export interface EngineConnection {
+  /** As it may be shown: without user info and query. */
+  readonly address: string;
+  /** The answer, or an `SvcError`. */
+  call(functionId: string, payload: unknown, settings?: CallSettings): Promise<unknown>;
+}
+
+type ConnectionContext = Pick<Context<typeof CONNECTION_FLAGS>, 'flags' | 'output' | 'terminal'>;
+
+/** Connects, hands the connection to `use`, and closes it whatever happens. */
+export async function withEngine<T>(
+  context: ConnectionContext,
+  use: (engine: EngineConnection) => Promise<T>,
+): Promise<T> {
+  const { flags, output, terminal } = context;
+  const address = checkAddress(flags.url);
+  const token = await readToken(context);
+  const startedMs = terminal.elapsedMs();
+  const caller = createWorker(flags.url, {
+    announce: false,
+    reconnect: false,
+    handle_signals: false,
+    ...(token === undefined ? {} : { token }),
+    log: (_level, message) => output.detail(message),
+  });
+  const call = async (functionId: string, payload: unknown, { timeoutMs, action }: CallSettings = {}) => {
+    const request = { function_id: functionId, payload, timeout_ms: timeoutMs ?? flags.timeout };
+    try {
+      return await (action === undefined ? caller.trigger(request) : caller.trigger({ ...request, action }));
+    } catch (error) {
+      // What was lost is the connection, whatever the call that noticed it is told.
+      throw isSvcError(error) && caller.state_of_connection === 'closed' ? lostEngine(error, address) : error;
+    }
+  };
+  try {
+    await withinTime(caller.ready(), flags.timeout, address);
+    output.detail(`connected to ${address} in ${formatDuration(terminal.elapsedMs() - startedMs)}`);
+    return await use({ address, call });
+  } catch (error) {
+    throw isSvcError(error) ? explain(error, address, output.verbose) : error;
+  } finally {
+    await caller.shutdown();
+  }
+}
+
+function checkAddress(url: string): string {
+  const protocol = URL.canParse(url) ? new URL(url).protocol : '';
+  if (protocol === 'ws:' || protocol === 'wss:') return redactUrl(url);
+  throw usageFailure(`The engine address is '${redactUrl(url)}': expected ws://host:port or wss://host:port.`);
+}
+
+async function readToken({ flags, terminal }: ConnectionContext): Promise<string | undefined> {
+  const file = flags['token-file'];
+  // A variable that is set but empty counts as absent.
+  if (file === undefined) return checkToken(terminal.env.SVC_TOKEN || undefined, 'SVC_TOKEN');
+  const path = resolve(terminal.cwd, file);
+  try {
+    return checkToken((await readFile(path, 'utf8')).trim(), path);
+  } catch (error) {
+    if (error instanceof CliFailure) throw error;
+    const reason = error instanceof Error && 'code' in error ? error.code : error;
+    throw usageFailure(`Cannot read the token from ${path} (${reason}).`);
+  }
+}
+
+/** Whatever a header cannot carry is refused here, without repeating the token. */
+function checkToken(token: string | undefined, source: string): string | undefined {
+  if (token === undefined || /^[\x21-\x7e]+$/.test(token)) return token;
+  const found = token === '' ? 'is empty' : 'has spaces, line breaks or letters beyond ASCII';
+  throw usageFailure(`The token in ${source} ${found}.`);
+}
+
+/** An address that swallows packets must not hold the command longer than the user is willing to wait. */
+async function withinTime(connected: Promise<void>, timeoutMs: number, address: string): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(unreachable(address, `no answer within ${formatDuration(timeoutMs)}`)), timeoutMs);
+  });
+  try {
+    await Promise.race([connected, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+function explain(error: SvcError, address: string, verbose: boolean): CliFailure {
+  if (error.code === 'UNREACHABLE') return unreachable(address, readReason(error.message));
+  if (error.code === 'UNAUTHORIZED' || (error.code === 'FORBIDDEN' && error.function_id === undefined)) {
+    return new CliFailure({
+      code: error.code,
+      message: `The engine at ${address} refused the connection: ${error.message}.`,
+      exitCode: EXIT.refused,
+      hint: 'Give its bridge token with --token-file <file> or in the variable SVC_TOKEN.',
+    });
+  }
+  return callFailure(error, { functionId: error.function_id ?? 'The call', verbose });
+}
+
+function unreachable(address: string, reason: string): CliFailure {
+  return new CliFailure({
+    code: 'ENGINE_UNREACHABLE',
+    message: `Cannot reach the engine at ${address} (${reason}).`,
+    exitCode: EXIT.unreachable,
+    hint: 'Start it with: svc --config svc-config.yaml',
+    details: { address },
+  });
+}
+
+function lostEngine(error: SvcError, address: string): CliFailure {
+  return new CliFailure({
+    code: 'ENGINE_UNREACHABLE',
+    message: `Lost the engine at ${address} during the call: ${error.message}.`,
+    exitCode: EXIT.unreachable,
+    details: { address },
+  });
+}
+
+/** The SDK puts what the system said into parentheses at the end. */
+function readReason(message: string): string {
+  const said = /^[^(]*\((.*)\)$/.exec(message)?.[1] ?? message;
+  const known = Object.entries(SYSTEM_ERRORS).find(([code]) => said.includes(code));
+  return known?.[1] ?? said;
+}
+
+const SYSTEM_ERRORS: Readonly<Record<string, string>> = {
+  ECONNREFUSED: 'connection refused',
+  ECONNRESET: 'connection reset',
+  ENOTFOUND: 'no such host',
+  EAI_AGAIN: 'no such host',
+  ETIMEDOUT: 'no answer',
+  EHOSTUNREACH: 'no route to the host',
+  ENETUNREACH: 'no route to the network',
+};

@@ -1,0 +1,65 @@
+// How a command fails: what was attempted, what is wrong, what to do next (CLI-9), as text or as JSON (CLI-3).
+
+import { escapeUnsafe, stripUnsafeLines } from './display-text.ts';
+import { EXIT, type ExitCode } from './exit-codes.ts';
+
+export interface FailureFacts {
+  /** Stable word for scripts. Codes of the engine are passed on as they are. */
+  readonly code: string;
+  readonly message: string;
+  readonly exitCode: ExitCode;
+  /** What would have worked, or what to do now. */
+  readonly hint?: string;
+  /** Further machine-readable facts, beside `code` and `message` in the JSON form. */
+  readonly details?: Readonly<Record<string, unknown>>;
+  /** Lines below the message in the text form: a stack, a list of problems. */
+  readonly lines?: readonly string[];
+  /** The user seems lost: the help of the command goes first. */
+  readonly showHelp?: boolean;
+}
+
+export class CliFailure extends Error {
+  override readonly name = 'CliFailure';
+  readonly facts: FailureFacts;
+
+  constructor(facts: FailureFacts) {
+    super(facts.message);
+    this.facts = facts;
+  }
+}
+
+export function usageFailure(message: string, hint?: string): CliFailure {
+  return new CliFailure({ code: 'USAGE', message, exitCode: EXIT.usage, ...(hint === undefined ? {} : { hint }) });
+}
+
+/**
+ * Anything thrown, as a failure. What is not a `CliFailure` is a defect of ours: it is shown with its stack,
+ * because that is what the person who has to mend it needs.
+ */
+export function toFailure(error: unknown): CliFailure {
+  if (error instanceof CliFailure) return error;
+  const message = error instanceof Error ? error.message : String(error);
+  const stack = error instanceof Error ? error.stack?.split('\n').slice(1) : undefined;
+  return new CliFailure({
+    code: 'INTERNAL',
+    message: `Unexpected: ${message}`,
+    exitCode: EXIT.failed,
+    hint: 'This is a defect of svc; please report it with the lines above.',
+    ...(stack === undefined ? {} : { lines: stack }),
+  });
+}
+
+/** The failure as text for stderr, without the final line break. */
+export function formatFailure(failure: CliFailure, paintLabel: (label: string) => string): string {
+  const { message, lines = [], hint } = failure.facts;
+  const body = stripUnsafeLines([message, ...lines, ...(hint === undefined ? [] : [hint])].join('\n'));
+  return `${paintLabel('error:')} ${body}`;
+}
+
+/** The failure as one line of JSON: `{"error":{"code","message","hint?",…}}`. */
+export function formatFailureJson(failure: CliFailure): string {
+  const { code, message, hint, details } = failure.facts;
+  return escapeUnsafe(
+    JSON.stringify({ error: { code, message, ...(hint === undefined ? {} : { hint }), ...details } }),
+  );
+}

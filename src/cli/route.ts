@@ -1,0 +1,114 @@
+// From the words on the command line to the command they mean. Pure: nothing is loaded here.
+
+import { nearestWords } from '../core/nearest.ts';
+import { CATALOGUE, type CatalogueEntry, DEFAULT_COMMAND } from './catalogue.ts';
+import { CONNECTION_FLAGS } from './connection-flags.ts';
+import { type CliFailure, usageFailure } from './failures.ts';
+import type { Flag } from './flags.ts';
+import { OUTPUT_FLAGS } from './output-flags.ts';
+
+export type Route =
+  | { readonly kind: 'version' }
+  /** `svc --help`, `svc help`, `svc help <topic or command>`. */
+  | { readonly kind: 'help'; readonly words: readonly string[] }
+  /** `svc functions`: the first word of several commands, alone. */
+  | { readonly kind: 'group'; readonly group: string }
+  | {
+      readonly kind: 'command';
+      readonly entry: CatalogueEntry;
+      /** What is left for the command's own parser. */
+      readonly args: readonly string[];
+      /** False for `svc --config …`, which starts the engine without saying `start`. */
+      readonly named: boolean;
+    };
+
+export function routeArguments(args: readonly string[]): Route {
+  const [first, ...positions] = commandWords(args);
+  if (first === undefined) return routeWithoutCommand(args);
+  const word = args[first] ?? '';
+  if (word === 'help') return { kind: 'help', words: args.slice(first + 1).filter((arg) => !arg.startsWith('-')) };
+
+  const single = entryNamed(word);
+  if (single !== undefined) return { kind: 'command', entry: single, args: without(args, [first]), named: true };
+
+  const members = groupMembers(word);
+  if (members.length === 0) throw unknownCommand(word, firstWords());
+  const second = positions[0];
+  if (second === undefined) return { kind: 'group', group: word };
+  const entry = entryNamed(`${word} ${args[second] ?? ''}`);
+  if (entry === undefined)
+    throw unknownCommand(
+      `${word} ${args[second] ?? ''}`,
+      members.map((member) => member.name),
+    );
+  return { kind: 'command', entry, args: without(args, [first, second]), named: true };
+}
+
+export function entryNamed(name: string): CatalogueEntry | undefined {
+  return CATALOGUE.find((entry) => entry.name === name);
+}
+
+/** The commands that begin with this word, other names of the same command left out unless it has no other. */
+export function groupMembers(word: string): readonly CatalogueEntry[] {
+  return CATALOGUE.filter((entry) => entry.name.startsWith(`${word} `));
+}
+
+export function unknownCommand(typed: string, known: readonly string[]): CliFailure {
+  const [suggestion] = nearestWords(typed, known);
+  return usageFailure(
+    `Unknown command '${typed}'.`,
+    suggestion === undefined ? 'List the commands with: svc --help' : `Did you mean: svc ${suggestion}?`,
+  );
+}
+
+export function firstWords(): readonly string[] {
+  return [...new Set([...CATALOGUE.map((entry) => entry.name.split(' ')[0] ?? ''), 'help'])];
+}
+
+/** A line that begins with a flag of no command in particular: help, version, or the engine's start. */
+function routeWithoutCommand(args: readonly string[]): Route {
+  if (args.includes('--version') || args.includes('-V')) return { kind: 'version' };
+  if (args.includes('--help') || args.includes('-h')) return { kind: 'help', words: [] };
+  const entry = entryNamed(DEFAULT_COMMAND);
+  if (entry === undefined) throw new Error('the default command is not in the catalogue');
+  return { kind: 'command', entry, args, named: false };
+}
+
+/**
+ * Where the command words stand: at most two, before anything else but the flags that every command knows,
+ * which may come first (`svc --url ws://… functions list`).
+ */
+function commandWords(args: readonly string[]): number[] {
+  const positions: number[] = [];
+  for (let index = 0; index < args.length && positions.length < 2; index += 1) {
+    const arg = args[index] ?? '';
+    if (!arg.startsWith('-')) {
+      positions.push(index);
+      continue;
+    }
+    const long = arg.startsWith('--');
+    const name = long ? (arg.slice(2).split('=')[0] ?? '') : arg.slice(1, 2);
+    const kind = LEADING_FLAGS.get(name);
+    if (kind === undefined) break;
+    const valueAttached = long ? arg.includes('=') : arg.length > 2;
+    if (kind === 'value' && !valueAttached) index += 1;
+  }
+  return positions;
+}
+
+/** Long and short names of the flags that may stand before the command. */
+const LEADING_FLAGS: ReadonlyMap<string, 'switch' | 'value'> = new Map(
+  Object.entries<Flag>({ ...OUTPUT_FLAGS, ...CONNECTION_FLAGS })
+    .flatMap(([name, flag]) => {
+      const kind = flag.kind === 'switch' ? 'switch' : 'value';
+      return [name, ...(flag.short === undefined ? [] : [flag.short])].map((word) => [word, kind] as const);
+    })
+    .concat([
+      ['help', 'switch'],
+      ['h', 'switch'],
+    ]),
+);
+
+function without(args: readonly string[], positions: readonly number[]): string[] {
+  return args.filter((_, index) => !positions.includes(index));
+}

@@ -1,0 +1,79 @@
+// The pages of `svc help <topic>` (CLI-7). Written out by hand at under 80 columns; the table of exit codes
+// is made from the codes themselves.
+
+import { wrap } from './display-text.ts';
+import { EXIT_MEANINGS } from './exit-codes.ts';
+
+export const TOPICS: Readonly<Record<string, () => string>> = {
+  config: () => CONFIG,
+  env: () => ENV,
+  'exit-codes': exitCodes,
+  output: () => OUTPUT,
+};
+
+const CONFIG = `The configuration file
+
+The engine reads one YAML file, svc-config.yaml in the current folder unless
+--config names another. The smallest one is empty: the engine then listens for
+workers on 127.0.0.1:49134.
+
+  workers:
+    - name: svc-worker-manager
+      config:
+        port: 49134
+
+Any value may be \${NAME} or \${NAME:default}, read from the environment.
+
+  svc config check               every problem with line, column and path
+  svc config show                what is in effect, defaults included
+  svc start --check              the same check, as the start would make it
+  svc start --use-default-config no file at all
+
+A problem in the file ends the start with exit code 78.
+Flags and examples of the commands: svc config check --help
+`;
+
+const ENV = `Environment variables
+
+  SVC_URL       Address of the engine, as --url.
+                Default ws://127.0.0.1:49134
+  SVC_TOKEN     The bridge token itself. --token-file wins over it. There is
+                no flag for the token: process lists would show it.
+  SVC_THREADS   Size of the engine's thread pool, as --threads.
+  SVC_TRANSPORT uws or ws: which socket library the engine runs on.
+                Default uws, and ws where that does not load.
+
+  NO_COLOR      Set to anything: no colour.
+  FORCE_COLOR   Set to anything but 0 or false: colour also in a pipe.
+  TERM=dumb, CI No colour unless asked for.
+
+The configuration file may name further variables as \${NAME}.
+A flag wins over the variable, the variable over the default.
+`;
+
+const OUTPUT = `Output
+
+Data goes to stdout. Progress, remarks, warnings and errors go to stderr.
+
+  -o table   Aligned columns on a terminal. In a pipe: no heading, a tab
+             between the fields, nothing shortened.
+  -o wide    The same with every column and nothing shortened.
+  -o json    One JSON document; --json is the same. Errors become JSON, too:
+             {"error":{"code":"…","message":"…","hint":"…"}} on stderr.
+  -o jsonl   One JSON document per line.
+  -o csv     Comma-separated with a heading, every column.
+
+JSON and CSV carry raw values: durations in milliseconds, times in ISO 8601
+UTC or Unix milliseconds as the field name says, names in snake_case.
+
+On the command line, durations are written 250ms, 10s, 5m or 1h.
+Control and bidirectional characters in texts of workers are taken out of
+tables and written as \\uXXXX in JSON.
+`;
+
+function exitCodes(): string {
+  const rows = Object.entries(EXIT_MEANINGS).flatMap(([code, meaning]) =>
+    wrap(meaning, 70).map((line, index) => `  ${(index === 0 ? code : '').padStart(3)}  ${line}`),
+  );
+  return `Exit codes\n\n${rows.join('\n')}\n`;
+}

@@ -1,0 +1,69 @@
+// A configuration file as a plain value, with the way back from a path to its line.
+
+import { LineCounter } from 'yaml';
+import { type FieldProblem, isSecretPath, type Path } from '../core/fields-check.ts';
+import { plainTree } from './plain-tree.ts';
+import { type ConfigProblem, fileProblem, formatPath, formatProblem } from './problem.ts';
+import { drawBrokenLine, drawEntry, type Place } from './source-excerpt.ts';
+import { composeYaml } from './yaml-syntax.ts';
+
+export const FILE_BYTES_MAX = 1024 * 1024;
+
+export interface ConfigDocument {
+  readonly value: unknown;
+  /** What is legal YAML but hardly meant, with its place. */
+  readonly warnings: readonly string[];
+  /** What is written at a path. In quotes or as a block it is text, whatever it looks like. */
+  entryAt(path: Path): { readonly value: unknown; readonly isQuoted: boolean };
+  /** The problem at its place in the file. A path that is not in the file leads to the nearest entry above it. */
+  locate(problem: FieldProblem): ConfigProblem;
+}
+
+export type ReadDocument =
+  | { readonly ok: true; readonly document: ConfigDocument }
+  | { readonly ok: false; readonly problems: readonly ConfigProblem[] };
+
+export function readDocument(text: string, file: string): ReadDocument {
+  const sizeBytes = Buffer.byteLength(text);
+  if (sizeBytes > FILE_BYTES_MAX) return { ok: false, problems: [fileProblem(file, describeTooBig(sizeBytes))] };
+  const lines = new LineCounter();
+  const yaml = composeYaml(text, lines);
+  const placed = (offset: number) => {
+    const { line, col: column } = lines.linePos(offset);
+    return { file, line, column };
+  };
+  if (!yaml.ok) {
+    const { offset, message } = yaml.problem;
+    return { ok: false, problems: [{ ...placed(offset), path: '', message, excerpt: drawBrokenLine(text, offset) }] };
+  }
+  const tree = plainTree(yaml.root);
+  const report = (path: Path, place: Place, point: number, message: string, isHidden: boolean): ConfigProblem => {
+    const excerpt = drawEntry(text, place, point, isHidden || isSecretPath(path));
+    return { ...placed(point), path: formatPath(path), message, excerpt };
+  };
+  if (tree.problems.length > 0) {
+    const problems = tree.problems.map(({ path, place, message }) =>
+      report(path, place, startOf(place), message, false),
+    );
+    return { ok: false, problems };
+  }
+  const locate = ({ path, at, message, isHidden = false }: FieldProblem) => {
+    const { entry, isExact } = tree.find(path);
+    const hasText = entry.content.end > entry.content.start;
+    const point = at === 'value' && isExact && hasText ? entry.content.start : startOf(entry);
+    return report(path, entry, point, message, isHidden);
+  };
+  const warnings = tree.warnings.map(({ path, place, message }) =>
+    formatProblem({ ...report(path, place, place.content.start, message, false), excerpt: '' }),
+  );
+  const entryAt = (path: Path) => tree.find(path).entry;
+  return { ok: true, document: { value: tree.value, warnings, entryAt, locate } };
+}
+
+export function describeTooBig(sizeBytes: number): string {
+  return `The file has ${sizeBytes} bytes; at most ${FILE_BYTES_MAX} are read.`;
+}
+
+function startOf({ key, content }: Place): number {
+  return (key ?? content).start;
+}

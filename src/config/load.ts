@@ -1,0 +1,76 @@
+// From the text of a configuration file to what the engine runs, or to everything that is wrong with it. Pure: the
+// text, the environment and the known modules are arguments, so that a start, a reload and `svc config check`
+// are the same code (K1, K4).
+
+import { checkValue, type FieldProblem, isMap, type Path } from '../core/fields-check.ts';
+import type { ModuleDeclaration } from '../core/module-declaration.ts';
+import { isSecretKey } from '../core/redaction.ts';
+import { type ConfigDocument, readDocument } from './document.ts';
+import { type ListEntry, type LoadedModule, type ModuleCatalogue, readModules } from './module-entries.ts';
+import { type Environment, expandPlaceholders, placeholderNames } from './placeholders.ts';
+import { type ConfigProblem, formatPath } from './problem.ts';
+import { findContradictions, type Settings, topLevel } from './settings.ts';
+
+export interface LoadedConfig {
+  readonly settings: Settings;
+  /** Those that run unasked, then in the order of the file: those under `workers`, then those under `modules`. */
+  readonly modules: readonly LoadedModule[];
+  readonly warnings: readonly string[];
+}
+
+export type LoadResult =
+  | { readonly ok: true; readonly config: LoadedConfig }
+  | { readonly ok: false; readonly problems: readonly ConfigProblem[] };
+
+interface ConfigSource extends ModuleCatalogue {
+  readonly text: string;
+  /** Named in every problem. */
+  readonly file: string;
+  readonly env: Environment;
+}
+
+export function loadConfig({ text, file, env, declarations, unbuilt }: ConfigSource): LoadResult {
+  const read = readDocument(text, file);
+  if (!read.ok) return read;
+  const { document } = read;
+  const expanded = expandPlaceholders(document.value, env, (path) => document.entryAt(path).isQuoted);
+  // A file without any entry is a complete configuration: all defaults.
+  const root = expanded.value ?? {};
+  const isHidden = (path: Path) => namesSecretVariable(document, path);
+  const checked = checkValue(topLevel, root, { isHidden });
+  const entries = [...listEntries(root, 'workers'), ...listEntries(root, 'modules')];
+  const { modules, problems } = readModules(entries, { declarations, unbuilt }, isHidden);
+  if (!checked.ok) return refuse(document, expanded.problems, [...checked.problems, ...problems]);
+  const { workers: _workers, modules: _modules, ...settings } = checked.value;
+  const found = [...findContradictions(settings), ...problems];
+  if (found.length + expanded.problems.length > 0) return refuse(document, expanded.problems, found);
+  return { ok: true, config: { settings, modules, warnings: document.warnings } };
+}
+
+/** The entries of one module, with the type of its configuration. */
+export function modulesOf<C>(config: LoadedConfig, declaration: ModuleDeclaration<C>): readonly LoadedModule<C>[] {
+  return config.modules.filter((module): module is LoadedModule<C> => module.declaration === declaration);
+}
+
+function listEntries(root: unknown, key: string): readonly ListEntry[] {
+  const list = isMap(root) ? root[key] : undefined;
+  return Array.isArray(list) ? list.map((value: unknown, index) => ({ value, path: [key, index] })) : [];
+}
+
+/** A variable such as API_TOKEN may end up in the wrong field, whose message must not repeat it. */
+function namesSecretVariable(document: ConfigDocument, path: Path): boolean {
+  const { value } = document.entryAt(path);
+  return typeof value === 'string' && placeholderNames(value).some(isSecretKey);
+}
+
+/** All problems in the order of the file. What follows from a missing variable is left out: it is told already. */
+function refuse(
+  document: ConfigDocument,
+  unexpanded: readonly FieldProblem[],
+  found: readonly FieldProblem[],
+): LoadResult {
+  const told = new Set(unexpanded.map(({ path }) => formatPath(path)));
+  const rest = found.filter(({ path }) => !told.has(formatPath(path)));
+  const problems = [...unexpanded, ...rest].map((problem) => document.locate(problem));
+  return { ok: false, problems: problems.sort((one, other) => one.line - other.line || one.column - other.column) };
+}

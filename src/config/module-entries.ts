@@ -1,0 +1,213 @@
+// The entries of `workers:` and `modules:`, each resolved to its declaration and checked against it.
+
+import { anything, type FieldsSchema, fields, optional, refused, type Schema, text } from '../core/fields.ts';
+import { checkValue, type FieldProblem, isMap, type Path } from '../core/fields-check.ts';
+import type { AdapterDeclaration, ModuleDeclaration } from '../core/module-declaration.ts';
+import { describeUnknown, findByName } from './module-names.ts';
+import { formatPath } from './problem.ts';
+
+export interface LoadedModule<C = unknown> {
+  readonly declaration: ModuleDeclaration<C>;
+  readonly name: string;
+  readonly config: C;
+  /** Only of modules that take one. */
+  readonly adapter?: LoadedAdapter;
+  /** `workers[0]`: where it stands in the file. */
+  readonly path: string;
+}
+
+export interface LoadedAdapter {
+  readonly declaration: AdapterDeclaration;
+  readonly name: string;
+  readonly config: unknown;
+}
+
+/** Modules that the product has and this version does not contain yet. */
+export interface UnbuiltModules {
+  readonly names: readonly string[];
+  readonly message: string;
+}
+
+export interface ModuleCatalogue {
+  readonly declarations: readonly ModuleDeclaration[];
+  readonly unbuilt: readonly UnbuiltModules[];
+}
+
+export interface ListEntry {
+  readonly value: unknown;
+  readonly path: Path;
+}
+
+interface ReadModules {
+  readonly modules: readonly LoadedModule[];
+  readonly problems: readonly FieldProblem[];
+}
+
+/** The modules that the entries ask for. With problems the list is incomplete and means nothing. */
+export function readModules(
+  entries: readonly ListEntry[],
+  catalogue: ModuleCatalogue,
+  isHidden: (path: Path) => boolean,
+): ReadModules {
+  const reading: Reading = { catalogue, isHidden, problems: [], listed: new Map() };
+  const listed = entries.flatMap((entry) => readEntry(entry, reading) ?? []);
+  const implied = catalogue.declarations
+    .filter((declaration) => declaration.alwaysLoaded && !reading.listed.has(declaration))
+    .map(withDefaults);
+  return { modules: [...implied, ...listed], problems: reading.problems };
+}
+
+/** A module that runs although no entry names it. */
+function withDefaults(declaration: ModuleDeclaration): LoadedModule {
+  const checked = checkValue(declaration.config, {});
+  if (!checked.ok) throw new Error(`The defaults of ${declaration.name} break its own schema`);
+  return { declaration, name: declaration.name, config: checked.value, path: '(default)' };
+}
+
+interface Reading {
+  readonly catalogue: ModuleCatalogue;
+  readonly isHidden: (path: Path) => boolean;
+  readonly problems: FieldProblem[];
+  /** Where each module was listed first. */
+  readonly listed: Map<ModuleDeclaration, string>;
+}
+
+const PROJECT_WORKER =
+  'This version does not start project workers yet: start the worker yourself and remove this entry.';
+
+/** The keys that turn an entry into something other than a built-in module. */
+const FOREIGN_KEYS = {
+  path: refused(PROJECT_WORKER),
+  env: refused(PROJECT_WORKER),
+  image: refused('This version does not run container images. Remove this entry.'),
+};
+
+const entrySchema = fields({
+  name: optional(text()),
+  class: optional(text()),
+  config: optional(anything()),
+  ...FOREIGN_KEYS,
+});
+
+const adapterSchema = optional(
+  fields({ name: optional(text()), class: optional(text()), config: optional(anything()) }),
+);
+
+function readEntry({ value, path }: ListEntry, reading: Reading): LoadedModule | undefined {
+  check(entrySchema, value, path, reading);
+  // What is wrong with the entry itself is told; the rest of it is still worth a look.
+  if (!isMap(value) || Object.keys(FOREIGN_KEYS).some((key) => Object.hasOwn(value, key))) return undefined;
+  const named = readName('module', value, path, reading);
+  if (named === undefined) return undefined;
+  const declaration = findModule(named, reading);
+  if (declaration === undefined) return undefined;
+  refuseRepetition(declaration, path, named.path, reading);
+  const configPath = [...path, 'config'];
+  const given = value.config ?? {};
+  const config = check(configSchema(declaration), given, configPath, reading);
+  const loaded = { declaration, name: declaration.name, path: formatPath(path) };
+  if (declaration.adapters.length === 0) return { ...loaded, config };
+  const adapter = readAdapter(
+    declaration,
+    isMap(given) ? given.adapter : undefined,
+    [...configPath, 'adapter'],
+    reading,
+  );
+  if (adapter === undefined || !isMap(config)) return undefined;
+  return { ...loaded, config: withoutAdapter(config), adapter };
+}
+
+/** `adapter` is checked along with the module's own keys, so that a misspelt `adaptor` finds it. */
+function configSchema({ config, adapters }: ModuleDeclaration): FieldsSchema<unknown> {
+  if (adapters.length === 0) return config;
+  return { ...config, fields: new Map([...config.fields, ['adapter', adapterSchema]]) };
+}
+
+function withoutAdapter(config: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  const own: Record<string, unknown> = Object.create(null);
+  for (const [key, value] of Object.entries(config)) if (key !== 'adapter') own[key] = value;
+  return own;
+}
+
+function readAdapter(
+  declaration: ModuleDeclaration,
+  given: unknown,
+  path: Path,
+  reading: Reading,
+): LoadedAdapter | undefined {
+  const adapter = given === undefined ? declaration.adapters[0] : findAdapter(declaration, given, path, reading);
+  if (adapter === undefined) return undefined;
+  const givenConfig = isMap(given) ? (given.config ?? {}) : {};
+  const config = check(adapter.config, givenConfig, [...path, 'config'], reading);
+  return { declaration: adapter, name: adapter.name, config };
+}
+
+function findAdapter(
+  { name, adapters }: ModuleDeclaration,
+  given: unknown,
+  path: Path,
+  reading: Reading,
+): AdapterDeclaration | undefined {
+  const named = isMap(given) ? readName('adapter', given, path, reading) : undefined;
+  if (named === undefined) return undefined;
+  const adapter = findByName(named.word, adapters);
+  if (adapter === undefined) {
+    const message = describeUnknown(`adapter of ${name}`, named.word, reading.isHidden(named.path), adapters);
+    reading.problems.push({ path: named.path, at: 'value', message });
+  }
+  return adapter;
+}
+
+interface NamedEntry {
+  readonly word: string;
+  readonly path: Path;
+}
+
+/** The word under `name` or `class`; values of another type were refused by the schema. */
+function readName(
+  what: string,
+  entry: Readonly<Record<string, unknown>>,
+  path: Path,
+  { problems }: Reading,
+): NamedEntry | undefined {
+  const keys = ['name', 'class'].filter((key) => entry[key] !== undefined && entry[key] !== null);
+  const [key] = keys;
+  if (key === undefined) {
+    problems.push({ path: [...path, 'name'], at: 'key', message: `Missing 'name' (or 'class') of the ${what}.` });
+    return undefined;
+  }
+  if (keys.length > 1) {
+    problems.push({ path: [...path, 'class'], at: 'key', message: "Give either 'name' or 'class', not both." });
+    return undefined;
+  }
+  const word = entry[key];
+  return typeof word === 'string' && word !== '' ? { word, path: [...path, key] } : undefined;
+}
+
+function findModule(
+  { word, path }: NamedEntry,
+  { catalogue, problems, isHidden }: Reading,
+): ModuleDeclaration | undefined {
+  const declaration = findByName(word, catalogue.declarations);
+  if (declaration !== undefined) return declaration;
+  const unbuilt = catalogue.unbuilt.find(({ names }) => names.includes(word));
+  const message = unbuilt?.message ?? describeUnknown('module', word, isHidden(path), catalogue.declarations);
+  problems.push({ path, at: 'value', message });
+  return undefined;
+}
+
+function refuseRepetition(declaration: ModuleDeclaration, path: Path, namePath: Path, reading: Reading): void {
+  const first = reading.listed.get(declaration);
+  if (first === undefined) reading.listed.set(declaration, formatPath(path));
+  else if (!declaration.repeatable) {
+    const message = `${declaration.name} is already listed at ${first}, and may be listed once only.`;
+    reading.problems.push({ path: namePath, at: 'value', message });
+  }
+}
+
+function check(schema: Schema<unknown>, value: unknown, path: Path, reading: Reading): unknown {
+  const checked = checkValue(schema, value, { path, isHidden: reading.isHidden });
+  if (checked.ok) return checked.value;
+  reading.problems.push(...checked.problems);
+  return undefined;
+}

@@ -1,0 +1,122 @@
+// The top-level settings that this version reads, and the refusal of those that belong to later ones (decisions 29).
+
+import type { ValueOf } from '../core/fields.ts';
+import {
+  anything,
+  either,
+  fields,
+  flag,
+  integer,
+  listOf,
+  mapOf,
+  oneOf,
+  optional,
+  refused,
+  text,
+} from '../core/fields.ts';
+import type { FieldProblem } from '../core/fields-check.ts';
+
+const KIB = 1024;
+const MIB = 1024 * KIB;
+const GIB = 1024 * MIB;
+
+const balance = oneOf(['least_in_flight', 'newest', 'reject_duplicates']);
+
+/** Limits of the trusted bridge: the rows of guarantees section 4 that no module field names. */
+const trustedLimits = fields({
+  frame_bytes: limit(
+    16 * MIB,
+    KIB,
+    256 * MIB,
+    'Largest message from a worker; a larger one closes its connection (1009)',
+  ),
+  connections: limit(10_000, 1, 1_000_000, 'Open connections; one more is answered 503'),
+  connections_per_second: limit(500, 1, 100_000, 'New connections per second; more are answered 429'),
+  outbound_buffer_bytes: limit(16 * MIB, KIB, GIB, 'Bytes waiting for one worker, above which it gets no new calls'),
+  outbound_close_bytes: limit(32 * MIB, KIB, GIB, 'Bytes waiting for one worker, above which it is closed (4408)'),
+  in_flight_per_worker: limit(1024, 1, 1_000_000, 'Calls that one worker runs at a time'),
+  in_flight_per_caller: limit(4096, 1, 1_000_000, 'Calls that one connection waits for at a time'),
+  functions_per_worker: limit(5000, 1, 1_000_000, 'Functions that one worker may register'),
+  triggers_per_worker: limit(5000, 1, 1_000_000, 'Triggers that one worker may register'),
+});
+
+const engineLimits = fields({
+  in_flight: limit(65_536, 1, 10_000_000, 'Calls that the whole engine has in flight'),
+  outbound_buffers_bytes: limit(512 * MIB, MIB, 64 * GIB, 'Bytes waiting for all connections together'),
+  channels: limit(10_000, 1, 1_000_000, 'Open channels; making one more is answered OVERLOADED'),
+  channel_buffer_bytes: limit(
+    MIB,
+    256 * KIB,
+    GIB,
+    'Bytes of one channel kept in memory for its reader; a writer with flow control sends half of it ahead',
+  ),
+  channel_buffers_bytes: limit(128 * MIB, 256 * KIB, 64 * GIB, 'Bytes of all channels together kept in memory'),
+  channel_spill_bytes: limit(
+    64 * MIB,
+    0,
+    64 * GIB,
+    'Bytes of one channel kept in a temporary file beyond that; then its writer is closed (1013). 0: no file',
+  ),
+  channel_spills_bytes: limit(GIB, 0, 1024 * GIB, 'Bytes of all channels together kept in temporary files'),
+});
+
+export const topLevel = fields({
+  workers: listOf(anything(), { default: [], help: 'Modules to run, by name' }),
+  modules: listOf(anything(), { default: [], help: 'Modules to run, by class' }),
+  threads: either(integer({ min: 1 }), oneOf(['auto']), {
+    default: 'auto',
+    help: "Threads for work beside the router's own; auto: one per core, at least 2",
+  }),
+  compat: optional(oneOf(['iii'], { help: 'Answer as the peer engine does wherever the product differs from it' })),
+  strict: flag({ default: false, help: 'Security warnings at the start become errors' }),
+  bridge_token: optional(
+    text({ bytesMin: 32, secret: true, help: 'What workers and the console must present; needed beyond loopback' }),
+  ),
+  allowed_hosts: listOf(text(), { default: [], help: 'Host names and addresses by which the engine may be asked' }),
+  drain_timeout_ms: integer({
+    min: 0,
+    max: 3_600_000,
+    default: 25_000,
+    help: 'How long running calls may finish when the engine stops',
+  }),
+  log_payloads: flag({ default: false, help: 'Quote the beginning of frames that cannot be read in the log' }),
+  balance: either(balance, mapOf(balance), {
+    default: 'least_in_flight',
+    help: "Which worker gets a call if several offer the function; one word, or one per namespace and 'default'",
+  }),
+  limits: fields({
+    trusted: trustedLimits,
+    engine: engineLimits,
+    browser: notYet('limits.browser'),
+    stream: notYet('limits.stream'),
+    http: notYet('limits.http'),
+  }),
+  trusted_proxies: notYet('trusted_proxies'),
+  outgoing: notYet('outgoing'),
+  cluster: notYet('cluster'),
+});
+
+export type Settings = Omit<ValueOf<typeof topLevel>, 'workers' | 'modules'>;
+
+/** Settings that are right one by one and wrong together. */
+export function findContradictions({ limits }: Settings): readonly FieldProblem[] {
+  const { outbound_buffer_bytes: bufferBytes, outbound_close_bytes: closeBytes } = limits.trusted;
+  if (closeBytes >= bufferBytes) return [];
+  return [
+    {
+      path: ['limits', 'trusted', 'outbound_close_bytes'],
+      at: 'value',
+      message:
+        `Must be at least limits.trusted.outbound_buffer_bytes (${bufferBytes}), found the number ${closeBytes}: ` +
+        'a slow worker would be closed before it is spared new calls.',
+    },
+  ];
+}
+
+function limit(byDefault: number, min: number, max: number, help: string) {
+  return integer({ default: byDefault, min, max, help });
+}
+
+function notYet(name: string) {
+  return refused(`This version does not have '${name}' yet. Remove it.`);
+}

@@ -1,0 +1,95 @@
+// The piece of the file that a message points at. A file holds secrets, and errors end up in logs (X22): what is
+// shown is only the key and value in question, and of a file that could not be parsed the line without whatever
+// follows a secret key.
+
+import { isSecretKey, isUrlKey, REDACTED, redactUrl } from '../core/redaction.ts';
+
+export interface Span {
+  readonly start: number;
+  readonly end: number;
+}
+
+/** Where one entry of a map or list stands in the text. */
+export interface Place {
+  /** Items of lists have no key. */
+  readonly key: Span | undefined;
+  readonly content: Span;
+  readonly isScalar: boolean;
+}
+
+/** The entry at a place, with a caret under `point`, which is the start of its key or of its value. */
+export function drawEntry(text: string, { key, content, isScalar }: Place, point: number, isHidden: boolean): string {
+  const lineStart = text.lastIndexOf('\n', point - 1) + 1;
+  const entryStart = Math.max(key?.start ?? content.start, lineStart);
+  const lead = text.slice(lineStart, entryStart);
+  const before = (/^[\s-]*$/.test(lead) ? lead : '') + text.slice(entryStart, point);
+  if (point === key?.start) return draw(`${before}${firstLine(text.slice(key.start, key.end))}:`, before.length);
+  if (!isScalar) return draw(`${before}…`, before.length);
+  const shown = isHidden ? REDACTED : firstLine(text.slice(content.start, content.end));
+  return draw(before + (shown.includes('://') ? redactUrl(shown) : shown), before.length);
+}
+
+/** The line of a file with broken syntax, with a caret at the offset. */
+export function drawBrokenLine(text: string, offset: number): string {
+  const lineStart = text.lastIndexOf('\n', offset - 1) + 1;
+  const line = firstLine(text.slice(lineStart));
+  const secretStart = findSecret(text.slice(0, lineStart), line);
+  const shown = secretStart < 0 ? line : `${line.slice(0, secretStart)} ${REDACTED}`;
+  return draw(shown, Math.min(offset - lineStart, shown.length));
+}
+
+const EXCERPT_CHARS_MAX = 100;
+
+function draw(line: string, caret: number): string {
+  // Tabs would move the caret, other control characters the terminal.
+  const clean = line.replaceAll(/[\p{Cc}\p{Cf}]/gu, ' ').trimEnd();
+  const skipped = Math.max(0, caret - EXCERPT_CHARS_MAX / 2);
+  const shown = clean.slice(skipped, skipped + EXCERPT_CHARS_MAX);
+  return `    ${shown}\n    ${' '.repeat(caret - skipped)}^`;
+}
+
+function firstLine(text: string): string {
+  const end = text.indexOf('\n');
+  return end < 0 ? text : text.slice(0, end);
+}
+
+/**
+ * Where a secret begins in a line, or -1. With the tree out of reach this goes by the look of the text: a secret
+ * lasts from its key to the next line that begins an entry and is not indented further.
+ */
+function findSecret(textBefore: string, line: string): number {
+  let secretIndent = -1;
+  for (const earlier of textBefore.split('\n')) {
+    if (secretIndent >= 0 && beginsEntry(earlier) && indentOf(earlier) <= secretIndent) secretIndent = -1;
+    if (secretIndent < 0 && secretKeyEnd(earlier) >= 0) secretIndent = indentOf(earlier);
+  }
+  const isInside = secretIndent >= 0 && !(beginsEntry(line) && indentOf(line) <= secretIndent);
+  return isInside ? 0 : secretKeyEnd(line);
+}
+
+function secretKeyEnd(line: string): number {
+  for (let colon = line.indexOf(':'); colon >= 0; colon = line.indexOf(':', colon + 1)) {
+    const name = wordBefore(line, colon);
+    if (isSecretKey(name) || isUrlKey(name)) return colon + 1;
+  }
+  return -1;
+}
+
+/** Long enough for any key; it bounds the work on one very long line. */
+const NAME_CHARS_MAX = 200;
+
+function wordBefore(line: string, colon: number): string {
+  let end = colon;
+  while (end > 0 && /[\s"']/.test(line.charAt(end - 1))) end -= 1;
+  let start = end;
+  while (start > 0 && end - start < NAME_CHARS_MAX && /[\w.-]/.test(line.charAt(start - 1))) start -= 1;
+  return line.slice(start, end);
+}
+
+function beginsEntry(line: string): boolean {
+  return /^\s*(-\s|-$|["']?[\w.-]+["']?\s*:)/.test(line.slice(0, NAME_CHARS_MAX));
+}
+
+function indentOf(line: string): number {
+  return line.search(/[^\s-]/);
+}

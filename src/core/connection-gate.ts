@@ -1,0 +1,36 @@
+// How many connections one listener takes, in all and per second (guarantees 4).
+
+export interface GateLimits {
+  readonly connectionsMax: number;
+  readonly connectionsPerSecondMax: number;
+}
+
+export type GateVerdict = 'open' | 'full' | 'too_fast';
+
+export class ConnectionGate {
+  readonly #limits: GateLimits;
+  #open = 0;
+  #secondStartMs = Number.NEGATIVE_INFINITY;
+  #takenInSecond = 0;
+
+  constructor(limits: GateLimits) {
+    this.#limits = limits;
+  }
+
+  /** Asks for one more connection; counts it if the answer is `open`. */
+  enter(nowMs: number): GateVerdict {
+    if (this.#open >= this.#limits.connectionsMax) return 'full';
+    if (nowMs - this.#secondStartMs >= 1000) {
+      this.#secondStartMs = nowMs;
+      this.#takenInSecond = 0;
+    }
+    if (this.#takenInSecond >= this.#limits.connectionsPerSecondMax) return 'too_fast';
+    this.#takenInSecond++;
+    this.#open++;
+    return 'open';
+  }
+
+  leave(): void {
+    this.#open--;
+  }
+}

@@ -1,0 +1,26 @@
+import type { FieldsSchema } from './fields.ts';
+
+/** What the configuration must know of a module without loading any of its code. */
+export interface ModuleDeclaration<C = unknown> {
+  /** The name users read and write: `svc-worker-manager`. */
+  readonly name: string;
+  /** Short forms: `worker-manager`. */
+  readonly aliases: readonly string[];
+  /** Spellings of the class style: `modules::worker::WorkerModule`. */
+  readonly classes: readonly string[];
+  /** Whether several entries mean several instances. Otherwise the second entry is an error. */
+  readonly repeatable: boolean;
+  /** Whether it runs with its defaults when no entry names it. */
+  readonly alwaysLoaded: boolean;
+  /** Without `adapter`, which is declared beside it. */
+  readonly config: FieldsSchema<C>;
+  /** The first is the default. Empty: the module takes no adapter. */
+  readonly adapters: readonly AdapterDeclaration[];
+}
+
+export interface AdapterDeclaration<C = unknown> {
+  readonly name: string;
+  readonly aliases: readonly string[];
+  readonly classes: readonly string[];
+  readonly config: FieldsSchema<C>;
+}

@@ -1,0 +1,85 @@
+// What is secret by its name (X22). The logger, the console and the configuration output all ask here, so that
+// no two of them can disagree. The rule goes by key, never by looking whether a value seems secret.
+
+import { JSON_DEPTH_MAX } from '../protocol/limits.ts';
+
+export const REDACTED = '[redacted]';
+
+const SECRET_NAMES: ReadonlySet<string> = new Set([
+  'authorization',
+  'proxy-authorization',
+  'cookie',
+  'set-cookie',
+  'sec-websocket-protocol',
+  'baggage',
+]);
+
+/** Compared without `-`, `_` and capitals, so that `x-api-key`, `apiKey` and `API_KEY` are one word. */
+const SECRET_WORDS = ['token', 'secret', 'password', 'passwd', 'apikey', 'accesskey', 'privatekey', 'credential'];
+
+/**
+ * A copy of a JSON-like value in which everything under a secret key is replaced, and addresses under keys that
+ * end in `url` have lost user info and query. Values that are neither lists nor plain objects pass as they are.
+ * `key` is the key that the value itself stands under.
+ */
+export function redactKeys(value: unknown, key = ''): unknown {
+  return redactBelow(key, value, new Set());
+}
+
+/** The same for a record, which stays one. */
+export function redactFields(fields: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  return redactProperties(fields, new Set([fields]));
+}
+
+export function isSecretKey(key: string): boolean {
+  const name = key.toLowerCase();
+  if (SECRET_NAMES.has(name)) return true;
+  const letters = name.replaceAll(/[-_]/g, '');
+  return SECRET_WORDS.some((word) => letters.includes(word));
+}
+
+export function isUrlKey(key: string): boolean {
+  return key.toLowerCase().endsWith('url');
+}
+
+/**
+ * An address without user info, query and fragment. Everything up to the last `@` counts as user info, also where
+ * a strict parser would stop earlier: a password with an unescaped `/` must not come through.
+ */
+export function redactUrl(address: string): string {
+  const schemeEnd = address.indexOf('://');
+  const scheme = schemeEnd < 0 ? '' : address.slice(0, schemeEnd + 3);
+  let rest = address.slice(scheme.length);
+  const userInfoEnd = rest.lastIndexOf('@');
+  if (userInfoEnd >= 0) rest = REDACTED + rest.slice(userInfoEnd);
+  const queryStart = rest.search(/[?#]/);
+  if (queryStart >= 0) rest = `${rest.slice(0, queryStart + 1)}${REDACTED}`;
+  return scheme + rest;
+}
+
+/** `above` holds the containers on the way down: it finds cycles and bounds the depth. */
+function redactBelow(key: string, value: unknown, above: Set<object>): unknown {
+  if (value === null || value === undefined) return value;
+  if (isSecretKey(key)) return REDACTED;
+  if (typeof value === 'string') return isUrlKey(key) ? redactUrl(value) : value;
+  if (typeof value !== 'object' || !isContainer(value)) return value;
+  if (above.has(value)) return '[circular]';
+  if (above.size >= JSON_DEPTH_MAX) return '[too deep]';
+  above.add(value);
+  const copy = Array.isArray(value)
+    ? value.map((item) => redactBelow(key, item, above))
+    : redactProperties(value, above);
+  above.delete(value);
+  return copy;
+}
+
+function redactProperties(value: object, above: Set<object>): Record<string, unknown> {
+  const copy: Record<string, unknown> = Object.create(null);
+  for (const [key, item] of Object.entries(value)) copy[key] = redactBelow(key, item, above);
+  return copy;
+}
+
+function isContainer(value: object): boolean {
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return Array.isArray(value) || prototype === Object.prototype || prototype === null;
+}

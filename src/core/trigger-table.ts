@@ -1,0 +1,173 @@
+// Which trigger types exist, who provides them, and which triggers are bound to them.
+//
+// Job: keep types and bindings consistent whatever order they arrive and leave in.
+// Neighbours: `router/triggers.ts` applies the verbs and sends the frames; `router/fire-trigger.ts` reads.
+// States of a binding:
+//   parked   its type has no provider; it waits and is handed over when one appears
+//   bound    its provider has it
+//   refused  its provider said no; it stays listed with the reason until its owner leaves or the type returns
+// Invariants:
+//   T1  A binding is owned by one executor, or by nobody (durable); only its owner's generation takes it along.
+//   T2  A type has at most one provider. A module's type cannot be replaced by a worker.
+//   T3  When a type's provider leaves, its bindings are parked, never lost.
+
+import type { RawJson } from '../protocol/byte-string.ts';
+import type { Executor } from './executor.ts';
+import { Groups } from './groups.ts';
+
+export interface TriggerTypeFacts {
+  readonly description: string;
+  /** JSON Schema of a binding's `config`, and of the payload a bound function receives. */
+  readonly configFormat: RawJson | undefined;
+  readonly payloadFormat: RawJson | undefined;
+}
+
+export interface TriggerType<E extends Executor, M> {
+  readonly id: string;
+  readonly facts: TriggerTypeFacts;
+  readonly provider:
+    | { readonly kind: 'worker'; readonly executor: E }
+    | { readonly kind: 'module'; readonly module: M };
+}
+
+export interface TriggerBinding<E extends Executor> {
+  readonly id: string;
+  readonly type: string;
+  readonly functionId: string;
+  readonly config: RawJson;
+  readonly metadata: RawJson | undefined;
+  /** The connection that registered it; `undefined` for a durable one. */
+  readonly owner: E | undefined;
+  state: 'parked' | 'bound' | 'refused';
+  /** Why it was refused, or why its last firing never reached the handler. */
+  error: string | undefined;
+  lastFiredAtMs: number | undefined;
+}
+
+export type NewBinding<E extends Executor> = Pick<
+  TriggerBinding<E>,
+  'id' | 'type' | 'functionId' | 'config' | 'metadata' | 'owner'
+>;
+
+/** What leaves with a connection. */
+export interface WithdrawnTriggers<E extends Executor> {
+  readonly removed: TriggerBinding<E>[];
+  readonly parked: TriggerBinding<E>[];
+}
+
+export class TriggerTable<E extends Executor, M> {
+  readonly #types = new Map<string, TriggerType<E, M>>();
+  readonly #bindings = new Map<string, TriggerBinding<E>>();
+  readonly #byType = new Groups<string, TriggerBinding<E>>();
+  readonly #byOwner = new Groups<E | undefined, TriggerBinding<E>>();
+  readonly #byFunction = new Groups<string, TriggerBinding<E>>();
+
+  type(id: string): TriggerType<E, M> | undefined {
+    return this.#types.get(id);
+  }
+
+  types(): IterableIterator<TriggerType<E, M>> {
+    return this.#types.values();
+  }
+
+  binding(id: string): TriggerBinding<E> | undefined {
+    return this.#bindings.get(id);
+  }
+
+  bindings(): IterableIterator<TriggerBinding<E>> {
+    return this.#bindings.values();
+  }
+
+  bindingsOf(type: string): ReadonlySet<TriggerBinding<E>> {
+    return this.#byType.of(type);
+  }
+
+  bindingsTo(functionId: string): ReadonlySet<TriggerBinding<E>> {
+    return this.#byFunction.of(functionId);
+  }
+
+  addModuleType(id: string, facts: TriggerTypeFacts, module: M): void {
+    if (this.#types.has(id)) throw new Error(`Two modules provide the trigger type ${id}`);
+    this.#types.set(id, { id, facts, provider: { kind: 'module', module } });
+  }
+
+  /** The newest provider wins. Returns whether the type is now this executor's. */
+  registerType(id: string, executor: E, facts: TriggerTypeFacts): boolean {
+    if (this.#types.get(id)?.provider.kind === 'module') return false;
+    this.#types.set(id, { id, facts, provider: { kind: 'worker', executor } });
+    return true;
+  }
+
+  /** Takes the type away if it is this executor's, and parks its bindings. */
+  unregisterType(id: string, executor: E): TriggerBinding<E>[] {
+    if (!this.isProvider(id, executor)) return [];
+    this.#types.delete(id);
+    return this.#parkAll(id);
+  }
+
+  isProvider(typeId: string, executor: E): boolean {
+    const provider = this.#types.get(typeId)?.provider;
+    return provider?.kind === 'worker' && provider.executor === executor;
+  }
+
+  /** How many triggers outlive the connections that asked for them. */
+  get durableCount(): number {
+    return this.#byOwner.of(undefined).size;
+  }
+
+  /** Stores the binding as parked; returns the one of the same id that it replaces, as a reconnecting owner replays. */
+  add(binding: NewBinding<E>): { added: TriggerBinding<E>; replaced: TriggerBinding<E> | undefined } {
+    const replaced = this.#bindings.get(binding.id);
+    if (replaced !== undefined) this.remove(replaced);
+    const added: TriggerBinding<E> = { ...binding, state: 'parked', error: undefined, lastFiredAtMs: undefined };
+    this.#bindings.set(added.id, added);
+    this.#byType.add(added.type, added);
+    this.#byFunction.add(added.functionId, added);
+    this.#byOwner.add(added.owner, added);
+    return { added, replaced };
+  }
+
+  remove(binding: TriggerBinding<E>): void {
+    if (this.#bindings.get(binding.id) === binding) this.#bindings.delete(binding.id);
+    this.#byType.remove(binding.type, binding);
+    this.#byFunction.remove(binding.functionId, binding);
+    this.#byOwner.remove(binding.owner, binding);
+  }
+
+  /** Everything that the executor owns or provides leaves, in one step (W2). */
+  withdraw(executor: E): WithdrawnTriggers<E> {
+    const removed = [...this.#byOwner.of(executor)];
+    for (const binding of removed) this.remove(binding);
+    const parked = [...this.#types.keys()].flatMap((type) => this.unregisterType(type, executor));
+    return { removed, parked };
+  }
+
+  #parkAll(type: string): TriggerBinding<E>[] {
+    const parked = [...this.bindingsOf(type)];
+    for (const binding of parked) {
+      binding.state = 'parked';
+      binding.error = undefined;
+    }
+    return parked;
+  }
+}
+
+/**
+ * The bindings to fire for one event: equal ones of different owners count once (decisions 26), so that two replicas
+ * of a worker do not double every event. One owner that binds the same thing twice gets it twice.
+ */
+export function distinctBindings<E extends Executor>(bindings: Iterable<TriggerBinding<E>>): TriggerBinding<E>[] {
+  const seen = new Map<string, TriggerBinding<E>>();
+  const countByOwner = new Map<E | undefined, Map<string, number>>();
+  for (const binding of bindings) {
+    if (binding.state !== 'bound') continue;
+    const face = JSON.stringify([binding.functionId, binding.config, binding.metadata ?? null]);
+    const counts = countByOwner.get(binding.owner) ?? new Map<string, number>();
+    countByOwner.set(binding.owner, counts);
+    const ordinal = counts.get(face) ?? 0;
+    counts.set(face, ordinal + 1);
+    const key = `${ordinal} ${face}`;
+    if (!seen.has(key)) seen.set(key, binding);
+  }
+  return [...seen.values()];
+}

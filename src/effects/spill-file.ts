@@ -1,0 +1,198 @@
+// A file for what memory has no room for: bytes come out in the order they went in.
+//
+// Job: take bytes without making the caller wait for the disk, hand them out again, and leave nothing behind (R6).
+// The file has no name: it is unlinked as soon as it is open, so the system frees it with the process, however that
+// ends. It is used as a ring of fixed size, because a reader that stays behind would let a plain file grow for ever.
+//
+//   read position        written         staged
+//        |------ in the file ----|-- being written --|-- in `#filling` --|
+//
+// Invariants:
+//   F1  At most two buffers of `STAGE_BYTES` are in memory. Where the disk is slower than what comes in, `append`
+//       writes by itself and so holds the event loop: a socket cannot be told to stop sending in another way.
+//   F2  Nothing is read before it was written, and no place of the ring is written before it was read: the caller
+//       keeps no more than the ring's size in it.
+//   F3  The descriptor is closed after the last running operation: its number may be another file's right away.
+//   F4  A failure is final: every later call meets it.
+
+import { closeSync, openSync, read, unlinkSync, write, writeSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Random } from './random.ts';
+
+export interface SpillFile {
+  /** Copies the bytes behind what is there. Throws if the disk failed. */
+  append(bytes: Uint8Array): void;
+  /** Takes the next bytes out: at least one, at most so many. Waits until there is one. Rejects if the disk failed. */
+  take(bytesMax: number): Promise<Uint8Array>;
+  close(): void;
+}
+
+export type OpenSpillFile = (ringBytes: number) => SpillFile;
+
+/** Files go to `SVC_TMP`, else to the system's folder for such. Opening one throws where that cannot be written. */
+export function spillFilesIn(random: Random, folder: string = process.env.SVC_TMP || tmpdir()): OpenSpillFile {
+  return (ringBytes) => {
+    const path = join(folder, `svc-${process.pid}-${random.uuid()}.spill`);
+    const descriptor = openSync(path, 'wx+', 0o600);
+    try {
+      unlinkSync(path);
+    } catch (error) {
+      closeSync(descriptor);
+      throw error;
+    }
+    return new RingFile(descriptor, ringBytes);
+  };
+}
+
+class RingFile implements SpillFile {
+  readonly #descriptor: number;
+  readonly #ringBytes: number;
+  /** Positions only rise; the place in the file is the remainder by the ring's size. */
+  #readEnd = 0;
+  #writtenEnd = 0;
+  /** Where the bytes of `#filling` begin. */
+  #stagedStart = 0;
+  #filling: Buffer<ArrayBuffer> = Buffer.allocUnsafe(STAGE_BYTES);
+  #filledBytes = 0;
+  #spare: Buffer<ArrayBuffer> | undefined = Buffer.allocUnsafe(STAGE_BYTES);
+  #isWriting = false;
+  #isReading = false;
+  #isClosed = false;
+  #failure: Error | undefined;
+  #waiting: Taker | undefined;
+
+  constructor(descriptor: number, ringBytes: number) {
+    this.#descriptor = descriptor;
+    this.#ringBytes = ringBytes;
+  }
+
+  append(bytes: Uint8Array): void {
+    let at = 0;
+    while (at < bytes.length) {
+      if (this.#failure !== undefined) throw this.#failure;
+      const part = bytes.subarray(at, at + STAGE_BYTES - this.#filledBytes);
+      this.#filling.set(part, this.#filledBytes);
+      this.#filledBytes += part.length;
+      at += part.length;
+      if (!this.#isWriting) this.#startWriting();
+      else if (this.#filledBytes === STAGE_BYTES) this.#writeNow();
+    }
+  }
+
+  take(bytesMax: number): Promise<Uint8Array> {
+    return new Promise((resolve, reject) => {
+      if (this.#waiting !== undefined) throw new Error('Two readers of one spill file');
+      this.#waiting = { bytesMax, resolve, reject };
+      this.#serve();
+    });
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    this.#closeIfIdle();
+  }
+
+  /** Lets the file have what has gathered, and gathers on in the other buffer. */
+  #startWriting(): void {
+    const [full, filledBytes] = [this.#filling, this.#filledBytes];
+    if (filledBytes === 0 || this.#spare === undefined) return;
+    this.#filling = this.#spare;
+    this.#spare = undefined;
+    this.#filledBytes = 0;
+    const start = this.#stagedStart;
+    this.#stagedStart += filledBytes;
+    this.#isWriting = true;
+    this.#write(full, 0, filledBytes, start, (error) => {
+      this.#isWriting = false;
+      this.#spare = full;
+      if (error !== undefined) this.#fail(error);
+      // Also what `append` wrote by itself meanwhile: it lies behind this.
+      else this.#writtenEnd = this.#stagedStart;
+      if (this.#isClosed) this.#closeIfIdle();
+      else if (this.#failure === undefined) this.#startWriting();
+      this.#serve();
+    });
+  }
+
+  /** F1. Its place lies behind that of the write under way, and becomes readable together with it. */
+  #writeNow(): void {
+    let done = 0;
+    try {
+      while (done < this.#filledBytes) {
+        const { place, room } = this.#placeOf(this.#stagedStart + done);
+        done += writeSync(this.#descriptor, this.#filling, done, Math.min(room, this.#filledBytes - done), place);
+      }
+    } catch (error) {
+      this.#fail(asError(error));
+      throw error;
+    }
+    this.#stagedStart += this.#filledBytes;
+    this.#filledBytes = 0;
+  }
+
+  #write(bytes: Buffer, at: number, end: number, position: number, done: (error?: Error) => void): void {
+    const { place, room } = this.#placeOf(position);
+    write(this.#descriptor, bytes, at, Math.min(room, end - at), place, (error, written) => {
+      if (error !== null) done(error);
+      else if (at + written < end) this.#write(bytes, at + written, end, position + written, done);
+      else done();
+    });
+  }
+
+  /** Gives whoever waits what is there. */
+  #serve(): void {
+    const taker = this.#waiting;
+    if (taker === undefined || this.#isReading) return;
+    const unread = this.#writtenEnd - this.#readEnd;
+    if (this.#failure !== undefined && unread === 0) {
+      this.#waiting = undefined;
+      taker.reject(this.#failure);
+    } else if (unread > 0 && !this.#isClosed) this.#read(taker, Math.min(unread, taker.bytesMax));
+  }
+
+  #read(taker: Taker, bytesMax: number): void {
+    const { place, room } = this.#placeOf(this.#readEnd);
+    const bytes = Buffer.allocUnsafeSlow(Math.min(bytesMax, room));
+    this.#isReading = true;
+    read(this.#descriptor, bytes, 0, bytes.length, place, (error, readBytes) => {
+      this.#isReading = false;
+      this.#waiting = undefined;
+      if (error !== null || readBytes === 0) {
+        this.#fail(error ?? new Error('The spill file ended before what was written to it'));
+        taker.reject(this.#failure);
+      } else {
+        this.#readEnd += readBytes;
+        taker.resolve(bytes.subarray(0, readBytes));
+      }
+      if (this.#isClosed) this.#closeIfIdle();
+    });
+  }
+
+  /** Where a position lies in the file, and how far the ring goes on from there. */
+  #placeOf(position: number): { readonly place: number; readonly room: number } {
+    const place = position % this.#ringBytes;
+    return { place, room: this.#ringBytes - place };
+  }
+
+  #fail(error: Error): void {
+    this.#failure ??= error;
+  }
+
+  #closeIfIdle(): void {
+    if (!this.#isWriting && !this.#isReading) closeSync(this.#descriptor);
+  }
+}
+
+interface Taker {
+  readonly bytesMax: number;
+  readonly resolve: (bytes: Uint8Array) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/** One write. */
+const STAGE_BYTES = 256 * 1024;
+
+function asError(thrown: unknown): Error {
+  return thrown instanceof Error ? thrown : new Error(String(thrown));
+}

@@ -1,0 +1,98 @@
+// `engine::functions::list` and `engine::functions::info`.
+
+import { Refusal } from '../../core/refusal.ts';
+import { validateFunctionsInfo, validateFunctionsList } from '../../generated/engine-payloads.ts';
+import type { BuiltinDefinition } from '../../router/builtin.ts';
+import type { RouterPort } from '../../router/port.ts';
+import type { Entry, FunctionRow } from '../../router/rows.ts';
+import { readPayload } from '../payload.ts';
+
+const BATCH_MAX = 32;
+
+export function functionsList(router: RouterPort): BuiltinDefinition {
+  const id = 'engine::functions::list';
+  return {
+    id,
+    description: 'Lists the functions that can be called now',
+    handle(payload) {
+      const filter = readPayload(id, validateFunctionsList, payload);
+      const workers = [...(filter.workers ?? []), ...(filter.worker == null ? [] : [filter.worker])];
+      const rows = [...router.functions()]
+        .filter((entry) => filter.prefix == null || entry.id.startsWith(filter.prefix))
+        .map((entry) => router.functionRow(entry))
+        .filter((row) => filter.include_internal === true || !isInternal(row))
+        .filter((row) => workers.length === 0 || workers.some((worker) => isOfferedBy(row, worker)));
+      return { functions: filter.search == null ? sortById(rows) : rank(rows, filter.search) };
+    },
+  };
+}
+
+export function functionsInfo(router: RouterPort): BuiltinDefinition {
+  const id = 'engine::functions::info';
+  return {
+    id,
+    description: 'Describes one function, or up to 32: schemas, workers and triggers',
+    handle(payload) {
+      const { function_id: one, function_ids: many } = readPayload(id, validateFunctionsInfo, payload);
+      if ((one == null) === (many == null)) {
+        throw new Refusal('INVALID_ARGUMENTS', 'Give either function_id or function_ids, not both and not none');
+      }
+      if (one != null) return detail(router, one) ?? refuseUnknown(one);
+      const ids = many ?? [];
+      if (ids.length === 0 || ids.length > BATCH_MAX) {
+        throw new Refusal('INVALID_ARGUMENTS', `function_ids must hold 1 to ${BATCH_MAX} ids, found ${ids.length}`);
+      }
+      return {
+        functions: ids.map(
+          (functionId) => detail(router, functionId) ?? { function_id: functionId, error: 'not_found' },
+        ),
+      };
+    },
+  };
+}
+
+function detail(router: RouterPort, functionId: string) {
+  const entry = router.functionEntry(functionId);
+  if (entry === undefined) return undefined;
+  const { request_format: requestSchema, response_format: responseSchema, ...row } = router.functionRow(entry);
+  return {
+    ...row,
+    ...(requestSchema !== undefined && { request_schema: requestSchema }),
+    ...(responseSchema !== undefined && { response_schema: responseSchema }),
+    registered_triggers: triggersOf(router, entry),
+  };
+}
+
+function triggersOf(router: RouterPort, entry: Entry) {
+  return [...router.triggersTo(entry.id)]
+    .map((binding) => router.triggerRow(binding))
+    .map(({ id, trigger_type, config, status }) => ({ id, trigger_type, config, status }));
+}
+
+function refuseUnknown(functionId: string): never {
+  throw new Refusal('NOT_FOUND', `Function ${functionId} not found`);
+}
+
+/** The engine's own functions, and those whose registration says `metadata: {internal: true}`. */
+function isInternal(row: FunctionRow): boolean {
+  if (row.function_id.startsWith('engine::') && !row.function_id.startsWith('engine::queue::')) return true;
+  const { metadata } = row;
+  return typeof metadata === 'object' && metadata !== null && 'internal' in metadata && metadata.internal === true;
+}
+
+function isOfferedBy(row: FunctionRow, worker: string): boolean {
+  return row.worker_name === worker || row.workers.some(({ id, name }) => id === worker || name === worker);
+}
+
+function sortById(rows: FunctionRow[]): FunctionRow[] {
+  return rows.sort((a, b) => (a.function_id < b.function_id ? -1 : 1));
+}
+
+/** Matches in the id come before matches in the description; within each, by id. */
+function rank(rows: FunctionRow[], search: string): FunctionRow[] {
+  const wanted = search.toLowerCase();
+  const inId = rows.filter((row) => row.function_id.toLowerCase().includes(wanted));
+  const found = new Set(inId);
+  const elsewhere = rows.filter((row) => !found.has(row) && row.description?.toLowerCase().includes(wanted));
+  return [...sortById(inId), ...sortById(elsewhere)];
+}

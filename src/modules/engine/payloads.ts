@@ -1,0 +1,80 @@
+// What the engine's own functions take. `src/validators/engine-payloads.ts` compiles these shapes.
+
+export interface FunctionsListPayload {
+  search?: string | null;
+  prefix?: string | null;
+  worker?: string | null;
+  workers?: string[] | null;
+  include_internal?: boolean | null;
+}
+
+export interface FunctionsInfoPayload {
+  function_id?: string | null;
+  function_ids?: string[] | null;
+  namespace?: string | null;
+}
+
+export interface WorkersListPayload {
+  search?: string | null;
+  runtime?: string | null;
+  status?: string | null;
+  worker_id?: string | null;
+}
+
+export interface WorkersInfoPayload {
+  worker_id?: string | null;
+  name?: string | null;
+  namespace?: string | null;
+}
+
+export interface TriggerTypesListPayload {
+  search?: string | null;
+  prefix?: string | null;
+  worker?: string | null;
+  include_internal?: boolean | null;
+}
+
+export interface IdPayload {
+  id: string;
+  namespace?: string | null;
+}
+
+export interface TriggersListPayload {
+  search?: string | null;
+  trigger_type?: string | null;
+  function_id?: string | null;
+  worker?: string | null;
+  include_internal?: boolean | null;
+}
+
+export interface RegisterTriggerPayload {
+  trigger_type?: string | null;
+  /** Accepted in place of `trigger_type`. */
+  type?: string | null;
+  function_id: string;
+  config?: unknown;
+  metadata?: unknown;
+  trigger_namespace?: string | null;
+}
+
+export interface ChannelsCreatePayload {
+  /** Counted in frames. */
+  buffer_size?: number | null;
+}
+
+export interface UnregisterTriggerPayload {
+  id: string;
+  trigger_type?: string | null;
+}
+
+/** What SDKs announce; fields of other clients and later versions are ignored. */
+export interface RegisterWorkerPayload {
+  runtime?: string | null;
+  version?: string | null;
+  name?: string | null;
+  description?: string | null;
+  os?: string | null;
+  pid?: number | null;
+  isolation?: string | null;
+  namespace?: string | null;
+}

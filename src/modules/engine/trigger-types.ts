@@ -1,0 +1,44 @@
+// The engine's own trigger types: they tell that functions or workers came and went.
+
+import { rawJson } from '../../protocol/byte-string.ts';
+import { FUNCTIONS_AVAILABLE, WORKERS_AVAILABLE } from '../../router/announcements.ts';
+import type { ModuleTriggerType } from '../../router/builtin.ts';
+
+const EMPTY_CONFIG = rawJson({ type: 'object', properties: {}, additionalProperties: false });
+
+export const engineTriggerTypes: readonly ModuleTriggerType[] = [
+  {
+    id: FUNCTIONS_AVAILABLE,
+    facts: {
+      description: 'Fires when the set of registered functions changed, at most four times a second',
+      configFormat: EMPTY_CONFIG,
+      payloadFormat: rawJson({
+        type: 'object',
+        properties: { event: { const: 'functions_changed' }, functions: { type: 'array' } },
+      }),
+    },
+    refuse: refuseSettings,
+  },
+  {
+    id: WORKERS_AVAILABLE,
+    facts: {
+      description: 'Fires when a worker connected, disconnected or told who it is',
+      configFormat: EMPTY_CONFIG,
+      payloadFormat: rawJson({
+        type: 'object',
+        properties: {
+          event: { enum: ['worker_connected', 'worker_disconnected', 'worker_metadata_updated'] },
+          worker_id: { type: 'string' },
+        },
+      }),
+    },
+    refuse: refuseSettings,
+  },
+];
+
+function refuseSettings(config: unknown): string | undefined {
+  if (config === null) return undefined;
+  if (typeof config !== 'object' || Array.isArray(config)) return 'The config must be an empty object';
+  const [key] = Object.keys(config);
+  return key === undefined ? undefined : `The config must be an empty object, found the key '${key.slice(0, 64)}'`;
+}

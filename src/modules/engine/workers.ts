@@ -1,0 +1,136 @@
+// `engine::workers::register`, `::list` and `::info`.
+
+import { Refusal } from '../../core/refusal.ts';
+import { validateRegisterWorker, validateWorkersInfo, validateWorkersList } from '../../generated/engine-payloads.ts';
+import { detach } from '../../protocol/byte-string.ts';
+import type { WorkerAnnouncement } from '../../protocol/frames.ts';
+import { WORKER_TEXT_CHARS_MAX } from '../../protocol/limits.ts';
+import type { BuiltinDefinition } from '../../router/builtin.ts';
+import type { RouterPort } from '../../router/port.ts';
+import type { WorkerRow } from '../../router/rows.ts';
+import type { Session } from '../../router/session.ts';
+import type { ModuleContext } from '../module.ts';
+import { readPayload } from '../payload.ts';
+import type { RegisterWorkerPayload } from './payloads.ts';
+
+export function workersRegister(router: RouterPort): BuiltinDefinition {
+  const id = 'engine::workers::register';
+  return {
+    id,
+    description: 'Tells the engine who the calling worker is',
+    handle(payload, { callerWorkerId, depth }) {
+      const announcement = readPayload(id, validateRegisterWorker, payload);
+      if (callerWorkerId === undefined) {
+        throw new Refusal('INVALID_ARGUMENTS', `${id} can only be called by a worker connection`);
+      }
+      router.announceWorker(callerWorkerId, profileOf(announcement), depth);
+      return { success: true };
+    },
+  };
+}
+
+export function workersList(context: ModuleContext): BuiltinDefinition {
+  const id = 'engine::workers::list';
+  const { router } = context;
+  return {
+    id,
+    description: 'Lists the connected workers and the modules of the engine',
+    handle(payload) {
+      const filter = readPayload(id, validateWorkersList, payload);
+      const wanted = filter.search?.toLowerCase();
+      const workers = [...moduleRows(context), ...router.workers().map((session) => router.workerRow(session))]
+        .filter((row) => wanted === undefined || `${row.name ?? ''} ${row.id}`.toLowerCase().includes(wanted))
+        .filter((row) => filter.runtime == null || row.runtime === filter.runtime)
+        .filter((row) => filter.status == null || row.status === filter.status)
+        .filter((row) => filter.worker_id == null || row.id === filter.worker_id)
+        .sort((a, b) => ((a.name ?? '') < (b.name ?? '') ? -1 : 1));
+      return { workers, timestamp: router.nowMs };
+    },
+  };
+}
+
+export function workersInfo({ router }: ModuleContext): BuiltinDefinition {
+  const id = 'engine::workers::info';
+  return {
+    id,
+    description: 'Describes one worker with its functions and triggers',
+    handle(payload) {
+      const { worker_id: workerId, name } = readPayload(id, validateWorkersInfo, payload);
+      if ((workerId == null) === (name == null)) {
+        throw new Refusal('INVALID_ARGUMENTS', 'Give either worker_id or name, not both and not none');
+      }
+      const session = findWorker(router, workerId, name);
+      return {
+        worker: router.workerRow(session),
+        functions: [...router.functions()]
+          .filter((entry) => entry.kind === 'worker' && entry.executors.includes(session))
+          .map((entry) => router.functionRow(entry)),
+        trigger_types: [...router.triggerTypes()]
+          .filter(({ provider }) => provider.kind === 'worker' && provider.executor === session)
+          .map((type) => router.triggerTypeRow(type)),
+        registered_triggers: [...router.triggers()]
+          .filter((binding) => binding.owner === session)
+          .map((binding) => router.triggerRow(binding)),
+      };
+    },
+  };
+}
+
+/** Names are not unique: a name that several workers carry finds none of them. */
+function findWorker(router: RouterPort, workerId: string | null | undefined, name: string | null | undefined): Session {
+  const found = router
+    .workers()
+    .filter((session) => (workerId == null ? session.profile?.name === name : session.workerId === workerId));
+  const [worker] = found;
+  if (worker === undefined) throw new Refusal('NOT_FOUND', `Worker ${workerId ?? name} not found`);
+  if (found.length > 1) {
+    const ids = found.map((session) => session.workerId).join(', ');
+    throw new Refusal('INVALID_ARGUMENTS', `${found.length} workers are named ${name}; give a worker_id: ${ids}`);
+  }
+  return worker;
+}
+
+/** Modules are listed beside the workers: they offer functions too. */
+function moduleRows({ router, version, modulesHealth }: ModuleContext): WorkerRow[] {
+  const builtins = [...router.functions()].filter((entry) => entry.kind === 'builtin');
+  return Object.keys(modulesHealth()).map((name) => {
+    const functions = builtins.filter((entry) => entry.module === name).map((entry) => entry.id);
+    return {
+      id: name,
+      name,
+      description: null,
+      version,
+      namespace: 'default',
+      runtime: 'engine',
+      os: null,
+      status: 'available',
+      function_count: functions.length,
+      functions: functions.sort(),
+      connected_at_ms: router.startedAtMs,
+      active_invocations: 0,
+      isolation: 'in-process',
+      ip_address: null,
+      internal: true,
+      latest_metrics: null,
+    };
+  });
+}
+
+function profileOf(payload: RegisterWorkerPayload): WorkerAnnouncement {
+  const profile: WorkerAnnouncement = {};
+  for (const key of ['runtime', 'version', 'name', 'description', 'os', 'isolation', 'namespace'] as const) {
+    const text = displayText(payload[key]);
+    if (text !== undefined) profile[key] = text;
+  }
+  if (payload.pid != null) profile.pid = payload.pid;
+  return profile;
+}
+
+/** Text of strangers that people will read: no control or direction characters, not endless, not blank. */
+function displayText(text: string | null | undefined): string | undefined {
+  const shown = text?.replace(UNPRINTABLE, '').slice(0, WORKER_TEXT_CHARS_MAX).trim();
+  return shown === undefined || shown === '' ? undefined : detach(shown);
+}
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: control and bidirectional override characters are the subject.
+const UNPRINTABLE = /[\x00-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;

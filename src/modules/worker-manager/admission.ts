@@ -1,0 +1,69 @@
+// Who may open a connection on a worker port. Pure: request in, verdict out.
+
+import type { ConnectionGate } from '../../core/connection-gate.ts';
+import { type OriginRules, originOffence } from '../../core/origin.ts';
+import { equalSecrets } from '../../effects/random.ts';
+import { SUBPROTOCOLS } from '../../protocol/subprotocols.ts';
+import type { Admission, UpgradeRequest } from '../../transport/socket.ts';
+import { admitToChannel, channelTarget } from './channel-endpoint.ts';
+
+export const WORKER_PATH = '/';
+export const TELEMETRY_PATH = '/otel';
+
+export interface AdmissionRules extends OriginRules {
+  readonly token: string | undefined;
+}
+
+/** What the port knows at this moment. */
+export interface AdmissionState {
+  readonly nowMs: number;
+  readonly gate: ConnectionGate;
+  readonly isDraining: boolean;
+  /** Whether a worker connection that proved the token is open from that address. */
+  isKnownAddress(address: string): boolean;
+  /** Whether there is a channel with that id and that key. */
+  isChannel(id: string, key: string): boolean;
+}
+
+/** Checks in the order that tells a stranger least; counts the connection at the gate only when it is let in. */
+export function admit(request: UpgradeRequest, rules: AdmissionRules, state: AdmissionState): Admission {
+  const target = channelTarget(request);
+  const isServed = request.path === WORKER_PATH || request.path === TELEMETRY_PATH;
+  if (target === undefined && !isServed) return refuse(404, 'Not found');
+  const headers = { host: request.header('host'), origin: request.header('origin') };
+  const offence = originOffence(headers, rules);
+  if (offence !== undefined) return refuse(403, offence);
+  const admission =
+    target === undefined
+      ? admitAsWorker(request, rules, state)
+      : admitToChannel(target, request.subprotocols, state.isChannel);
+  if (!admission.ok) return admission;
+  if (state.isDraining) return refuse(503, 'SHUTTING_DOWN: the engine is stopping');
+  switch (state.gate.enter(state.nowMs)) {
+    case 'full':
+      return refuse(503, 'OVERLOADED: this port is at its limit of connections');
+    case 'too_fast':
+      return refuse(429, 'RATE_LIMITED: too many new connections per second');
+    case 'open':
+      return admission;
+  }
+}
+
+function admitAsWorker(request: UpgradeRequest, rules: AdmissionRules, state: AdmissionState): Admission {
+  if (!hasToken(request, rules, state)) return refuse(401, 'Authorization: Bearer <bridge_token> is needed');
+  return { ok: true, subprotocol: SUBPROTOCOLS.find((name) => request.subprotocols.includes(name)) };
+}
+
+/** SDKs send no headers on their telemetry socket: there it is enough that a worker of that address has the token. */
+function hasToken(request: UpgradeRequest, { token }: AdmissionRules, state: AdmissionState): boolean {
+  if (token === undefined) return true;
+  const header = request.header('authorization') ?? '';
+  // A token may have blanks within; only those around it are not its own.
+  const given = /^bearer /i.test(header) ? header.slice('bearer '.length).trim() : '';
+  if (given !== '') return equalSecrets(given, token);
+  return request.path === TELEMETRY_PATH && state.isKnownAddress(request.remoteAddress);
+}
+
+function refuse(status: number, text: string): Admission {
+  return { ok: false, status, text };
+}

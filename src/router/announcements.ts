@@ -1,0 +1,47 @@
+// The engine's own events: which functions exist and which workers are here changed.
+//
+// A change is told at the end of the turn it happened in; further ones wait until 250 ms after the last, so a worker
+// that registers a thousand functions causes a handful of events.
+
+import { rawJson } from '../protocol/byte-string.ts';
+import type { Announcements, RouterContext, WorkerEvent } from './context.ts';
+import { fireTrigger } from './fire-trigger.ts';
+import { functionRow } from './rows.ts';
+
+export const FUNCTIONS_AVAILABLE = 'engine::functions-available';
+export const WORKERS_AVAILABLE = 'engine::workers-available';
+
+const FUNCTIONS_EVENT_INTERVAL_MS = 250;
+
+export function createAnnouncements(contextOf: () => RouterContext): Announcements {
+  let isPending = false;
+  let lastToldMs = Number.NEGATIVE_INFINITY;
+  return {
+    functionsChanged() {
+      if (isPending) return;
+      isPending = true;
+      const { clock } = contextOf();
+      const tell = (): void => {
+        isPending = false;
+        lastToldMs = clock.monotonicMs();
+        announceFunctions(contextOf());
+      };
+      const waitMs = lastToldMs + FUNCTIONS_EVENT_INTERVAL_MS - clock.monotonicMs();
+      if (waitMs > 0) clock.after(waitMs, tell);
+      else clock.afterTurn(tell);
+    },
+    workerEvent(event: WorkerEvent, workerId: string, depth = 0) {
+      const context = contextOf();
+      if (context.triggers.bindingsOf(WORKERS_AVAILABLE).size === 0) return;
+      fireTrigger(context, WORKERS_AVAILABLE, rawJson({ event, worker_id: workerId }), depth);
+    },
+  };
+}
+
+function announceFunctions(context: RouterContext): void {
+  if (context.triggers.bindingsOf(FUNCTIONS_AVAILABLE).size === 0) return;
+  const functions = [...context.functions.all()]
+    .filter((entry) => entry.kind === 'worker')
+    .map((entry) => functionRow(context, entry));
+  fireTrigger(context, FUNCTIONS_AVAILABLE, rawJson({ event: 'functions_changed', functions }), 0);
+}

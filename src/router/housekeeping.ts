@@ -1,0 +1,93 @@
+// What the router does by the clock: ends calls at their deadline, pings, and closes connections that are silent
+// or that let their frames pile up.
+
+import { DEADLINE_STEP_MS } from '../core/call-table.ts';
+import { CLOSE_CODES } from '../protocol/close-codes.ts';
+import type { RouterContext } from './context.ts';
+import type { Session } from './session.ts';
+import { expireCalls } from './settle.ts';
+import { withdraw } from './withdraw.ts';
+
+export const PING_INTERVAL_MS = 10_000;
+export const SILENCE_MS_MAX = 25_000;
+const BUFFER_CHECK_INTERVAL_MS = 250;
+const LIVENESS_CHECK_INTERVAL_MS = 1_000;
+
+/** Starts the clockwork. Returns what stops it. */
+export function startHousekeeping(context: RouterContext): () => void {
+  const { clock } = context;
+  const liveness: Liveness = { round: 0, lastCheckMs: clock.monotonicMs() };
+  const stops = [
+    clock.every(DEADLINE_STEP_MS, () => {
+      if (context.calls.openCount > 0) expireCalls(context);
+    }),
+    clock.every(BUFFER_CHECK_INTERVAL_MS, () => checkBuffers(context)),
+    clock.every(LIVENESS_CHECK_INTERVAL_MS, () => checkLiveness(context, liveness)),
+  ];
+  return () => {
+    for (const stop of stops) stop();
+  };
+}
+
+interface Liveness {
+  round: number;
+  lastCheckMs: number;
+}
+
+/**
+ * Pings a tenth of the connections each second, and ends those that were silent too long (W1). Rounds are counted and
+ * not read off the clock: a timer that is a little late each time would jump over a tenth now and then.
+ */
+function checkLiveness(context: RouterContext, liveness: Liveness): void {
+  const nowMs = context.clock.monotonicMs();
+  // An engine that was stopped or busy has heard nobody: that time is its own silence, not the workers'.
+  const asleepMs = nowMs - liveness.lastCheckMs - LIVENESS_CHECK_INTERVAL_MS;
+  liveness.lastCheckMs = nowMs;
+  const slices = PING_INTERVAL_MS / LIVENESS_CHECK_INTERVAL_MS;
+  const slice = liveness.round++ % slices;
+  for (const session of context.sessions.values()) {
+    if (asleepMs > LIVENESS_CHECK_INTERVAL_MS) session.lastHeardMs += asleepMs;
+    const silentMs = nowMs - session.lastHeardMs;
+    if (silentMs > SILENCE_MS_MAX) closeSilent(context, session, silentMs);
+    else if (session.generation % slices === slice) session.link.ping();
+  }
+}
+
+function closeSilent(context: RouterContext, session: Session, silentMs: number): void {
+  context.counters.count('connections.closed', 'silent');
+  context.logger.warn(
+    'Connection closed: nothing was heard from the worker. A handler that blocks its event loop does this',
+    {
+      worker: session.displayName,
+      silent_ms: Math.round(silentMs),
+    },
+  );
+  // A peer that does not answer pings will not answer a goodbye either.
+  withdraw(context, session, 'terminate');
+}
+
+/** At the limit of the whole process the connection with the most unread bytes goes first. */
+function checkBuffers(context: RouterContext): void {
+  let total = 0;
+  let largest: Session | undefined;
+  for (const session of context.sessions.values()) {
+    const { bytes } = session.outbox;
+    session.outbox.trim();
+    total += bytes;
+    if (bytes > (largest?.outbox.bytes ?? 0)) largest = session;
+  }
+  if (largest !== undefined && total > context.settings.outboundBytesMax) {
+    closeSlow(context, largest, largest.outbox.bytes);
+  }
+}
+
+/** Ends a connection whose peer does not read what it is sent. */
+export function closeSlow(context: RouterContext, session: Session, bytes: number): void {
+  context.counters.count('connections.closed', 'too_slow');
+  context.logger.warn('Connection closed: the worker does not read what it is sent', {
+    worker: session.displayName,
+    buffered_bytes: bytes,
+  });
+  const reason = `${bytes} bytes wait to be read`;
+  withdraw(context, session, { code: CLOSE_CODES.tooSlow, reason });
+}

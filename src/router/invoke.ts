@@ -1,0 +1,183 @@
+// Calls: from the frame that asks for one to its hand-over.
+//
+// Neighbours: `settle.ts` ends what is opened here; `core/call-table.ts` keeps it meanwhile.
+// The order of checks is the wire's (5.1): namespace, arguments, action, existence, depth, limits, worker.
+
+import { depthOf, withBaggageEntry } from '../core/call-depth.ts';
+import type { WorkerFunction } from '../core/function-table.ts';
+import { Refusal, refusals, unreadablePayload } from '../core/refusal.ts';
+import { detach, RAW_NULL, type RawJson } from '../protocol/byte-string.ts';
+import type { InvokeFunction } from '../protocol/frames.ts';
+import { idOffence } from '../protocol/ids.ts';
+import { CALL_DEPTH_MAX, CALL_TIMEOUT_MS_DEFAULT, CALL_TIMEOUT_MS_MAX, ID_BYTES_MAX } from '../protocol/limits.ts';
+import { Payload } from '../protocol/payload.ts';
+import { withCallerId } from './caller-id.ts';
+import type { Caller, RouterContext } from './context.ts';
+import { refuseEnqueue } from './enqueue.ts';
+import { type CallRequest, openCall } from './open-call.ts';
+import { outcomeOf } from './reply.ts';
+import { runBuiltin } from './run-builtin.ts';
+import type { Session } from './session.ts';
+import { answer } from './settle.ts';
+import type { CallerRef } from './wire.ts';
+
+/** A worker asks for a call, in a JSON frame. */
+export function handleInvoke(context: RouterContext, session: Session, frame: InvokeFunction<RawJson>): void {
+  const { action } = frame;
+  // Clients of version 0.3 mark fire-and-forget by giving neither an id nor an action.
+  const waits = frame.invocation_id !== undefined && action?.type !== 'void';
+  const caller = waits ? session : undefined;
+  // Kept for as long as the call runs, so it must not hold the text of a large frame.
+  const ref = frame.invocation_id === undefined ? '' : detach(frame.invocation_id);
+  const refusal = checkFrame(frame);
+  if (refusal !== undefined) {
+    refuse(context, caller, ref, frame.function_id, refusal);
+  } else if (action?.type === 'enqueue') {
+    refuseEnqueue(context, caller, ref, frame.function_id, action);
+  } else {
+    invoke(context, {
+      functionId: context.settings.isDropIn ? ownName(frame.function_id) : frame.function_id,
+      data: Payload.ofText(frame.data ?? RAW_NULL),
+      metadata: frame.metadata && Payload.ofText(frame.metadata),
+      traceparent: frame.traceparent,
+      baggage: frame.baggage,
+      depth: depthOf(frame.baggage),
+      timeoutMs: frame.timeout_ms ?? (session.isOwnSdk ? CALL_TIMEOUT_MS_DEFAULT : CALL_TIMEOUT_MS_MAX),
+      from: session,
+      caller,
+      ref,
+      trigger: undefined,
+    });
+  }
+}
+
+/** Hands the call to its function, or answers it with the reason why not. */
+export function invoke(context: RouterContext, request: CallRequest): void {
+  const entry = context.functions.get(request.functionId);
+  const refusal =
+    entry === undefined
+      ? refuseUnknown(request.functionId)
+      : (checkLimits(context, request) ?? (entry.kind === 'worker' ? checkDrain(context, request) : undefined));
+  if (refusal !== undefined) refuse(context, request.caller, request.ref, request.functionId, refusal);
+  else if (entry?.kind === 'worker') handOver(context, entry, request);
+  else if (entry !== undefined) runBuiltin(context, entry.handler, request);
+}
+
+function handOver(context: RouterContext, entry: WorkerFunction<Session>, request: CallRequest): void {
+  const executor = context.functions.select(entry);
+  const refusal = executor === undefined ? refuseOverload(entry.id) : checkPayload(context, executor, request);
+  if (executor === undefined || refusal !== undefined) {
+    if (refusal !== undefined) refuse(context, request.caller, request.ref, entry.id, refusal);
+    return;
+  }
+  const call = openCall(context, entry.id, executor, request);
+  executor.wire.sendCall(call, {
+    functionId: entry.id,
+    data: context.settings.isDropIn ? dataWithCaller(request) : request.data,
+    metadata: request.metadata,
+    traceparent: request.traceparent,
+    baggage: baggageFor(context, entry.id, request),
+    depth: request.depth + 1,
+    timeoutMs: request.timeoutMs,
+    trigger: request.trigger,
+  });
+}
+
+function dataWithCaller({ data, from }: CallRequest): Payload | undefined {
+  const text = data?.asText();
+  return text === undefined ? data : Payload.ofText(withCallerId(text, from?.workerId));
+}
+
+function refuseOverload(functionId: string): Refusal {
+  const text = `Every worker that offers ${functionId} is at its limit of running calls or buffered bytes`;
+  return new Refusal('OVERLOADED', text);
+}
+
+/** Bytes of the binary wire are trusted to be JSON by whoever passes them on, and looked at where they must be text. */
+function checkPayload(context: RouterContext, executor: Session, request: CallRequest): Refusal | undefined {
+  if (!executor.wire.needsText && !context.settings.isDropIn) return undefined;
+  const { data, metadata, functionId } = request;
+  if (data !== undefined && data.asText() === undefined) return unreadablePayload(`the payload for ${functionId}`);
+  if (metadata !== undefined && metadata.asText() === undefined) {
+    return unreadablePayload(`the metadata for ${functionId}`);
+  }
+  return undefined;
+}
+
+/** Answers a caller that waits; a call that nobody waits for is counted as dropped (V1). */
+export function refuse(
+  context: RouterContext,
+  caller: Caller | undefined,
+  ref: CallerRef,
+  functionId: string,
+  refusal: Refusal,
+): void {
+  if (caller === undefined) context.counters.count('invocations.void_dropped', refusal.code);
+  else answer(caller, ref, functionId, outcomeOf(refusal));
+}
+
+function checkFrame(frame: InvokeFunction<RawJson>): Refusal | undefined {
+  const { namespace, timeout_ms: timeoutMs, invocation_id: id } = frame;
+  if (id !== undefined && id.length > ID_BYTES_MAX) {
+    return new Refusal('BAD_REQUEST', `The invocation_id is ${id.length} long, over the limit of ${ID_BYTES_MAX}`);
+  }
+  if (namespace !== undefined && namespace !== 'default') {
+    if (namespace.trim() === '') return new Refusal('INVALID_NAMESPACE', 'The namespace must not be blank');
+    const text = `Function ${frame.function_id} not found in namespace ${namespace}.`;
+    return new Refusal('function_not_found', text);
+  }
+  const isTimeout = timeoutMs === undefined || (Number.isInteger(timeoutMs) && timeoutMs >= 1);
+  if (!isTimeout || (timeoutMs ?? 0) > CALL_TIMEOUT_MS_MAX) {
+    const text = `timeout_ms must be a whole number from 1 to ${CALL_TIMEOUT_MS_MAX}, found ${timeoutMs}`;
+    return new Refusal('BAD_REQUEST', text);
+  }
+  return undefined;
+}
+
+/** A text that cannot be an id is nobody's function, now or later. */
+function refuseUnknown(functionId: string): Refusal {
+  const offence = idOffence(functionId);
+  return offence === undefined
+    ? refusals.functionNotFound(functionId)
+    : new Refusal('BAD_REQUEST', `The function id ${offence}`);
+}
+
+function checkLimits(context: RouterContext, request: CallRequest): Refusal | undefined {
+  const { from, caller, depth } = request;
+  if (depth >= CALL_DEPTH_MAX) {
+    const text = `the chain of calls is ${depth} deep, the limit is ${CALL_DEPTH_MAX}`;
+    return new Refusal('DEPTH_EXCEEDED', `Call of ${request.functionId} refused: ${text}`);
+  }
+  if (context.calls.openCount >= context.settings.inFlightMax) {
+    const text = `The engine is at its limit of ${context.settings.inFlightMax} calls in flight`;
+    return new Refusal('OVERLOADED', text);
+  }
+  if (from !== undefined && caller === from && from.callsAwaited >= from.limits.inFlightPerCaller) {
+    const text = `This connection is at its limit of ${from.limits.inFlightPerCaller} calls in flight`;
+    return new Refusal('OVERLOADED', text);
+  }
+  return undefined;
+}
+
+/**
+ * While draining, what already runs may still make the calls it needs; everything that would begin is refused. The
+ * engine itself answers to the end: its health above all.
+ */
+function checkDrain(context: RouterContext, { from, caller, depth }: CallRequest): Refusal | undefined {
+  if (context.isStopped) return refusals.shuttingDown();
+  const begins = depth === 0 && (from === undefined || from.inFlight === 0);
+  return context.isDraining && (begins || caller === undefined) ? refusals.shuttingDown() : undefined;
+}
+
+/** Where context exists already, observers on the way are told what is about to run (wire 5.5). */
+function baggageFor(context: RouterContext, functionId: string, request: CallRequest): string | undefined {
+  const { traceparent, baggage } = request;
+  if (traceparent === undefined && baggage === undefined) return undefined;
+  const name = context.settings.isDropIn ? 'iii.function.id' : 'svc.function.id';
+  return withBaggageEntry(baggage ?? '', name, functionId);
+}
+
+/** Drop-in mode: the peer's own functions are ours under our own name. */
+export function ownName(functionId: string): string {
+  return functionId.startsWith('iii::') ? `svc::${functionId.slice(5)}` : functionId;
+}

@@ -1,0 +1,59 @@
+// The JSON form, of the peer's clients and of our own SDK where it asks for it: each message a text frame of its own.
+
+import { withDepth } from '../core/call-depth.ts';
+import { RAW_NULL, type RawJson } from '../protocol/byte-string.ts';
+import { encodeEngineFrame } from '../protocol/encode.ts';
+import type { InvocationResult, InvokeFunction } from '../protocol/frames.ts';
+import type { TextOutbox } from '../transport/outbox.ts';
+import type { HandedCall } from './open-call.ts';
+import type { Outcome } from './reply.ts';
+import type { CallerRef, CallOrder, ControlFrame, Wire } from './wire.ts';
+
+export class JsonWire implements Wire {
+  readonly needsText = true;
+  readonly #outbox: TextOutbox;
+  /** Foreign clients keep no deadline of the engine's and know no trigger; ours gives both to the handler. */
+  readonly #isOwnSdk: boolean;
+
+  constructor(outbox: TextOutbox, isOwnSdk: boolean) {
+    this.#outbox = outbox;
+    this.#isOwnSdk = isOwnSdk;
+  }
+
+  sendControl(frame: ControlFrame): void {
+    this.#outbox.push(encodeEngineFrame(frame));
+  }
+
+  sendCall(call: HandedCall, order: CallOrder): void {
+    const frame: InvokeFunction<RawJson> = {
+      type: 'invokefunction',
+      invocation_id: call.id,
+      function_id: order.functionId,
+      data: order.data?.asText() ?? RAW_NULL,
+      baggage: withDepth(order.baggage, order.depth),
+    };
+    const metadata = order.metadata?.asText();
+    if (metadata !== undefined) frame.metadata = metadata;
+    if (order.traceparent !== undefined) frame.traceparent = order.traceparent;
+    if (this.#isOwnSdk) {
+      frame.timeout_ms = order.timeoutMs;
+      if (order.trigger !== undefined) frame.trigger = order.trigger;
+    }
+    this.#outbox.push(encodeEngineFrame(frame));
+  }
+
+  sendResult(ref: CallerRef, functionId: string, { result, error, traceparent, baggage }: Outcome): void {
+    const frame: InvocationResult<RawJson> = {
+      type: 'invocationresult',
+      invocation_id: String(ref),
+      function_id: functionId,
+    };
+    const resultText = result?.asText();
+    const errorText = error?.asText();
+    if (resultText !== undefined) frame.result = resultText;
+    if (errorText !== undefined) frame.error = errorText;
+    if (traceparent !== undefined) frame.traceparent = traceparent;
+    if (baggage !== undefined) frame.baggage = baggage;
+    this.#outbox.push(encodeEngineFrame(frame));
+  }
+}

@@ -1,0 +1,235 @@
+// The corridor: frames of worker connections become verbs.
+//
+// Job: hold the sessions, read each frame, pick the verb. It knows no socket library and no module.
+// Neighbours: `transport` delivers bytes and carries frames away; `engine.ts` builds it and plugs modules in.
+// Invariants:
+//   R1  Frames of one connection are handled in the order they arrived.
+//   R2  A frame that cannot be read is logged, counted and dropped; its connection and all others go on (wire 1.5).
+//   R3  Nothing here waits: reading from one connection never depends on writing to another (I7).
+
+import { isUtf8 } from 'node:buffer';
+import { equalSecrets } from '../effects/random.ts';
+import type { RawJson } from '../protocol/byte-string.ts';
+import { CLOSE_CODES } from '../protocol/close-codes.ts';
+import { type DecodeRefusal, decodeWorkerFrame } from '../protocol/decode.ts';
+import type { Reattach, WorkerFrame } from '../protocol/frames.ts';
+import { SUBPROTOCOL_BINARY, type Subprotocol } from '../protocol/subprotocols.ts';
+import { BinaryOutbox, type FlushQueue, TextOutbox } from '../transport/outbox.ts';
+import type { PeerSocket, SocketEvents } from '../transport/socket.ts';
+import { BinaryFrames } from './binary-frames.ts';
+import { BinaryWire } from './binary-wire.ts';
+import type { RouterContext } from './context.ts';
+import { handleRegisterFunction, handleUnregisterFunction } from './functions.ts';
+import { closeSlow } from './housekeeping.ts';
+import { handleInvoke } from './invoke.ts';
+import { JsonWire } from './json-wire.ts';
+import type { LargeFrames } from './large-frames.ts';
+import { refuseFrame } from './refused-frames.ts';
+import { Session, type SessionEnd, type SessionLimits } from './session.ts';
+import { handleResult } from './settle.ts';
+import { takeTelemetry } from './telemetry.ts';
+import {
+  handleRegisterTrigger,
+  handleRegisterTriggerType,
+  handleTriggerResult,
+  handleUnregisterTrigger,
+  handleUnregisterTriggerType,
+} from './triggers.ts';
+import { withdraw } from './withdraw.ts';
+
+export interface NewConnection {
+  readonly socket: PeerSocket;
+  readonly remoteAddress: string;
+  /** What the peer asked for: a form of ours, or nothing, as the peer's clients do. */
+  readonly subprotocol: Subprotocol | undefined;
+  readonly limits: SessionLimits;
+}
+
+export class Router {
+  readonly context: RouterContext;
+  readonly #flushes: FlushQueue;
+  readonly #largeFrames: LargeFrames;
+  #generation = 0;
+
+  constructor(context: RouterContext, flushes: FlushQueue, largeFrames: LargeFrames) {
+    this.context = context;
+    this.#flushes = flushes;
+    this.#largeFrames = largeFrames;
+  }
+
+  /** A worker connected. Returns what its transport has to call. */
+  connect({ socket, remoteAddress, subprotocol, limits }: NewConnection): SocketEvents {
+    const { context } = this;
+    const way = this.#wayOut(socket, subprotocol, limits, () => session);
+    const session: Session = new Session({
+      generation: ++this.#generation,
+      workerId: context.random.uuid(),
+      reattachToken: context.random.uuid(),
+      isOwnSdk: subprotocol !== undefined,
+      remoteAddress,
+      connectedAtMs: context.clock.nowMs(),
+      limits,
+      ...way,
+      link: { ping: () => socket.ping(), disconnect: (end) => endSocket(socket, end) },
+    });
+    session.lastHeardMs = context.clock.monotonicMs();
+    context.sessions.set(session.workerId, session);
+    session.send({
+      type: 'workerregistered',
+      worker_id: session.workerId,
+      reattach_token: session.reattachToken,
+    });
+    context.announce.workerEvent('worker_connected', session.workerId);
+    return {
+      message: this.#wayIn(session, subprotocol),
+      heard: () => {
+        session.lastHeardMs = context.clock.monotonicMs();
+      },
+      closed: (_code, isOverlong) => {
+        if (isOverlong) this.#noteOverlong(session);
+        withdraw(context, session, 'peer');
+      },
+    };
+  }
+
+  /** What the session sends through, in the form that its peer asked for. */
+  #wayOut(
+    socket: PeerSocket,
+    subprotocol: Subprotocol | undefined,
+    limits: SessionLimits,
+    sessionOf: () => Session,
+  ): Pick<Session, 'outbox' | 'wire'> {
+    const events = {
+      dropped: () => this.#outboxDropped(sessionOf()),
+      overflowed: (bytes: number) => closeSlow(this.context, sessionOf(), bytes),
+    };
+    const parts = { socket, flushes: this.#flushes, bytesMax: limits.outboundCloseBytes, events };
+    if (subprotocol === SUBPROTOCOL_BINARY) {
+      const outbox = new BinaryOutbox(parts);
+      return { outbox, wire: new BinaryWire(outbox) };
+    }
+    const outbox = new TextOutbox(parts);
+    return { outbox, wire: new JsonWire(outbox, subprotocol !== undefined) };
+  }
+
+  #wayIn(session: Session, subprotocol: Subprotocol | undefined): SocketEvents['message'] {
+    if (subprotocol !== SUBPROTOCOL_BINARY) {
+      return (bytes, isBinary) => {
+        if (this.#hears(session)) this.#receiveJson(session, bytes, isBinary);
+      };
+    }
+    const frames = new BinaryFrames(this.context, session, (bytes) => this.#receiveControl(session, bytes));
+    return (bytes, isBinary) => {
+      if (!this.#hears(session)) return;
+      if (isBinary) frames.receive(bytes);
+      else refuseFrame(this.context, session, bytes, 'a text frame on a connection that asked for the binary form');
+    };
+  }
+
+  #hears(session: Session): boolean {
+    session.lastHeardMs = this.context.clock.monotonicMs();
+    return session.state === 'open';
+  }
+
+  #receiveJson(session: Session, bytes: Uint8Array, isBinary: boolean): void {
+    if (isBinary) {
+      if (takeTelemetry(this.context.counters, bytes)) return;
+      // Text frames were checked by the socket library; what is relayed must be text whatever frame it came in.
+      if (!isUtf8(bytes)) {
+        refuseFrame(this.context, session, bytes, 'a binary frame that is neither telemetry nor UTF-8 text');
+        return;
+      }
+    }
+    if (isBlank(bytes)) return;
+    const take = (frame: WorkerFrame<RawJson> | DecodeRefusal, frameBytes: Uint8Array): void => {
+      // The connection may have ended while its frame was away: whatever it asked for, it must not happen now (W2).
+      if (session.state === 'closed') this.context.counters.count('frames.dropped', 'connection_closed');
+      else if (frame.type === 'refused') {
+        refuseFrame(this.context, session, frameBytes, frame.reason, frame.concerns);
+      } else this.#handle(session, frame);
+    };
+    if (!this.#largeFrames.take(session, bytes, take)) take(decodeWorkerFrame(bytes), bytes);
+  }
+
+  /** A JSON frame that came inside a binary message. */
+  #receiveControl(session: Session, bytes: Uint8Array): void {
+    if (session.state === 'closed') return;
+    const frame = isUtf8(bytes) ? decodeWorkerFrame(bytes) : NOT_TEXT;
+    if (frame.type === 'refused') refuseFrame(this.context, session, bytes, frame.reason);
+    else if (frame.type === 'invokefunction' || frame.type === 'invocationresult') {
+      refuseFrame(this.context, session, bytes, 'calls and results have messages of their own in the binary form');
+    } else this.#handle(session, frame);
+  }
+
+  #handle(session: Session, frame: WorkerFrame<RawJson>): void {
+    const { context } = this;
+    switch (frame.type) {
+      case 'invokefunction':
+        return handleInvoke(context, session, frame);
+      case 'invocationresult':
+        return handleResult(context, session, frame);
+      case 'registerfunction':
+        return handleRegisterFunction(context, session, frame);
+      case 'unregisterfunction':
+        return handleUnregisterFunction(context, session, frame);
+      case 'registertrigger':
+        return handleRegisterTrigger(context, session, frame);
+      case 'unregistertrigger':
+        return handleUnregisterTrigger(context, session, frame);
+      case 'registertriggertype':
+        return handleRegisterTriggerType(context, session, frame);
+      case 'unregistertriggertype':
+        return handleUnregisterTriggerType(context, session, frame);
+      case 'triggerregistrationresult':
+        return handleTriggerResult(context, session, frame);
+      case 'reattach':
+        return this.#reattach(session, frame);
+      case 'ping':
+        return session.send({ type: 'pong' });
+      case 'pong':
+      case 'registerservice':
+        // A pong was its own answer; services of old clients have no effect on anything (wire 3.1).
+        return;
+    }
+  }
+
+  /** The sender says that it is the same worker as an earlier connection: that one is torn down first (wire 1.9). */
+  #reattach(session: Session, frame: Reattach): void {
+    const { context } = this;
+    const previous = context.sessions.get(frame.previous_worker_id);
+    const isProven = previous !== undefined && equalSecrets(frame.reattach_token ?? '', previous.reattachToken);
+    if (!isProven || previous === session) {
+      context.counters.count('reattach.refused');
+      context.logger.warn('Reattach ignored', { worker: session.displayName, known: previous !== undefined });
+      return;
+    }
+    const end: SessionEnd = { code: CLOSE_CODES.replaced, reason: 'replaced by a newer connection of the same worker' };
+    withdraw(context, previous, end);
+  }
+
+  #noteOverlong(session: Session): void {
+    this.context.counters.count('connections.closed', 'message_too_big');
+    this.context.logger.warn('Connection closed: a message of the worker is over limits.trusted.frame_bytes', {
+      worker: session.displayName,
+    });
+  }
+
+  #outboxDropped(session: Session): void {
+    this.context.counters.count('connections.closed', 'frame_dropped');
+    withdraw(this.context, session, 'terminate');
+  }
+}
+
+const NOT_TEXT: DecodeRefusal = { type: 'refused', reason: 'not UTF-8 text' };
+
+function endSocket(socket: PeerSocket, end: SessionEnd): void {
+  if (end === 'terminate') socket.terminate();
+  else if (end !== 'peer') socket.close(end.code, end.reason);
+}
+
+function isBlank(bytes: Uint8Array): boolean {
+  for (const byte of bytes) {
+    if (byte !== 0x20 && byte !== 0x0a && byte !== 0x0d && byte !== 0x09) return false;
+  }
+  return true;
+}

@@ -1,0 +1,56 @@
+// Runs a function that lives in the engine. One that answers at once costs no entry in the call table; one that
+// takes its time is a call like any other, with a deadline.
+
+import { Refusal, unreadablePayload } from '../core/refusal.ts';
+import { parseRawJson } from '../protocol/byte-string.ts';
+import type { BuiltinDefinition } from './builtin.ts';
+import type { RouterContext } from './context.ts';
+import { type CallRequest, openCall } from './open-call.ts';
+import { type Outcome, outcomeOf, outcomeOfValue } from './reply.ts';
+import { answer, settle } from './settle.ts';
+
+export function runBuiltin(context: RouterContext, builtin: BuiltinDefinition, request: CallRequest): void {
+  const outcomeOfThrown = (error: unknown): Outcome => outcomeOf(asRefusal(context, builtin.id, error));
+  let value: unknown;
+  try {
+    value = builtin.handle(readData(request), {
+      callerWorkerId: request.from?.workerId,
+      depth: request.depth + 1,
+    });
+    if (!(value instanceof Promise)) return finish(context, request, builtin.id, outcomeOfValue(value));
+  } catch (error) {
+    return finish(context, request, builtin.id, outcomeOfThrown(error));
+  }
+  const { id } = openCall(context, builtin.id, context.moduleExecutor, request);
+  value
+    .then((result: unknown) => outcomeOfValue(result))
+    .catch(outcomeOfThrown)
+    .then((outcome) => {
+      const call = context.calls.find(id, context.moduleExecutor);
+      if (call === undefined) context.counters.count('invocations.late_results');
+      else settle(context, call, outcome);
+    });
+}
+
+function readData({ data, functionId }: CallRequest): unknown {
+  if (data === undefined) return null;
+  const text = data.asText();
+  if (text === undefined) throw unreadablePayload(`the payload for ${functionId}`);
+  return parseRawJson(text);
+}
+
+/** A call that nobody waits for may fail like any other: that is counted. */
+function finish(context: RouterContext, request: CallRequest, functionId: string, outcome: Outcome): void {
+  if (request.caller !== undefined) answer(request.caller, request.ref, functionId, outcome);
+  else if (outcome.error !== undefined) context.counters.count('invocations.void_failed');
+}
+
+/** Anything but a refusal is a defect of the engine: logged in full, told to the caller without its insides. */
+function asRefusal(context: RouterContext, functionId: string, error: unknown): Refusal {
+  if (error instanceof Refusal) return error;
+  // What V8 says of a text that no string can hold.
+  if (error instanceof RangeError) return new Refusal('RESULT_TOO_LARGE', `The result of ${functionId} is too large`);
+  const stack = error instanceof Error ? error.stack : String(error);
+  context.logger.error('A built-in function failed', { function_id: functionId, error: stack });
+  return new Refusal('invocation_failed', `${functionId} failed inside the engine; its log says why`);
+}

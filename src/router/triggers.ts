@@ -1,0 +1,226 @@
+// Trigger types and bindings: what workers say of them, and what their providers are told.
+//
+// Neighbours: `core/trigger-table.ts` decides, this file sends. Rules of the wire, section 4.
+
+import { Refusal } from '../core/refusal.ts';
+import type { NewBinding, TriggerBinding } from '../core/trigger-table.ts';
+import { detach, parseRawJson, RAW_NULL, type RawJson, rawJson } from '../protocol/byte-string.ts';
+import type {
+  RegisterTrigger,
+  RegisterTriggerType,
+  TriggerRegistrationResult,
+  UnregisterTrigger,
+  UnregisterTriggerType,
+} from '../protocol/frames.ts';
+import { idOffence } from '../protocol/ids.ts';
+import { REGISTRATION_BYTES_MAX } from '../protocol/limits.ts';
+import type { RouterContext } from './context.ts';
+import { errorText } from './error-text.ts';
+import { detachRaw, sizeOf } from './functions.ts';
+import type { Session } from './session.ts';
+
+type Binding = TriggerBinding<Session>;
+
+export function handleRegisterTriggerType(
+  context: RouterContext,
+  session: Session,
+  frame: RegisterTriggerType<RawJson>,
+): void {
+  const id = detach(frame.id);
+  const refusal = registerType(context, session, id, frame);
+  if (refusal !== undefined) {
+    context.counters.count('registrations.rejected');
+    context.logger.warn('Trigger type refused', { worker: session.displayName, trigger_type: id, reason: refusal });
+    return;
+  }
+  session.triggerTypes.add(id);
+  // Every binding of the type goes to the newest provider, those it may know already included.
+  for (const binding of context.triggers.bindingsOf(id)) deliver(context, binding);
+}
+
+/** Why the type is refused; `undefined`: it is this session's now. */
+function registerType(
+  context: RouterContext,
+  session: Session,
+  id: string,
+  frame: RegisterTriggerType<RawJson>,
+): string | undefined {
+  const offence = idOffence(id);
+  if (offence !== undefined) return `the id ${offence}`;
+  const { triggersPerWorker } = session.limits;
+  if (session.triggerTypes.size >= triggersPerWorker && !session.triggerTypes.has(id)) {
+    return `this connection is at its limit of ${triggersPerWorker} trigger types`;
+  }
+  const bytes = sizeOf(frame.description, frame.trigger_request_format, frame.call_request_format);
+  if (bytes > REGISTRATION_BYTES_MAX) return `it takes ${bytes} bytes, over the limit of ${REGISTRATION_BYTES_MAX}`;
+  const isOurs = context.triggers.registerType(id, session, {
+    description: detach(frame.description),
+    configFormat: detachRaw(frame.trigger_request_format),
+    payloadFormat: detachRaw(frame.call_request_format),
+  });
+  return isOurs ? undefined : 'the type belongs to a module of the engine';
+}
+
+export function handleUnregisterTriggerType(
+  context: RouterContext,
+  session: Session,
+  frame: UnregisterTriggerType,
+): void {
+  session.triggerTypes.delete(frame.id);
+  context.triggers.unregisterType(frame.id, session);
+}
+
+export function handleRegisterTrigger(context: RouterContext, session: Session, frame: RegisterTrigger<RawJson>): void {
+  const offence = triggerOffence(session, frame);
+  if (offence !== undefined) {
+    sendResult(context, session, frame, new Refusal('trigger_registration_failed', offence));
+    return;
+  }
+  const { binding, refusal } = bind(context, {
+    id: detach(frame.id),
+    type: detach(frame.trigger_type),
+    functionId: detach(frame.function_id),
+    config: detachRaw(frame.config ?? RAW_NULL),
+    metadata: detachRaw(frame.metadata),
+    owner: session,
+  });
+  session.triggers.add(binding.id);
+  if (refusal !== undefined) sendResult(context, session, frame, refusal);
+}
+
+/** Stores a binding and hands it to its provider, if there is one. */
+export function bind(
+  context: RouterContext,
+  request: NewBinding<Session>,
+): { binding: Binding; refusal: Refusal | undefined } {
+  const { added, replaced } = context.triggers.add(request);
+  if (replaced !== undefined && replaced.owner !== request.owner) replaced.owner?.triggers.delete(replaced.id);
+  // A provider of the same type is handed the new one under the old id; any other has to be told that it is gone.
+  if (replaced !== undefined && replaced.type !== added.type) tellProviderOfRemoval(context, replaced);
+  if (context.triggers.type(added.type) === undefined) {
+    context.logger.info(`Trigger waits: nothing provides its type`, { trigger_type: added.type, trigger_id: added.id });
+  }
+  return { binding: added, refusal: deliver(context, added) };
+}
+
+/** The provider's verdict on a binding it was sent. Only the present provider of the type is believed. */
+export function handleTriggerResult(
+  context: RouterContext,
+  session: Session,
+  frame: TriggerRegistrationResult<RawJson>,
+): void {
+  const binding = context.triggers.binding(frame.id);
+  if (binding === undefined || !context.triggers.isProvider(binding.type, session)) {
+    context.counters.count('triggers.foreign_results');
+    return;
+  }
+  context.verdicts.get(binding.id)?.(frame.error);
+  if (frame.error === undefined) {
+    binding.state = 'bound';
+    binding.error = undefined;
+    return;
+  }
+  binding.state = 'refused';
+  binding.error = errorText(frame.error);
+  binding.owner?.send({
+    type: 'triggerregistrationresult',
+    id: binding.id,
+    trigger_type: binding.type,
+    function_id: binding.functionId,
+    error: frame.error,
+  });
+}
+
+export function handleUnregisterTrigger(
+  context: RouterContext,
+  session: Session,
+  frame: UnregisterTrigger<RawJson>,
+): void {
+  const binding = context.triggers.binding(frame.id);
+  // Its owner, or for one that has none any worker of this trusted port.
+  if (binding === undefined || (binding.owner !== undefined && binding.owner !== session)) return;
+  unbind(context, binding);
+}
+
+export function unbind(context: RouterContext, binding: Binding): void {
+  context.triggers.remove(binding);
+  binding.owner?.triggers.delete(binding.id);
+  tellProviderOfRemoval(context, binding);
+}
+
+export function tellProviderOfRemoval(context: RouterContext, binding: Binding): void {
+  const provider = context.triggers.type(binding.type)?.provider;
+  if (provider?.kind !== 'worker') return;
+  provider.executor.send({
+    type: 'unregistertrigger',
+    id: binding.id,
+    trigger_type: binding.type,
+    function_id: binding.functionId,
+    config: binding.config,
+    ...(binding.metadata === undefined ? undefined : { metadata: binding.metadata }),
+  });
+}
+
+/** Gives the binding to the provider of its type: a module decides at once, a worker answers later. */
+function deliver(context: RouterContext, binding: Binding): Refusal | undefined {
+  const provider = context.triggers.type(binding.type)?.provider;
+  binding.error = undefined;
+  if (provider === undefined) {
+    binding.state = 'parked';
+    return undefined;
+  }
+  if (provider.kind === 'module') {
+    const reason = provider.module.refuse(parseRawJson(binding.config));
+    binding.state = reason === undefined ? 'bound' : 'refused';
+    binding.error = reason;
+    return reason === undefined ? undefined : new Refusal('trigger_registration_failed', reason);
+  }
+  binding.state = 'bound';
+  provider.executor.send({
+    type: 'registertrigger',
+    id: binding.id,
+    trigger_type: binding.type,
+    function_id: binding.functionId,
+    config: binding.config,
+    ...(binding.metadata === undefined ? undefined : { metadata: binding.metadata }),
+  });
+  return undefined;
+}
+
+function triggerOffence(session: Session, frame: RegisterTrigger<RawJson>): string | undefined {
+  for (const [kind, id] of [
+    ['trigger id', frame.id],
+    ['trigger type', frame.trigger_type],
+    ['function id', frame.function_id],
+  ] as const) {
+    const offence = idOffence(id);
+    if (offence !== undefined) return `The ${kind} ${offence}`;
+  }
+  const strange = [frame.namespace, frame.trigger_namespace].find((name) => name !== undefined && name !== 'default');
+  if (strange !== undefined) return `There is no namespace '${strange.slice(0, 64)}'; this version has 'default' only`;
+  const bytes = sizeOf(frame.config, frame.metadata);
+  if (bytes > REGISTRATION_BYTES_MAX) {
+    return `config and metadata take ${bytes} bytes, over the limit of ${REGISTRATION_BYTES_MAX}`;
+  }
+  if (session.triggers.size >= session.limits.triggersPerWorker && !session.triggers.has(frame.id)) {
+    return `This connection is at its limit of ${session.limits.triggersPerWorker} triggers`;
+  }
+  return undefined;
+}
+
+function sendResult(context: RouterContext, session: Session, frame: RegisterTrigger<RawJson>, refusal: Refusal): void {
+  context.counters.count('registrations.rejected');
+  context.logger.warn('Trigger refused', {
+    worker: session.displayName,
+    trigger_type: frame.trigger_type,
+    function_id: frame.function_id,
+    reason: refusal.message,
+  });
+  session.send({
+    type: 'triggerregistrationresult',
+    id: frame.id,
+    trigger_type: frame.trigger_type,
+    function_id: frame.function_id,
+    error: rawJson(refusal.toBody()),
+  });
+}

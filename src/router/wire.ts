@@ -1,0 +1,39 @@
+// How a session speaks: the messages the router sends, put into the form that the peer asked for.
+//
+// Neighbours: `json-wire.ts` and `binary-wire.ts` are the two forms; the session holds one of them for its life.
+
+import type { RawJson } from '../protocol/byte-string.ts';
+import type { EngineFrame, InvocationResult, InvokeFunction, TriggerOrigin } from '../protocol/frames.ts';
+import type { Payload } from '../protocol/payload.ts';
+import type { HandedCall } from './open-call.ts';
+import type { Outcome } from './reply.ts';
+
+/** Frames whose speed does not matter. */
+export type ControlFrame = Exclude<EngineFrame<RawJson>, InvokeFunction<RawJson> | InvocationResult<RawJson>>;
+
+/** The id under which a caller knows its call, as its form of the wire writes it. */
+export type CallerRef = string | number;
+
+export interface Wire {
+  /**
+   * Whether payloads go out as part of a text: then one that came as bytes has to prove first that it is JSON, and
+   * whoever hands it on answers for the refusal.
+   */
+  readonly needsText: boolean;
+  sendControl(frame: ControlFrame): void;
+  sendCall(call: HandedCall, order: CallOrder): void;
+  sendResult(ref: CallerRef, functionId: string, outcome: Outcome): void;
+}
+
+/** What the executor is told of a call. */
+export interface CallOrder {
+  readonly functionId: string;
+  readonly data: Payload | undefined;
+  readonly metadata: Payload | undefined;
+  readonly traceparent: string | undefined;
+  readonly baggage: string | undefined;
+  /** How deep in the chain the call itself stands: one more than its caller. */
+  readonly depth: number;
+  readonly timeoutMs: number;
+  readonly trigger: TriggerOrigin | undefined;
+}

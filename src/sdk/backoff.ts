@@ -1,0 +1,27 @@
+// How long to wait before an attempt is repeated. Pure: the random source is an argument.
+
+/** W4: the first redial waits at most this long, every further one up to twice as long as the one before. */
+export const REDIAL_MS_FIRST = 500;
+/** W4: no redial waits longer. A connection that lived longer than this starts again from the first wait. */
+export const REDIAL_MS_MAX = 15_000;
+
+/**
+ * Full jitter: anything from nothing to the ceiling of this attempt, so that a thousand workers which lost the
+ * same engine do not return at the same moment. `failures` counts from 1.
+ */
+export function redialDelayMs(failures: number, random: () => number): number {
+  return random() * ceilingMs(REDIAL_MS_FIRST, failures, REDIAL_MS_MAX);
+}
+
+/** A wait between half of the ceiling and the ceiling: a caller who asked for a pause gets one. */
+export function retryDelayMs(backoffMs: number, failures: number, random: () => number): number {
+  return ceilingMs(backoffMs, failures, RETRY_MS_MAX) * (0.5 + random() / 2);
+}
+
+const RETRY_MS_MAX = 60_000;
+/** 2^30 first waits are beyond every maximum, and the exponent must not run away while an engine is gone for days. */
+const DOUBLINGS_MAX = 30;
+
+function ceilingMs(firstMs: number, failures: number, maxMs: number): number {
+  return Math.min(maxMs, firstMs * 2 ** Math.min(failures - 1, DOUBLINGS_MAX));
+}

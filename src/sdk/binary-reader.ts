@@ -1,0 +1,187 @@
+// Messages of the binary form, read where they lie in a WebSocket message of the engine. Nothing is copied but text
+// that becomes values.
+//
+// Neighbours: `binary-writer.ts` is the other direction; where each field stands is told by
+// `protocol/binary-layout.ts`. One of these per connection, because it remembers the names the engine gave numbers to.
+
+import { FLAG, HEADER_BYTES, KIND, NAMES_MAX } from '../protocol/binary-layout.ts';
+import type { ErrorBody, TriggerOrigin } from '../protocol/frames.ts';
+import type { PlatformMemory } from './platform.ts';
+import { isOrigin, readFrame } from './received-frame.ts';
+import type { DeliveredCall, FrameReceiver } from './wire.ts';
+
+export class BinaryReader {
+  readonly #memory: PlatformMemory;
+  readonly #names: (string | undefined)[] = [];
+
+  constructor(memory: PlatformMemory) {
+    this.#memory = memory;
+  }
+
+  /** A message that cannot be read is passed over, unless its length is wrong: then nothing behind it can be found. */
+  read(bytes: Uint8Array, receiver: FrameReceiver): void {
+    let at = 0;
+    while (at < bytes.length) {
+      const end = at + 4 + u32(bytes, at);
+      if (at + HEADER_BYTES.control > end || end > bytes.length) {
+        receiver.onUnreadable(`a message at byte ${at} claims ${end - at} of the ${bytes.length - at} bytes left`);
+        return;
+      }
+      this.#readMessage(bytes, at, end, receiver);
+      at = end;
+    }
+  }
+
+  #readMessage(bytes: Uint8Array, at: number, end: number, receiver: FrameReceiver): void {
+    switch (bytes[at + 4]) {
+      case KIND.result:
+        this.#readResult(bytes, at, end, receiver);
+        return;
+      case KIND.call:
+        this.#readCall(bytes, at, end, receiver);
+        return;
+      case KIND.name:
+        this.#readName(bytes, at, end, receiver);
+        return;
+      case KIND.control:
+        this.#readControl(bytes, at, end, receiver);
+        return;
+      default:
+        receiver.onUnreadable(`unknown kind ${bytes[at + 4]} at byte ${at}`);
+    }
+  }
+
+  #readResult(bytes: Uint8Array, at: number, end: number, receiver: FrameReceiver): void {
+    if (end - at < HEADER_BYTES.result) {
+      receiver.onUnreadable(`a result at byte ${at} is shorter than its header`);
+      return;
+    }
+    const flags = bytes[at + 5] ?? 0;
+    const number = u32(bytes, at + 8);
+    let payload: unknown;
+    if ((flags & FLAG.payload) !== 0) {
+      try {
+        payload = this.#value(bytes, at + HEADER_BYTES.result, end);
+      } catch (error) {
+        // The engine passes on what the other worker sent without looking into it.
+        receiver.onError(number, unreadable('answer', error), undefined);
+        return;
+      }
+    }
+    if ((flags & FLAG.isError) === 0) receiver.onResult(number, payload);
+    else receiver.onError(number, payload, undefined);
+  }
+
+  #readCall(bytes: Uint8Array, at: number, end: number, receiver: FrameReceiver): void {
+    if (end - at < HEADER_BYTES.call) {
+      receiver.onUnreadable(`a call at byte ${at} is shorter than its header`);
+      return;
+    }
+    const call = new BinaryCall(bytes, at);
+    let payload: unknown = null;
+    try {
+      const flags = bytes[at + 5] ?? 0;
+      call.functionId = this.#nameOf(u32(bytes, at + 16));
+      let next = at + HEADER_BYTES.call;
+      if ((flags & ANY_SECTION) !== 0) next = this.#readSections(call, flags, bytes, next, end);
+      if ((flags & FLAG.payload) !== 0) payload = this.#value(bytes, next, end);
+    } catch (error) {
+      receiver.onBrokenCall(call, unreadable('call', error));
+      return;
+    }
+    receiver.onCall(call, payload);
+  }
+
+  /** Returns where the payload begins. */
+  #readSections(call: BinaryCall, flags: number, bytes: Uint8Array, start: number, end: number): number {
+    let at = start;
+    if ((flags & FLAG.metadata) !== 0) {
+      const next = sectionEnd(bytes, at, end);
+      call.metadata = this.#value(bytes, at + 4, next);
+      at = next;
+    }
+    if ((flags & FLAG.traceparent) !== 0) {
+      const next = sectionEnd(bytes, at, end);
+      call.traceparent = this.#memory.read(bytes, at + 4, next);
+      at = next;
+    }
+    if ((flags & FLAG.baggage) !== 0) {
+      const next = sectionEnd(bytes, at, end);
+      call.baggage = this.#memory.read(bytes, at + 4, next);
+      at = next;
+    }
+    if ((flags & FLAG.extra) !== 0) {
+      const next = sectionEnd(bytes, at, end);
+      const origin = this.#value(bytes, at + 4, next);
+      if (isOrigin(origin)) call.trigger = origin;
+      at = next;
+    }
+    return at;
+  }
+
+  #readName(bytes: Uint8Array, at: number, end: number, receiver: FrameReceiver): void {
+    const number = end - at < HEADER_BYTES.name ? NAMES_MAX : u32(bytes, at + 8);
+    if (number < NAMES_MAX) this.#names[number] = this.#memory.read(bytes, at + HEADER_BYTES.name, end);
+    else receiver.onUnreadable(`a name at byte ${at} has no number below ${NAMES_MAX}`);
+  }
+
+  #readControl(bytes: Uint8Array, at: number, end: number, receiver: FrameReceiver): void {
+    const frame = readFrame(this.#memory.read(bytes, at + HEADER_BYTES.control, end));
+    if (frame.type === 'unreadable') receiver.onUnreadable(frame.problem);
+    else if (frame.type === 'invokefunction' || frame.type === 'invocationresult') {
+      receiver.onUnreadable(`${frame.type} has a message of its own in the binary form`);
+    } else receiver.onFrame(frame);
+  }
+
+  #nameOf(number: number): string {
+    const name = this.#names[number];
+    if (name === undefined) throw new Error(`function number ${number} was never given a name`);
+    return name;
+  }
+
+  #value(bytes: Uint8Array, start: number, end: number): unknown {
+    return JSON.parse(this.#memory.read(bytes, start, end));
+  }
+}
+
+class BinaryCall implements DeliveredCall {
+  functionId = '';
+  readonly idText = undefined;
+  readonly idLow: number;
+  readonly idHigh: number;
+  readonly timeoutMs: number | undefined;
+  readonly depth: number;
+  traceparent: string | undefined = undefined;
+  baggage: string | undefined = undefined;
+  metadata: unknown = undefined;
+  trigger: TriggerOrigin | undefined = undefined;
+
+  constructor(bytes: Uint8Array, at: number) {
+    this.idLow = u32(bytes, at + 8);
+    this.idHigh = u32(bytes, at + 12);
+    this.timeoutMs = u32(bytes, at + 20) || undefined;
+    this.depth = u16(bytes, at + 6);
+  }
+}
+
+const ANY_SECTION = FLAG.metadata | FLAG.traceparent | FLAG.baggage | FLAG.extra;
+
+/** A section begins with its length, in four bytes. */
+function sectionEnd(bytes: Uint8Array, at: number, end: number): number {
+  const next = at + 4 + u32(bytes, at);
+  if (next > end) throw new Error(`a section at byte ${at} is longer than its message`);
+  return next;
+}
+
+function unreadable(what: string, error: unknown): ErrorBody {
+  const why = error instanceof Error ? error.message : String(error);
+  return { code: 'BAD_REQUEST', message: `the ${what} could not be read: ${why}` };
+}
+
+function u16(bytes: Uint8Array, at: number): number {
+  return (bytes[at] ?? 0) | ((bytes[at + 1] ?? 0) << 8);
+}
+
+function u32(bytes: Uint8Array, at: number): number {
+  return (u16(bytes, at) | (u16(bytes, at + 2) << 16)) >>> 0;
+}

@@ -1,0 +1,203 @@
+// The reading end of a channel.
+//
+// States, and what leads on:
+//   unused   nobody has read                                  first use → open
+//   open     what arrives is queued, at most one window       the end, or our close → over
+//   over     nothing more arrives; what is queued is given out, then the end or the error
+//
+// Q1  Messages are given out in the order they arrived, each once. Texts go past the queue to the listeners, if there
+//     are any.
+// Q2  Room is granted to the engine when a message is given out: a slow user slows the writer.
+
+import { CreditWindow, encodeCredit, READER_WINDOW } from '../protocol/channel-credit.ts';
+import type { ChannelRef } from './channel-ref.ts';
+import { ChannelSocket, type ChannelWorld, channelError, type LiveEnd } from './channel-socket.ts';
+import type { SvcError } from './errors.ts';
+import { Fifo } from './fifo.ts';
+import type { SocketClosure } from './platform.ts';
+
+/**
+ * The end of a channel that is read. It connects when it is first used. Only one worker can use it, once. A stream
+ * whose writer was lost ends with an error, not as if it were complete.
+ *
+ * @example
+ * import { registerWorker, type ChannelReader } from 'svc-sdk';
+ *
+ * registerWorker().registerFunction('files::size', async ({ from }: { from: ChannelReader }) => {
+ *   let size = 0;
+ *   for await (const message of from) {
+ *     if (typeof message === 'string') console.log('note', message);
+ *     else size += message.length;
+ *   }
+ *   return { size };
+ * });
+ */
+export class ChannelReader implements AsyncIterable<Uint8Array | string> {
+  /** What to put into a payload for somebody else to read. Wherever JSON is made, it stands in for this object. */
+  readonly ref: ChannelRef;
+  readonly #world: ChannelWorld;
+  #state: 'unused' | 'open' | 'over' = 'unused';
+  #socket: ChannelSocket | undefined;
+  /** Why the stream is not complete. */
+  #error: SvcError | undefined;
+  readonly #window = new CreditWindow(READER_WINDOW);
+  #queue = new Fifo<Message>();
+  readonly #waiters = new Fifo<() => void>();
+  readonly #listeners = new Set<(text: string) => void>();
+  #stream: ReadableStream<Uint8Array> | undefined;
+  readonly #live: LiveEnd = { isClosing: () => false, fail: (error) => this.#end(error) };
+
+  constructor(world: ChannelWorld, ref: ChannelRef) {
+    this.#world = world;
+    this.ref = ref;
+  }
+
+  /** The bytes as a web stream. Texts are for `onMessage`; without a listener they are left out. */
+  get stream(): ReadableStream<Uint8Array> {
+    this.#stream ??= new ReadableStream<Uint8Array>(
+      {
+        pull: async (controller) => {
+          const bytes = await this.#nextBytes();
+          if (bytes === undefined) controller.close();
+          else controller.enqueue(bytes);
+        },
+        cancel: () => this.close(),
+      },
+      // Nothing ahead of the user: what is ahead is the window.
+      { highWaterMark: 0 },
+    );
+    return this.#stream;
+  }
+
+  /** All bytes up to the end, in one piece. Texts are for `onMessage`; without a listener they are left out. */
+  async readAll(): Promise<Uint8Array> {
+    const parts: Uint8Array[] = [];
+    let size = 0;
+    for (let bytes = await this.#nextBytes(); bytes !== undefined; bytes = await this.#nextBytes()) {
+      parts.push(bytes);
+      size += bytes.length;
+    }
+    const all = new Uint8Array(size);
+    let at = 0;
+    for (const part of parts) {
+      all.set(part, at);
+      at += part.length;
+    }
+    return all;
+  }
+
+  /**
+   * Hands every text to the listener as it arrives, ahead of bytes that nobody has read yet; from then on no text comes
+   * out in another way. The returned function ends it.
+   */
+  onMessage(listener: (text: string) => void): () => void {
+    this.#listeners.add(listener);
+    this.#dial();
+    const queued = this.#queue.takeAll();
+    this.#queue = new Fifo();
+    for (const message of queued) this.#receive(message);
+    return () => void this.#listeners.delete(listener);
+  }
+
+  /** Bytes and texts in their order. Leaving the loop early closes the reader. */
+  async *[Symbol.asyncIterator](): AsyncGenerator<Uint8Array | string, void, undefined> {
+    try {
+      for (let message = await this.#next(); message !== undefined; message = await this.#next()) yield message.data;
+    } finally {
+      this.close();
+    }
+  }
+
+  /** Reads no more; a writer that is connected is told. */
+  close(): void {
+    this.#queue = new Fifo();
+    this.#end(undefined);
+  }
+
+  toJSON(): ChannelRef {
+    return this.ref;
+  }
+
+  #dial(): void {
+    if (this.#state !== 'unused') return;
+    this.#state = 'open';
+    this.#world.live.enter(this.#live);
+    this.#socket = new ChannelSocket(this.#world, this.ref, {
+      // The socket's bytes are its own again when this returns; `slice` would not copy them where they are a Buffer.
+      onMessage: (data) => this.#arrive(typeof data === 'string' ? data : new Uint8Array(data)),
+      onEnd: (closure) => this.#onEnd(closure),
+    });
+  }
+
+  #arrive(data: Uint8Array | string): void {
+    const bytes = typeof data === 'string' ? this.#world.platform.memory.byteLength(data) : data.length;
+    this.#receive({ data, bytes });
+    this.#waiters.shift()?.();
+  }
+
+  #receive(message: Message): void {
+    if (typeof message.data !== 'string' || this.#listeners.size === 0) {
+      this.#queue.push(message);
+      return;
+    }
+    this.#release(message);
+    for (const listener of this.#listeners) this.#tell(listener, message.data);
+  }
+
+  /** One that throws must not keep the others from hearing, nor the bytes behind it from coming. */
+  #tell(listener: (text: string) => void, text: string): void {
+    try {
+      listener(text);
+    } catch (error) {
+      const what = `channel ${this.ref.channel_id}: a listener of onMessage threw`;
+      this.#world.settings.log('error', `${what} ${error instanceof Error ? error.message : String(error)}`);
+    }
+  }
+
+  async #nextBytes(): Promise<Uint8Array | undefined> {
+    for (let message = await this.#next(); message !== undefined; message = await this.#next()) {
+      if (typeof message.data !== 'string') return message.data;
+    }
+    return undefined;
+  }
+
+  /** The next message, or nothing at the end of a complete stream. */
+  async #next(): Promise<Message | undefined> {
+    this.#dial();
+    for (;;) {
+      const message = this.#queue.shift();
+      if (message !== undefined) {
+        this.#release(message);
+        return message;
+      }
+      if (this.#state === 'over') {
+        if (this.#error !== undefined) throw this.#error;
+        return undefined;
+      }
+      await new Promise<void>((resolve) => this.#waiters.push(resolve));
+    }
+  }
+
+  #release({ bytes }: Message): void {
+    const grant = this.#window.release(bytes);
+    if (grant !== undefined && this.#state === 'open') this.#socket?.sendText(encodeCredit(grant));
+  }
+
+  #onEnd(closure: SocketClosure): void {
+    this.#end(closure.code === 1000 ? undefined : channelError(this.ref, closure));
+  }
+
+  #end(error: SvcError | undefined): void {
+    if (this.#state === 'over') return;
+    this.#state = 'over';
+    this.#error = error;
+    this.#world.live.leave(this.#live);
+    this.#socket?.terminate();
+    for (const wake of this.#waiters.takeAll()) wake();
+  }
+}
+
+interface Message {
+  readonly data: Uint8Array | string;
+  readonly bytes: number;
+}

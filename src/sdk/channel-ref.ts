@@ -1,0 +1,68 @@
+// References to the ends of channels, as they travel in payloads and results.
+
+import { isRecord } from './record.ts';
+
+/**
+ * One end of a channel, as plain JSON that may stand anywhere in a payload or a result: whoever has it may use that
+ * end, once. A worker of this SDK gets a live `ChannelReader` or `ChannelWriter` in its place.
+ *
+ * @example
+ * import { registerWorker, type ChannelRef } from 'svc-sdk';
+ *
+ * const { readerRef } = await registerWorker().createChannel();
+ * const ref: ChannelRef = readerRef;
+ * console.log(ref.channel_id, ref.direction);
+ */
+export interface ChannelRef {
+  readonly channel_id: string;
+  /** Whoever knows it may take an end: treat it like a password. */
+  readonly access_key: string;
+  readonly direction: 'read' | 'write';
+}
+
+/** Stands in the text of every message that holds a reference: what does not hold it need not be searched. */
+export const REF_MARK = '"channel_id"';
+
+/**
+ * The value with what `make` makes of each reference in its place; the same reference is made once. Objects and arrays
+ * are changed where they are: the value has just been parsed and is nobody else's.
+ */
+export function replaceRefs(value: unknown, make: (ref: ChannelRef) => object): unknown {
+  return replaceBelow(value, new Made(make));
+}
+
+function replaceBelow(value: unknown, made: Made): unknown {
+  if (typeof value !== 'object' || value === null) return value;
+  if (isRef(value)) return made.of(value);
+  for (const [key, inner] of Object.entries(value)) {
+    const replaced = replaceBelow(inner, made);
+    // The key is the object's own, as the parser made it: here even `__proto__` is a key like any other.
+    if (replaced !== inner) Reflect.set(value, key, replaced);
+  }
+  return value;
+}
+
+function isRef(value: object): value is ChannelRef {
+  if (!isRecord(value)) return false;
+  const { channel_id, access_key, direction } = value;
+  return (
+    typeof channel_id === 'string' && typeof access_key === 'string' && (direction === 'read' || direction === 'write')
+  );
+}
+
+/** An end can be taken once, so a reference that stands in two places must not become two ends. */
+class Made {
+  readonly #make: (ref: ChannelRef) => object;
+  readonly #ends = new Map<string, object>();
+
+  constructor(make: (ref: ChannelRef) => object) {
+    this.#make = make;
+  }
+
+  of({ channel_id, access_key, direction }: ChannelRef): object {
+    const name = `${direction} ${channel_id} ${access_key}`;
+    const end = this.#ends.get(name) ?? this.#make({ channel_id, access_key, direction });
+    this.#ends.set(name, end);
+    return end;
+  }
+}

@@ -1,0 +1,194 @@
+// The writing end of a channel.
+//
+// States, and what leads on:
+//   unused   nobody has written                          first write → writing, close → closing
+//   writing  frames leave as the engine grants credit    close → closing
+//   closing  no more writes; frames still leave          the last one has left → leaving
+//   leaving  we said goodbye                             the engine's goodbye → closed
+//   closed   the engine has everything
+//   failed   for good, out of any of the others but closed: the connection was lost, or broken off
+//
+// P1  Frames leave in the order they were written, and only under credit (docs/channels.md).
+// P2  Each write settles once: when its last frame has been handed to the socket, or with the error.
+
+import { CreditAccount, decodeCredit } from '../protocol/channel-credit.ts';
+import type { ChannelRef } from './channel-ref.ts';
+import { ChannelSocket, type ChannelWorld, channelError, FRAME_BYTES, type LiveEnd } from './channel-socket.ts';
+import { SvcError } from './errors.ts';
+import { Fifo } from './fifo.ts';
+import type { SocketClosure } from './platform.ts';
+
+/**
+ * The end of a channel that is written to. It connects when it is first used. Only one worker can use it, once.
+ *
+ * @example
+ * import { registerWorker, type ChannelWriter } from 'svc-sdk';
+ *
+ * registerWorker().registerFunction('files::send', async ({ into }: { into: ChannelWriter }) => {
+ *   await into.write('a message');
+ *   await into.write(new Uint8Array(1_000_000));
+ *   await into.close();
+ * });
+ */
+export class ChannelWriter {
+  /** What to put into a payload for somebody else to write. Wherever JSON is made, it stands in for this object. */
+  readonly ref: ChannelRef;
+  readonly #world: ChannelWorld;
+  #state: 'unused' | 'writing' | 'closing' | 'leaving' | 'closed' | 'failed' = 'unused';
+  #socket: ChannelSocket | undefined;
+  /** Since the engine's first grant, which also tells that the connection stands. */
+  #credit: CreditAccount | undefined;
+  #error: SvcError | undefined;
+  readonly #writes = new Fifo<PendingWrite>();
+  readonly #closeWaiters = new Fifo<Waiter>();
+  #stream: WritableStream<Uint8Array | string> | undefined;
+  readonly #live: LiveEnd = {
+    isClosing: () => this.#state === 'closing' || this.#state === 'leaving',
+    fail: (error) => this.#fail(error),
+  };
+
+  constructor(world: ChannelWorld, ref: ChannelRef) {
+    this.#world = world;
+    this.ref = ref;
+  }
+
+  /** The same end as a web stream: bytes are data, texts are messages. */
+  get stream(): WritableStream<Uint8Array | string> {
+    this.#stream ??= new WritableStream<Uint8Array | string>({
+      write: (chunk) => this.write(chunk),
+      close: () => this.close(),
+      abort: () => this.abort(),
+    });
+    return this.#stream;
+  }
+
+  /**
+   * Sends bytes, or a text as one message. Resolves when the last of it is on its way, which waits for a reader that is
+   * slower; until then the bytes must not be changed. Writes leave in their order, waited for or not.
+   */
+  write(data: Uint8Array | string): Promise<void> {
+    const offence = this.#error ?? this.#offence(data);
+    if (offence !== undefined) return Promise.reject(offence);
+    return new Promise((resolve, reject) => {
+      this.#writes.push({ data, sentBytes: 0, resolve, reject });
+      if (this.#state === 'unused') this.#dial('writing');
+      else this.#pump();
+    });
+  }
+
+  /** Ends the stream behind everything written. Resolves when the engine has all of it. */
+  close(): Promise<void> {
+    if (this.#error !== undefined) return Promise.reject(this.#error);
+    if (this.#state === 'closed') return Promise.resolve();
+    return new Promise((resolve, reject) => {
+      this.#closeWaiters.push({ resolve, reject });
+      if (this.#state === 'unused') {
+        this.#dial('closing');
+      } else if (this.#state === 'writing') {
+        this.#state = 'closing';
+        this.#pump();
+      }
+    });
+  }
+
+  /** Breaks off: the reader gets what was sent, and an error in place of the end. */
+  abort(): void {
+    this.#fail(new SvcError('CHANNEL_CLOSED', `channel ${this.ref.channel_id}: the writer was aborted`));
+  }
+
+  toJSON(): ChannelRef {
+    return this.ref;
+  }
+
+  #offence(data: Uint8Array | string): SvcError | undefined {
+    const channel = `channel ${this.ref.channel_id}`;
+    if (this.#state !== 'unused' && this.#state !== 'writing') {
+      return new SvcError('CHANNEL_CLOSED', `${channel}: the writer was closed already`);
+    }
+    if (data instanceof Uint8Array) return undefined;
+    if (typeof data !== 'string') {
+      return new SvcError('INVALID_ARGUMENTS', `${channel}: ${typeof data} was written, expected text or a Uint8Array`);
+    }
+    const { platform, settings } = this.#world;
+    const bytes = platform.memory.byteLength(data);
+    if (bytes <= settings.frameBytesMax) return undefined;
+    const limit = `frame_bytes_max is ${settings.frameBytesMax}; bytes have no limit`;
+    return new SvcError('PAYLOAD_TOO_LARGE', `${channel}: a message of ${bytes} bytes, ${limit}`);
+  }
+
+  #dial(state: 'writing' | 'closing'): void {
+    this.#state = state;
+    this.#world.live.enter(this.#live);
+    this.#socket = new ChannelSocket(this.#world, this.ref, {
+      onMessage: (message) => this.#takeCredit(message),
+      onEnd: (closure) => this.#onEnd(closure),
+    });
+  }
+
+  /** The engine says nothing else to a writer. */
+  #takeCredit(message: string | Uint8Array): void {
+    const grant = typeof message === 'string' ? decodeCredit(message) : undefined;
+    if (grant === undefined) return;
+    if (this.#credit === undefined) this.#credit = new CreditAccount(grant);
+    else this.#credit.add(grant);
+    this.#pump();
+  }
+
+  #pump(): void {
+    const [socket, credit] = [this.#socket, this.#credit];
+    if (socket === undefined || credit === undefined) return;
+    for (let write = this.#writes.first; write !== undefined && credit.isOpen; write = this.#writes.first) {
+      if (!this.#sendNextFrame(write, socket, credit)) continue;
+      this.#writes.shift();
+      write.resolve();
+    }
+    if (this.#state !== 'closing' || !this.#writes.isEmpty) return;
+    this.#state = 'leaving';
+    socket.close('stream_complete');
+  }
+
+  /** True: it was the last of that write. */
+  #sendNextFrame(write: PendingWrite, socket: ChannelSocket, credit: CreditAccount): boolean {
+    const { data } = write;
+    if (typeof data === 'string') {
+      credit.spend(this.#world.platform.memory.byteLength(data));
+      socket.sendText(data);
+      return true;
+    }
+    const part = data.subarray(write.sentBytes, write.sentBytes + FRAME_BYTES);
+    credit.spend(part.length);
+    socket.sendBytes(part);
+    write.sentBytes += part.length;
+    return write.sentBytes >= data.length;
+  }
+
+  #onEnd(closure: SocketClosure): void {
+    if (this.#state !== 'leaving' || closure.code !== 1000) {
+      this.#fail(channelError(this.ref, closure));
+      return;
+    }
+    this.#state = 'closed';
+    this.#world.live.leave(this.#live);
+    for (const { resolve } of this.#closeWaiters.takeAll()) resolve();
+  }
+
+  #fail(error: SvcError): void {
+    if (this.#state === 'closed' || this.#state === 'failed') return;
+    this.#state = 'failed';
+    this.#error = error;
+    this.#world.live.leave(this.#live);
+    this.#socket?.terminate();
+    for (const { reject } of this.#writes.takeAll()) reject(error);
+    for (const { reject } of this.#closeWaiters.takeAll()) reject(error);
+  }
+}
+
+interface Waiter {
+  readonly resolve: () => void;
+  readonly reject: (error: SvcError) => void;
+}
+
+interface PendingWrite extends Waiter {
+  readonly data: Uint8Array | string;
+  sentBytes: number;
+}

@@ -1,0 +1,51 @@
+// A handler behind the schemas of its definition (SDK-2): payloads that break the input never reach it, results that
+// break the output are reported or refused.
+
+import { SvcError } from './errors.ts';
+import type { Run } from './incoming-calls.ts';
+import { describeIssues, type ValueCheck } from './schema.ts';
+import type { StandardResult } from './standard-schema.ts';
+
+export interface HandlerChecks {
+  readonly functionId: string;
+  readonly input: ValueCheck | undefined;
+  readonly output: ValueCheck | undefined;
+  /** Called with what is wrong with a result that is answered all the same; absent when such a call is to fail. */
+  readonly warn: ((problem: string) => void) | undefined;
+}
+
+export function checkHandler(run: Run, checks: HandlerChecks): Run {
+  const { input, output } = checks;
+  const answered: Run =
+    output === undefined
+      ? run
+      : (payload, invocation) =>
+          chain(run(payload, invocation), (result) =>
+            chain(output(result), (verdict) => judgeResult(result, verdict, checks)),
+          );
+  if (input === undefined) return answered;
+  return (payload, invocation) =>
+    chain(input(payload), (verdict) => {
+      if (verdict.issues === undefined) return answered(verdict.value, invocation);
+      const { functionId } = checks;
+      const message = `${functionId}: the payload is invalid: ${describeIssues(verdict.issues)}`;
+      throw new SvcError('BAD_REQUEST', message, { function_id: functionId });
+    });
+}
+
+function judgeResult(result: unknown, verdict: StandardResult<unknown>, { functionId, warn }: HandlerChecks): unknown {
+  if (verdict.issues === undefined) return verdict.value;
+  const problem = `${functionId}: the result is invalid: ${describeIssues(verdict.issues)}`;
+  if (warn === undefined) throw new SvcError('invocation_failed', problem, { function_id: functionId });
+  warn(problem);
+  return result;
+}
+
+/** Goes on at once where nothing has to be waited for: most schemas and many handlers answer directly. */
+function chain<Value, Next>(value: Value | PromiseLike<Value>, next: (value: Value) => Next): unknown {
+  return isThenable(value) ? value.then(next) : next(value);
+}
+
+function isThenable<Value>(value: Value | PromiseLike<Value>): value is PromiseLike<Value> {
+  return typeof value === 'object' && value !== null && 'then' in value && typeof value.then === 'function';
+}

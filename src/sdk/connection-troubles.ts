@@ -1,0 +1,88 @@
+// What is said when there is no connection: to the log, sparingly, and to whoever waits, with the reason.
+
+import { CLOSE_CODES } from '../protocol/close-codes.ts';
+import { SvcError } from './errors.ts';
+import { OncePerMinute } from './once-per-minute.ts';
+import type { Settings } from './options.ts';
+import type { PlatformClock, SocketClosure } from './platform.ts';
+
+export class ConnectionTroubles {
+  readonly #settings: Settings;
+  /** The address as it may be shown. */
+  readonly #address: string;
+  readonly #lines: OncePerMinute;
+  readonly #unreadable: OncePerMinute;
+  /** Whether the log's last word is that there is no connection. */
+  #hasComplained = false;
+
+  constructor(settings: Settings, clock: PlatformClock) {
+    this.#settings = settings;
+    this.#address = withoutSecrets(settings.url);
+    this.#lines = new OncePerMinute(clock);
+    this.#unreadable = new OncePerMinute(clock);
+  }
+
+  /** Explains the end of a connection or of a dial, and logs it if a line is due. UNREACHABLE unless it was refused. */
+  explain(wasUp: boolean, { code, reason, httpStatus }: SocketClosure): SvcError {
+    const refusal = httpStatus === undefined ? undefined : REFUSALS.get(httpStatus);
+    const error =
+      refusal === undefined
+        ? new SvcError('UNREACHABLE', wasUp ? this.#describeLoss(code, reason) : this.#describeFailure(reason))
+        : new SvcError(refusal, `the engine at ${this.#address} refused this worker: ${httpStatus} ${reason}`);
+    const next = this.#settings.reconnects ? '; trying again' : '';
+    this.#lines.write((more) => {
+      this.#hasComplained = true;
+      const others = more > 0 ? ` (${more} more since the last line)` : '';
+      this.#settings.log(refusal === undefined ? 'warn' : 'error', `${error.message}${next}${others}`);
+    });
+    return error;
+  }
+
+  /** There is a connection, which takes back what the log said last. */
+  connected(): void {
+    if (this.#hasComplained) this.#settings.log('info', `connected to the engine at ${this.#address}`);
+    this.#hasComplained = false;
+  }
+
+  /** The connection lasted: its loss is news, however short ago the last line was. */
+  lasted(): void {
+    this.#lines.reset();
+  }
+
+  /** A message of the engine was dropped. */
+  unreadable(problem: string): void {
+    this.#unreadable.write((more) => {
+      const what = more > 0 ? `${more + 1} messages of the engine, the last` : 'a message of the engine';
+      this.#settings.log('warn', `dropped ${what}: ${problem}`);
+    });
+  }
+
+  #describeFailure(reason: string): string {
+    return `cannot reach the engine at ${this.#address} (${reason})`;
+  }
+
+  #describeLoss(code: number, reason: string): string {
+    const why = [CLOSE_TEXTS.get(code), reason, `code ${code}`].filter(Boolean);
+    return `lost the connection to the engine at ${this.#address} (${why.join(', ')})`;
+  }
+}
+
+/** HTTP answers to the upgrade that waiting does not change. */
+const REFUSALS: ReadonlyMap<number, string> = new Map([
+  [401, 'UNAUTHORIZED'],
+  [403, 'FORBIDDEN'],
+]);
+
+const CLOSE_TEXTS: ReadonlyMap<number, string> = new Map<number, string>([
+  [CLOSE_CODES.goingAway, 'the engine is going away'],
+  [CLOSE_CODES.protocolError, 'a frame broke the protocol'],
+  [CLOSE_CODES.messageTooBig, 'a message was larger than the engine allows'],
+  [CLOSE_CODES.replaced, 'a newer connection of this worker took over'],
+  [CLOSE_CODES.tooSlow, 'this worker reads too slowly'],
+]);
+
+/** Addresses may carry a password or a token in the query; logs and errors must not. */
+function withoutSecrets(address: string): string {
+  const { protocol, host, pathname } = new URL(address);
+  return `${protocol}//${host}${pathname === '/' ? '' : pathname}`;
+}

@@ -1,0 +1,64 @@
+// What a handler may know about its invocation (SDK-3). The class behind it is in `invocation.ts`.
+
+import type { TraceIds } from './baggage.ts';
+import type { SvcWorker } from './svc-worker.ts';
+
+/**
+ * Second argument of every handler. It may be ignored: nothing in it costs anything before it is read, and calls
+ * made inside a handler belong to the same trace without passing it on.
+ *
+ * @example
+ * import { registerWorker, type HandlerContext } from 'svc-sdk';
+ *
+ * const svc = registerWorker();
+ * svc.registerFunction('mirror::fetch', async (url: string, { signal, attempt }: HandlerContext) => {
+ *   const response = await fetch(url, { signal });
+ *   return { status: response.status, attempt };
+ * });
+ */
+export interface HandlerContext {
+  /** The id under which this handler was called. */
+  readonly function_id: string;
+  /** Names this one run in the engine. */
+  readonly invocation_id: string;
+  /** The trigger that fired, if one did and the engine told. */
+  readonly trigger: TriggerOrigin | undefined;
+  /** The trace this run belongs to and the span above it; undefined when it is not traced. */
+  readonly trace: TraceIds | undefined;
+  /** For queued jobs: counts from 1. Such handlers must tolerate running twice. */
+  readonly attempt: number | undefined;
+  /** For queued jobs: the queue. */
+  readonly queue: string | undefined;
+  /** For queued jobs: the receipt the enqueuing caller got. The same for every attempt. */
+  readonly messageReceiptId: string | undefined;
+  /** When the caller stops waiting; undefined when it set no limit. */
+  readonly deadline: Date | undefined;
+  /** Aborted when the deadline passes or the worker shuts down; hand it to `fetch`, timers and streams. */
+  readonly signal: AbortSignal;
+  /** Entries that travel with the trace, over all calls of the chain. */
+  readonly baggage: ReadonlyMap<string, string>;
+  /** Calls between the start of the chain and this one. The engine ends a chain at 64. */
+  readonly depth: number;
+  /** The worker this handler belongs to: to call other functions from code that did not create it. */
+  readonly worker: SvcWorker;
+  /** What caller or trigger sent beside the payload. */
+  readonly metadata: unknown;
+}
+
+/**
+ * The trigger behind an invocation.
+ *
+ * @example
+ * import type { HandlerContext, TriggerOrigin } from 'svc-sdk';
+ *
+ * export const isCron = (context: HandlerContext): boolean => {
+ *   const origin: TriggerOrigin | undefined = context.trigger;
+ *   return origin?.type === 'cron';
+ * };
+ */
+export interface TriggerOrigin {
+  /** Such as `http` or `cron`. */
+  readonly type: string;
+  /** The id `registerTrigger` gave it. */
+  readonly id: string;
+}

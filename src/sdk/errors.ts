@@ -1,0 +1,176 @@
+// The one error class of the SDK, and the questions a program asks of it.
+
+import { isRetryable } from '../protocol/errors.ts';
+
+/** Marks instances across copies of this package, where `instanceof` fails. */
+const BRAND = Symbol.for('svc.error');
+
+/**
+ * What failed on the other side of the wire, as it was told to us. Not our stack and not our text.
+ *
+ * @example
+ * import { isSvcError } from 'svc-sdk';
+ *
+ * export function remoteStack(error: unknown): string | undefined {
+ *   return isSvcError(error) ? error.remote?.stack : undefined;
+ * }
+ */
+export interface RemoteFailure {
+  readonly message: string;
+  /** Stack of the handler that threw, if it sent one. */
+  readonly stack?: string;
+}
+
+/**
+ * Everything an `SvcError` can carry beside code and message.
+ *
+ * @example
+ * import { SvcError, type SvcErrorDetails } from 'svc-sdk';
+ *
+ * const details: SvcErrorDetails = { retryable: true };
+ * export const busy = new SvcError('WAREHOUSE_BUSY', 'stock is being counted', details);
+ */
+export interface SvcErrorDetails {
+  /** The function whose call failed. */
+  readonly function_id?: string | undefined;
+  readonly trace_id?: string | undefined;
+  readonly cause?: unknown;
+  readonly remote?: RemoteFailure | undefined;
+  /** Whether the same call may simply be made again; by default decided by the code. */
+  readonly retryable?: boolean | undefined;
+  /** On `enqueue_error`: the refusal in words. */
+  readonly enqueue_error?: string | undefined;
+  /** On `enqueue_error`: the refusal as a word, such as `QUEUE_NOT_FOUND`. */
+  readonly reason?: string | undefined;
+}
+
+/**
+ * An error of the SDK, of the engine or of a handler. Handlers may throw their own: code and message reach the
+ * caller unchanged.
+ *
+ * Two codes exist only on this side of the wire: `SHUTDOWN` (this worker was shut down) and `CANCELLED` (the
+ * `signal` given to the call was aborted).
+ *
+ * @example
+ * import { registerWorker, SvcError } from 'svc-sdk';
+ *
+ * const svc = registerWorker();
+ * svc.registerFunction('stock::take', (order: { sku: string }) => {
+ *   if (order.sku === '') throw new SvcError('NO_SKU', 'sku is empty: expected an article number');
+ *   return { taken: true };
+ * });
+ */
+export class SvcError extends Error {
+  // Only what is known is set: a printed error must not end in a list of `undefined`.
+  declare readonly name: 'SvcError';
+  /** Why the call failed, as a word to branch on: a code of the engine, or whatever a handler chose. */
+  readonly code: string;
+  /** Whether the same call may simply be made again. */
+  readonly retryable: boolean;
+  /** The function whose call failed. */
+  declare readonly function_id?: string;
+  /** The trace to look at in the console. */
+  declare readonly trace_id?: string;
+  /** The failure as the other side told it; absent when the error arose here. */
+  declare readonly remote?: RemoteFailure;
+  /** On `enqueue_error`: the refusal in words. */
+  declare readonly enqueue_error?: string;
+  /** On `enqueue_error`: the refusal as a word, such as `QUEUE_NOT_FOUND`. */
+  declare readonly reason?: string;
+
+  static {
+    // On the prototype, so that the first line of a stack already carries it.
+    Object.defineProperty(SvcError.prototype, 'name', { value: 'SvcError', configurable: true });
+    Object.defineProperty(SvcError.prototype, BRAND, { value: true });
+  }
+
+  constructor(code: string, message: string, details: SvcErrorDetails = {}) {
+    const { retryable, cause, ...facts } = details;
+    super(message, cause === undefined ? undefined : { cause });
+    this.code = code;
+    this.retryable = retryable ?? isRetryable(code);
+    for (const [name, value] of Object.entries(facts)) {
+      if (value !== undefined) Object.defineProperty(this, name, { value, enumerable: true });
+    }
+  }
+}
+
+/**
+ * Whether an unknown thing is an `SvcError`, also one made by another copy of this package; with a code, whether
+ * it carries that one.
+ *
+ * @example
+ * import { isSvcError, registerWorker } from 'svc-sdk';
+ *
+ * const svc = registerWorker();
+ * try {
+ *   await svc.trigger({ function_id: 'stock::take', payload: { sku: 'a1' } });
+ * } catch (error) {
+ *   if (!isSvcError(error, 'NO_SKU')) throw error;
+ * }
+ */
+export function isSvcError(error: unknown, code?: string): error is SvcError {
+  if (!(error instanceof Error) || !(BRAND in error)) return false;
+  return code === undefined || ('code' in error && error.code === code);
+}
+
+/**
+ * The deadline passed. Whether the handler took effect is unknown; it may still be running.
+ *
+ * @example
+ * import { isTimeout } from 'svc-sdk';
+ *
+ * export const hint = (error: unknown) => (isTimeout(error) ? 'still running, look at the trace' : 'failed');
+ */
+export const isTimeout = (error: unknown): error is SvcError => isSvcError(error, 'TIMEOUT');
+
+/**
+ * No connected worker offers the function. Nothing was executed.
+ *
+ * @example
+ * import { isFunctionNotFound } from 'svc-sdk';
+ *
+ * export const hint = (error: unknown) => (isFunctionNotFound(error) ? 'is the worker running?' : 'failed');
+ */
+export const isFunctionNotFound = (error: unknown): error is SvcError => isSvcError(error, 'function_not_found');
+
+/**
+ * A limit on running or waiting calls is reached, here or in the engine. Nothing was executed.
+ *
+ * @example
+ * import { isOverloaded } from 'svc-sdk';
+ *
+ * export const statusFor = (error: unknown) => (isOverloaded(error) ? 503 : 500);
+ */
+export const isOverloaded = (error: unknown): error is SvcError => isSvcError(error, 'OVERLOADED');
+
+/**
+ * A connection on the way was lost, the worker's or our own. Whether the call took effect is unknown.
+ *
+ * @example
+ * import { isInvocationStopped } from 'svc-sdk';
+ *
+ * export const mayHaveRun = (error: unknown) => isInvocationStopped(error);
+ */
+export const isInvocationStopped = (error: unknown): error is SvcError => isSvcError(error, 'invocation_stopped');
+
+/**
+ * The engine refused: the credential is missing or wrong, or this worker may not reach that id.
+ *
+ * @example
+ * import { isRefused } from 'svc-sdk';
+ *
+ * export const statusFor = (error: unknown) => (isRefused(error) ? 403 : 500);
+ */
+export const isRefused = (error: unknown): error is SvcError =>
+  isSvcError(error, 'UNAUTHORIZED') || isSvcError(error, 'FORBIDDEN');
+
+/**
+ * The queue did not take the job; `reason` and `enqueue_error` say why. No job exists.
+ *
+ * @example
+ * import { isEnqueueRefused } from 'svc-sdk';
+ *
+ * export const why = (error: unknown) => (isEnqueueRefused(error) ? error.reason : undefined);
+ */
+export const isEnqueueRefused = (error: unknown): error is SvcError => isSvcError(error, 'enqueue_error');

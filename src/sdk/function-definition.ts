@@ -1,0 +1,100 @@
+// What a worker says of a function, and what it gets back for it.
+
+import type { Action } from './actions.ts';
+import type { CallArguments } from './call-options.ts';
+import type { Answer, FunctionReference, Functions, Handler } from './functions.ts';
+import type { JsonSchema } from './json-schema.ts';
+import type { Schema } from './schema.ts';
+import type { InputOf, OutputOf, StandardSchema } from './standard-schema.ts';
+import type { PayloadOf, ResultOf, Untyped } from './target.ts';
+
+/**
+ * A function as it is registered.
+ *
+ * @example
+ * import { registerWorker, type FunctionDefinition } from 'svc-sdk';
+ *
+ * const svc = registerWorker();
+ * const definition: FunctionDefinition = {
+ *   id: 'math::add',
+ *   description: 'Adds two numbers',
+ *   input: { type: 'object', properties: { x: { type: 'number' }, y: { type: 'number' } }, required: ['x', 'y'] },
+ *   output: { type: 'number' },
+ *   output_check: 'error',
+ * };
+ * svc.registerFunction(definition, ({ x, y }: { x: number; y: number }) => x + y);
+ */
+export interface FunctionDefinition<
+  Id extends string = string,
+  I extends Schema | undefined = JsonSchema | undefined,
+  O extends Schema | undefined = JsonSchema | undefined,
+> {
+  /** Segments joined by `::`, up to 256 bytes. */
+  readonly id: Id;
+  readonly description?: string | undefined;
+  /** Payloads that break it are answered with `BAD_REQUEST` and never reach the handler. */
+  readonly input?: I;
+  /** Results are checked against it; `output_check` says what follows when one breaks it. */
+  readonly output?: O;
+  /** `warn` (default): log it and answer anyway, the work is done. `error`: the call fails. */
+  readonly output_check?: 'warn' | 'error' | undefined;
+  /** JSON Schema to show in console and CLI, where `input` is of a library that cannot give one. */
+  readonly request_format?: JsonSchema | undefined;
+  /** The same for `output`. */
+  readonly response_format?: JsonSchema | undefined;
+  /** Free-form; access rules can refer to it, and `internal: true` hides the function from lists. */
+  readonly metadata?: unknown;
+}
+
+/** A definition with schemas of any kind. */
+export type AnyFunctionDefinition = FunctionDefinition<string, Schema | undefined, Schema | undefined>;
+
+/**
+ * A function this worker offers. Give it to `trigger` in place of an id, or call it directly.
+ *
+ * @example
+ * import { registerWorker, type RegisteredFunction } from 'svc-sdk';
+ *
+ * const svc = registerWorker();
+ * const double: RegisteredFunction<number, number> = svc.registerFunction('math::double', (n: number) => 2 * n);
+ * await double.ready();
+ * const six = await double.trigger(3);
+ * console.log(six);
+ * double.unregister();
+ */
+export interface RegisteredFunction<In, Out> extends FunctionReference<In, Out> {
+  readonly id: string;
+  /** Calls the function through the engine, on whichever worker offers it. */
+  trigger<A extends Action | undefined = undefined>(...args: CallArguments<In, A>): Promise<Answer<A, Out>>;
+  /** Resolves when the engine has taken the registration; rejects with its reason when it refused. */
+  ready(): Promise<void>;
+  /** Withdraws the function from this worker. Calls that have arrived are still answered. */
+  unregister(): void;
+}
+
+/** The overloads of `registerFunction`; see `SvcWorker.registerFunction` for what it does. */
+export interface RegisterFunction {
+  <I extends StandardSchema, O extends StandardSchema>(
+    definition: FunctionDefinition<string, I, O> & { readonly input: I; readonly output: O },
+    handler: Handler<OutputOf<I>, InputOf<O>>,
+  ): RegisteredFunction<InputOf<I>, OutputOf<O>>;
+  <I extends StandardSchema, Out>(
+    definition: FunctionDefinition<string, I> & { readonly input: I },
+    handler: Handler<OutputOf<I>, Out>,
+  ): RegisteredFunction<InputOf<I>, Out>;
+  <In, O extends StandardSchema>(
+    definition: FunctionDefinition<string, JsonSchema | undefined, O> & { readonly output: O },
+    handler: Handler<In, InputOf<O>>,
+  ): RegisteredFunction<In, OutputOf<O>>;
+  <Id extends keyof Functions>(
+    definition: Id | FunctionDefinition<Id>,
+    handler: Handler<PayloadOf<Id>, ResultOf<Id>>,
+  ): RegisteredFunction<PayloadOf<Id>, ResultOf<Id>>;
+  <In = Untyped, Out = unknown, const Id extends string = string>(
+    definition: Unregistered<Id> | FunctionDefinition<Unregistered<Id>>,
+    handler: Handler<In, Out>,
+  ): RegisteredFunction<In, Out>;
+}
+
+/** Ids in `Functions` have their own overload; letting them through here would let wrong handlers through. */
+type Unregistered<Id extends string> = Id extends keyof Functions ? never : Id;

@@ -1,0 +1,60 @@
+// A function as users define it becomes a frame for the engine and a handler behind its checks.
+
+import type { RegisterFunction } from '../protocol/frames.ts';
+import { checkHandler } from './checked-handler.ts';
+import { SvcError } from './errors.ts';
+import type { AnyFunctionDefinition } from './function-definition.ts';
+import type { Handler } from './functions.ts';
+import type { Run } from './incoming-calls.ts';
+import { OncePerMinute } from './once-per-minute.ts';
+import { checkId, type Settings } from './options.ts';
+import type { PlatformClock } from './platform.ts';
+import { compileCheck, jsonSchemaOf } from './schema.ts';
+import type { Untyped } from './target.ts';
+
+export interface ReadFunction {
+  readonly frame: RegisterFunction<unknown>;
+  readonly run: Run;
+}
+
+export function readFunction(
+  given: string | AnyFunctionDefinition,
+  handler: Handler<Untyped, unknown>,
+  settings: Settings,
+  clock: PlatformClock,
+): ReadFunction {
+  const definition: AnyFunctionDefinition = typeof given === 'string' ? { id: given } : given;
+  const { description, input, output, metadata, output_check } = definition;
+  const id = checkId('registerFunction: id', definition.id);
+  if (typeof handler !== 'function') {
+    throw new SvcError('INVALID_ARGUMENTS', `registerFunction: the handler of ${id} is not a function`);
+  }
+  if (output_check !== undefined && output_check !== 'warn' && output_check !== 'error') {
+    const text = `registerFunction: output_check of ${id} is ${JSON.stringify(output_check)}, expected warn or error`;
+    throw new SvcError('INVALID_ARGUMENTS', text);
+  }
+  const request_format = definition.request_format ?? (input === undefined ? undefined : jsonSchemaOf(input, 'input'));
+  const response_format =
+    definition.response_format ?? (output === undefined ? undefined : jsonSchemaOf(output, 'output'));
+  const warnings = new OncePerMinute(clock);
+  return {
+    frame: {
+      type: 'registerfunction',
+      id,
+      ...(description === undefined ? {} : { description }),
+      ...(request_format === undefined ? {} : { request_format }),
+      ...(response_format === undefined ? {} : { response_format }),
+      ...(metadata === undefined ? {} : { metadata }),
+    },
+    run: checkHandler(handler, {
+      functionId: id,
+      input: input === undefined ? undefined : compileCheck(input),
+      output: output === undefined ? undefined : compileCheck(output),
+      warn:
+        output_check === 'error'
+          ? undefined
+          : (problem) =>
+              warnings.write((more) => settings.log('warn', more > 0 ? `${problem} (${more} more since)` : problem)),
+    }),
+  };
+}

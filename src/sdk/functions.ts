@@ -1,0 +1,78 @@
+// What the compiler knows of functions (SDK-1), from weakest to strongest: nothing, explicit `<In, Out>`, a
+// reference returned by `registerFunction`, an entry of the `Functions` registry. Types only; nothing runs here.
+
+import type { Action, EnqueueCall, EnqueueReceipt, VoidCall } from './actions.ts';
+import type { HandlerContext } from './context.ts';
+
+/**
+ * Functions known to the compiler, by id. Add your own, or let `svc types generate` do it: ids are completed,
+ * payloads checked and results typed from then on.
+ *
+ * @example
+ * import { registerWorker } from 'svc-sdk';
+ *
+ * declare module 'svc-sdk' {
+ *   interface Functions {
+ *     'orders::create': { in: { sku: string }; out: { id: string } };
+ *   }
+ * }
+ *
+ * const svc = registerWorker();
+ * const order = await svc.trigger({ function_id: 'orders::create', payload: { sku: 'a1' } });
+ * console.log(order.id);
+ */
+// biome-ignore lint/suspicious/noEmptyInterface: users fill it by declaration merging, which a type alias cannot do.
+export interface Functions {}
+
+/**
+ * Any function id; the ones in `Functions` are offered for completion.
+ *
+ * @example
+ * import type { FunctionId } from 'svc-sdk';
+ *
+ * export const target: FunctionId = 'orders::create';
+ */
+export type FunctionId = keyof Functions | (string & {});
+
+/**
+ * A function that carries its types. `registerFunction` returns one; `trigger` takes one in place of an id.
+ *
+ * @example
+ * import { registerWorker, type FunctionReference } from 'svc-sdk';
+ *
+ * const svc = registerWorker();
+ * const create: FunctionReference<{ sku: string }, { id: string }> = { id: 'orders::create' };
+ * const order = await svc.trigger({ function_id: create, payload: { sku: 'a1' } });
+ * console.log(order.id);
+ */
+export interface FunctionReference<In, Out> {
+  readonly id: string;
+  /** Never present at run time: it only carries the types. */
+  readonly '~types'?: { readonly in: In; readonly out: Out };
+}
+
+/**
+ * The code behind a function. Takes the payload and, if it wants it, the context; returns the result or a
+ * promise of it.
+ *
+ * @example
+ * import type { Handler } from 'svc-sdk';
+ *
+ * export const add: Handler<{ x: number; y: number }, number> = ({ x, y }) => x + y;
+ */
+export type Handler<In, Out> = (payload: In, context: HandlerContext) => Out | PromiseLike<Out>;
+
+/**
+ * What a function answers under the given delivery: the receipt when queued, `undefined` when not waited for,
+ * otherwise its result.
+ *
+ * @example
+ * import type { Answer, EnqueueCall } from 'svc-sdk';
+ *
+ * export const receiptOf = (answer: Answer<EnqueueCall, { id: string }>) => answer.messageReceiptId;
+ */
+export type Answer<A extends Action | undefined, Out> = A extends EnqueueCall
+  ? EnqueueReceipt
+  : A extends VoidCall
+    ? undefined
+    : Out;

@@ -1,0 +1,154 @@
+// Calls the engine hands to this worker: find the handler, run it, answer once.
+//
+// Neighbours: `registrations.ts` knows the handlers, `invocation.ts` is what they see, `link.ts` takes the answer.
+//
+// H1  Every invocation is answered exactly once, on the connection it came on, or not at all when that one is gone:
+//     the engine has already told the caller, and whoever has the id now on a new connection did not ask.
+// H2  While a handler runs, calls it makes find its trace context behind any `await`.
+
+import type { SvcError } from './errors.ts';
+import { Invocation, type Surroundings } from './invocation.ts';
+import { type Link, tooLarge } from './link.ts';
+import type { MiddlewareChain } from './middleware.ts';
+import { OncePerMinute } from './once-per-minute.ts';
+import type { Settings } from './options.ts';
+import type { TraceCarrier } from './outgoing-calls.ts';
+import type { ContextStorage } from './platform.ts';
+import { errorToAnswer } from './remote-error.ts';
+import { type DeliveredCall, type Encoded, encodeValue } from './wire.ts';
+
+/** A handler with everything around it that its definition asks for. */
+export type Run = (payload: unknown, invocation: Invocation) => unknown;
+
+export interface IncomingCallsParts {
+  readonly settings: Settings;
+  readonly contexts: ContextStorage<TraceCarrier>;
+  readonly middleware: MiddlewareChain;
+  readonly surroundings: Surroundings;
+  /** The handler of a function, if this worker has it. */
+  readonly find: (functionId: string) => Run | undefined;
+}
+
+export class IncomingCalls {
+  readonly #parts: IncomingCallsParts;
+  /** Those whose handler returned a promise; any other has ended before anybody can ask. */
+  readonly #running = new Set<Invocation>();
+  /** Waiting for the last handler to end. */
+  readonly #idleWaiters: (() => void)[] = [];
+  readonly #droppedAnswers: OncePerMinute;
+
+  constructor(parts: IncomingCallsParts) {
+    this.#parts = parts;
+    this.#droppedAnswers = new OncePerMinute(parts.surroundings.clock);
+  }
+
+  get runningCount(): number {
+    return this.#running.size;
+  }
+
+  receive(call: DeliveredCall, payload: unknown, link: Link): void {
+    const { find, contexts, middleware, surroundings } = this.#parts;
+    const run = find(call.functionId);
+    if (run === undefined) {
+      link.sendError(call, { code: 'function_not_found', message: 'Function not found' });
+      return;
+    }
+    const invocation = new Invocation(call, link, surroundings);
+    let outcome: unknown;
+    try {
+      outcome = contexts.run(traceOf(call), middleware.isEmpty ? run : this.#around(run), payload, invocation);
+      if (isThenable(outcome)) {
+        this.#running.add(invocation);
+        void this.#await(outcome, invocation);
+        return;
+      }
+    } catch (thrown) {
+      this.#fail(invocation, thrown);
+      return;
+    }
+    this.#succeed(invocation, outcome);
+  }
+
+  /** Resolves when no handler is running. */
+  whenIdle(): Promise<void> {
+    if (this.#running.size === 0) return Promise.resolve();
+    return new Promise((resolve) => {
+      this.#idleWaiters.push(resolve);
+    });
+  }
+
+  /** Aborts the signals of all running handlers. */
+  abortAll(reason: SvcError): void {
+    for (const invocation of this.#running) Invocation.abort(invocation, reason);
+  }
+
+  async #await(outcome: PromiseLike<unknown>, invocation: Invocation): Promise<void> {
+    let result: unknown;
+    try {
+      result = await outcome;
+    } catch (thrown) {
+      this.#leave(invocation);
+      this.#fail(invocation, thrown);
+      return;
+    }
+    this.#leave(invocation);
+    this.#succeed(invocation, result);
+  }
+
+  #around(run: Run): Run {
+    return (payload, invocation) =>
+      this.#parts.middleware.run(
+        { direction: 'incoming', function_id: invocation.function_id, payload, context: invocation },
+        (call) => run(call.payload, invocation),
+      );
+  }
+
+  #succeed(invocation: Invocation, result: unknown): void {
+    const link = this.#finish(invocation);
+    if (link === undefined) return;
+    const call = Invocation.callOf(invocation);
+    let encoded: Encoded | undefined;
+    try {
+      encoded = encodeValue(result);
+    } catch (cause) {
+      const why = cause instanceof Error ? cause.message : String(cause);
+      const message = `the result of ${call.functionId} cannot be sent as JSON: ${why}`;
+      link.sendError(call, { code: 'invocation_failed', message });
+      return;
+    }
+    const overlong = encoded === undefined ? undefined : link.overlongAnswerBytes(call, encoded);
+    if (overlong === undefined) link.sendResult(call, encoded);
+    else link.sendError(call, tooLarge('result', call.functionId, overlong, this.#parts.settings.frameBytesMax));
+  }
+
+  #fail(invocation: Invocation, thrown: unknown): void {
+    this.#finish(invocation)?.sendError(Invocation.callOf(invocation), errorToAnswer(thrown));
+  }
+
+  #leave(invocation: Invocation): void {
+    this.#running.delete(invocation);
+    if (this.#running.size === 0) for (const resolve of this.#idleWaiters.splice(0)) resolve();
+  }
+
+  /** The handler is done; returns the connection to answer on, if it still stands. */
+  #finish(invocation: Invocation): Link | undefined {
+    Invocation.finish(invocation);
+    const link = Invocation.linkOf(invocation);
+    if (link.isUp) return link;
+    this.#droppedAnswers.write((more) => {
+      const others = more > 0 ? ` (and ${more} others)` : '';
+      const text = `dropped the answer of ${invocation.function_id}${others}: the connection it was called on is gone`;
+      this.#parts.settings.log('warn', text);
+    });
+    return undefined;
+  }
+}
+
+/** What calls made by the handler carry on; the call itself would keep its metadata for as long. */
+function traceOf({ traceparent, baggage, depth }: DeliveredCall): TraceCarrier {
+  return { traceparent, baggage, depth };
+}
+
+function isThenable(value: unknown): value is PromiseLike<unknown> {
+  return typeof value === 'object' && value !== null && 'then' in value && typeof value.then === 'function';
+}

@@ -1,0 +1,71 @@
+// The public door of `svc-sdk` for Node.
+
+import type { WorkerOptions } from './options.ts';
+import { defaultUrl, nodePlatform } from './platform-node.ts';
+import type { SvcWorker } from './svc-worker.ts';
+import { Worker } from './worker.ts';
+
+/**
+ * Connects to the engine and returns at once; what is registered or called before the connection stands waits for
+ * it. The address is `SVC_URL`, else ws://127.0.0.1:49134.
+ *
+ * @example
+ * import { registerWorker } from 'svc-sdk';
+ *
+ * const svc = registerWorker(process.env.SVC_URL, { worker_name: 'orders' });
+ * const create = svc.registerFunction('orders::create', ({ sku }: { sku: string }) => ({ id: `order for ${sku}` }));
+ * const { id } = await create.trigger({ sku: 'a1' });
+ * console.log(id);
+ */
+export function registerWorker(url: string = defaultUrl(), options: WorkerOptions = {}): SvcWorker {
+  return new Worker(url, options, nodePlatform);
+}
+
+export {
+  type Action,
+  Enqueue,
+  type EnqueueCall,
+  type EnqueueOptions,
+  type EnqueueReceipt,
+  Void,
+  type VoidCall,
+} from './actions.ts';
+export type { TraceIds } from './baggage.ts';
+export type { CallOptions, RetryOptions, TriggerRequest } from './call-options.ts';
+export type { ChannelReader } from './channel-reader.ts';
+export type { ChannelRef } from './channel-ref.ts';
+export type { ChannelWriter } from './channel-writer.ts';
+export type { Channel, ChannelOptions } from './channels.ts';
+export type { ConnectionState } from './connection.ts';
+export type { HandlerContext, TriggerOrigin } from './context.ts';
+export {
+  isEnqueueRefused,
+  isFunctionNotFound,
+  isInvocationStopped,
+  isOverloaded,
+  isRefused,
+  isSvcError,
+  isTimeout,
+  type RemoteFailure,
+  SvcError,
+  type SvcErrorDetails,
+} from './errors.ts';
+export type { Rejection, WorkerEvents } from './events.ts';
+export type { FunctionDefinition, RegisteredFunction } from './function-definition.ts';
+// All of it, not by name: users extend `Functions` by merging with this module, which only reaches what is
+// exported this way.
+export * from './functions.ts';
+export type { JsonSchema } from './json-schema.ts';
+export type { IncomingCall, Middleware, OutgoingCall } from './middleware.ts';
+export type { WorkerOptions } from './options.ts';
+export type { Schema } from './schema.ts';
+export type { StandardIssue, StandardResult, StandardSchema } from './standard-schema.ts';
+export type { SvcWorker } from './svc-worker.ts';
+export type {
+  RegisteredTrigger,
+  RegisteredTriggerType,
+  TriggerBinding,
+  TriggerDefinition,
+  TriggerTypeDefinition,
+  TriggerTypeProvider,
+} from './trigger-definition.ts';

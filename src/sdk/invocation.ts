@@ -1,0 +1,160 @@
+// One run of a handler, and the context the handler sees. Everything is worked out when it is read: most handlers read
+// nothing.
+
+import { callDepth, parseBaggage, parseTraceparent, type TraceIds } from './baggage.ts';
+import type { HandlerContext, TriggerOrigin } from './context.ts';
+import { Deadline, type DeadlineWheel } from './deadline-wheel.ts';
+import { SvcError } from './errors.ts';
+import type { Link } from './link.ts';
+import type { PlatformClock } from './platform.ts';
+import { isRecord } from './record.ts';
+import type { SvcWorker } from './svc-worker.ts';
+import type { DeliveredCall } from './wire.ts';
+
+/** What all invocations of a worker share. */
+export interface Surroundings {
+  readonly worker: SvcWorker;
+  readonly clock: PlatformClock;
+  readonly wheel: DeadlineWheel;
+}
+
+export class Invocation implements HandlerContext {
+  /** Without its payload: whatever the handler leaves running may keep this for ever. */
+  readonly #call: DeliveredCall;
+  readonly #link: Link;
+  readonly #surroundings: Surroundings;
+  /** When it arrived, on the platform's clock. */
+  readonly #receivedMs: number;
+  #baggage: ReadonlyMap<string, string> | undefined;
+  #deadline: Date | undefined;
+  #abort: AbortController | undefined;
+  #abortReason: SvcError | undefined;
+  #abortAtDeadline: AbortAtDeadline | undefined;
+
+  constructor(call: DeliveredCall, link: Link, surroundings: Surroundings) {
+    this.#call = call;
+    this.#link = link;
+    this.#surroundings = surroundings;
+    this.#receivedMs = link.receivedMs;
+  }
+
+  static callOf(invocation: Invocation): DeliveredCall {
+    return invocation.#call;
+  }
+
+  /** The connection it came on: its answer may leave on no other (W4). */
+  static linkOf(invocation: Invocation): Link {
+    return invocation.#link;
+  }
+
+  /** Aborts the signal, also for a handler that has not asked for it yet. */
+  static abort(invocation: Invocation, reason: SvcError): void {
+    invocation.#abortReason ??= reason;
+    invocation.#abort?.abort(reason);
+  }
+
+  /** The handler is done; nothing may be aborted any more. */
+  static finish(invocation: Invocation): void {
+    const entry = invocation.#abortAtDeadline;
+    if (entry !== undefined) invocation.#surroundings.wheel.remove(entry);
+  }
+
+  get function_id(): string {
+    return this.#call.functionId;
+  }
+
+  get invocation_id(): string {
+    const { idText, idLow, idHigh } = this.#call;
+    return idText ?? `${idLow.toString(16).padStart(8, '0')}-${idHigh.toString(16).padStart(12, '0')}`;
+  }
+
+  get trigger(): TriggerOrigin | undefined {
+    return this.#call.trigger;
+  }
+
+  get trace(): TraceIds | undefined {
+    return parseTraceparent(this.#call.traceparent);
+  }
+
+  get attempt(): number | undefined {
+    const attempt = this.#fromQueue('attempt');
+    return typeof attempt === 'number' ? attempt : undefined;
+  }
+
+  get queue(): string | undefined {
+    const queue = this.#fromQueue('queue');
+    return typeof queue === 'string' ? queue : undefined;
+  }
+
+  get messageReceiptId(): string | undefined {
+    const receipt = this.#fromQueue('messageReceiptId');
+    return typeof receipt === 'string' ? receipt : undefined;
+  }
+
+  get deadline(): Date | undefined {
+    const remainingMs = this.#remainingMs();
+    if (remainingMs !== undefined) this.#deadline ??= new Date(this.#surroundings.clock.wallMs() + remainingMs);
+    return this.#deadline;
+  }
+
+  get signal(): AbortSignal {
+    if (this.#abort !== undefined) return this.#abort.signal;
+    const abort = new AbortController();
+    this.#abort = abort;
+    const remainingMs = this.#remainingMs();
+    if (this.#abortReason !== undefined) abort.abort(this.#abortReason);
+    else if (remainingMs !== undefined && remainingMs <= 0) Invocation.abort(this, this.#late());
+    else if (remainingMs !== undefined) {
+      this.#abortAtDeadline = new AbortAtDeadline(() => Invocation.abort(this, this.#late()));
+      this.#surroundings.wheel.add(this.#abortAtDeadline, remainingMs);
+    }
+    return abort.signal;
+  }
+
+  get baggage(): ReadonlyMap<string, string> {
+    this.#baggage ??= parseBaggage(this.#call.baggage);
+    return this.#baggage;
+  }
+
+  get depth(): number {
+    return this.#call.depth ?? callDepth(this.baggage);
+  }
+
+  get worker(): SvcWorker {
+    return this.#surroundings.worker;
+  }
+
+  get metadata(): unknown {
+    return this.#call.metadata;
+  }
+
+  /** The queue speaks through the metadata of the jobs it hands over (Q9). */
+  #fromQueue(field: string): unknown {
+    const { metadata } = this.#call;
+    return isRecord(metadata) ? metadata[field] : undefined;
+  }
+
+  #remainingMs(): number | undefined {
+    const { timeoutMs } = this.#call;
+    if (timeoutMs === undefined) return undefined;
+    return this.#receivedMs + timeoutMs - this.#surroundings.clock.monotonicMs();
+  }
+
+  #late(): SvcError {
+    const { function_id } = this;
+    return new SvcError('TIMEOUT', `the caller of ${function_id} has stopped waiting`, { function_id });
+  }
+}
+
+class AbortAtDeadline extends Deadline {
+  readonly #abort: () => void;
+
+  constructor(abort: () => void) {
+    super();
+    this.#abort = abort;
+  }
+
+  override expire(): void {
+    this.#abort();
+  }
+}

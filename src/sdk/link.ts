@@ -1,0 +1,136 @@
+// One connection to the engine, from the moment the engine named it until it is gone. Whoever sends holds the link
+// it means, so that nothing meant for one connection can leave on the next (W4): a link that is down sends nothing.
+//
+// Neighbours: the wire knows the form of the messages, this file when they leave: all of one turn together.
+
+import type { ErrorBody } from '../protocol/frames.ts';
+import type { PlatformClock, PlatformSocket } from './platform.ts';
+import {
+  answerBytesMax,
+  callBytesMax,
+  type DeliveredCall,
+  type Encoded,
+  type EncodedCall,
+  encodeError,
+  type Wire,
+} from './wire.ts';
+
+export interface LinkParts {
+  /** The id the engine gave this connection. */
+  readonly workerId: string;
+  readonly socket: PlatformSocket;
+  readonly wire: Wire;
+  readonly clock: PlatformClock;
+  readonly frameBytesMax: number;
+}
+
+export class Link {
+  readonly workerId: string;
+  /** When the message that is being handled came in, on the platform's clock. */
+  receivedMs: number;
+  readonly #socket: PlatformSocket;
+  readonly #wire: Wire;
+  readonly #clock: PlatformClock;
+  readonly #frameBytesMax: number;
+  /** About the bytes that wait in the wire. */
+  #queuedBytes = 0;
+  #isScheduled = false;
+  #isUp = true;
+  /** Whether the buffer was over its limit when it was last looked at. */
+  #isCongested = false;
+
+  constructor({ workerId, socket, wire, clock, frameBytesMax }: LinkParts) {
+    this.workerId = workerId;
+    this.receivedMs = clock.monotonicMs();
+    this.#socket = socket;
+    this.#wire = wire;
+    this.#clock = clock;
+    this.#frameBytesMax = frameBytesMax;
+  }
+
+  get isUp(): boolean {
+    return this.#isUp;
+  }
+
+  sendCall(call: EncodedCall): void {
+    if (this.#isUp) this.#queued(this.#wire.addCall(call));
+  }
+
+  sendResult(call: DeliveredCall, result: Encoded | undefined): void {
+    if (this.#isUp) this.#queued(this.#wire.addResult(call, result));
+  }
+
+  sendError(call: DeliveredCall, error: ErrorBody): void {
+    if (!this.#isUp) return;
+    const encoded = encodeError(error);
+    const bytes = this.overlongAnswerBytes(call, encoded);
+    if (bytes === undefined) this.#queued(this.#wire.addError(call, encoded));
+    else this.sendError(call, tooLarge('error', error.code, bytes, this.#frameBytesMax));
+  }
+
+  /** A text of `encodeFrame`. */
+  sendFrame(text: string): void {
+    if (this.#isUp) this.#queued(this.#wire.addFrame(text));
+  }
+
+  /** How long the call is, if that is more than the engine takes. */
+  overlongCallBytes(call: EncodedCall): number | undefined {
+    if (callBytesMax(call) <= this.#frameBytesMax) return undefined;
+    const bytes = this.#wire.callBytes(call);
+    return bytes > this.#frameBytesMax ? bytes : undefined;
+  }
+
+  /** How long the answer is, if that is more than the engine takes: sent, it would end the connection. */
+  overlongAnswerBytes(call: DeliveredCall, answer: Encoded): number | undefined {
+    if (answerBytesMax(call, answer) <= this.#frameBytesMax) return undefined;
+    const bytes = this.#wire.answerBytes(call, answer);
+    return bytes > this.#frameBytesMax ? bytes : undefined;
+  }
+
+  /** Sends what has gathered, now. */
+  flush(): void {
+    if (this.#queuedBytes === 0) return;
+    this.#queuedBytes = 0;
+    this.#wire.flush();
+    this.#isCongested = this.#socket.bufferedBytes() > BUFFERED_BYTES_MAX;
+  }
+
+  /** Whether new calls must be refused because the engine does not keep up reading. Results are always sent. */
+  isCongested(): boolean {
+    if (this.#isCongested) this.#isCongested = this.#socket.bufferedBytes() > BUFFERED_BYTES_MAX;
+    return this.#isCongested;
+  }
+
+  /** The connection is gone; whatever had gathered goes with it. */
+  drop(): void {
+    this.#isUp = false;
+    this.#queuedBytes = 0;
+    this.#wire.discard();
+  }
+
+  #queued(bytes: number): void {
+    this.#queuedBytes += bytes;
+    if (this.#queuedBytes >= FLUSH_BYTES) {
+      this.flush();
+    } else if (!this.#isScheduled) {
+      this.#isScheduled = true;
+      this.#clock.afterTurn(this.#endTurn);
+    }
+  }
+
+  readonly #endTurn = (): void => {
+    this.#isScheduled = false;
+    this.flush();
+  };
+}
+
+/** Why an answer could not be sent as it was. */
+export function tooLarge(what: string, of: string, bytes: number, bytesMax: number): ErrorBody {
+  const text = `the ${what} of ${of.slice(0, 256)} takes ${bytes} bytes, frame_bytes_max is ${bytesMax}`;
+  return { code: 'PAYLOAD_TOO_LARGE', message: text };
+}
+
+/** Calls are refused while this much waits for the operating system to take it. */
+export const BUFFERED_BYTES_MAX = 16 * 1024 * 1024;
+/** A batch this long is worth a write of its own: the engine starts on it while the rest is still being made. */
+const FLUSH_BYTES = 64 * 1024;

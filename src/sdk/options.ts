@@ -1,0 +1,161 @@
+// What can be said of a worker when it is made, and what follows when it is left out.
+
+import { CALL_TIMEOUT_MS_DEFAULT, CALL_TIMEOUT_MS_MAX, ID_BYTES_MAX } from '../protocol/limits.ts';
+import { SUBPROTOCOL_BINARY, SUBPROTOCOL_JSON, type Subprotocol } from '../protocol/subprotocols.ts';
+import { SvcError } from './errors.ts';
+import type { HostFacts, LogLevel, Platform } from './platform.ts';
+import { utf8Length } from './utf8.ts';
+
+/**
+ * Options of `registerWorker`.
+ *
+ * @example
+ * import { registerWorker, type WorkerOptions } from 'svc-sdk';
+ *
+ * const options: WorkerOptions = { worker_name: 'orders', description: 'Takes orders', timeout_ms: 10_000 };
+ * registerWorker(process.env.SVC_URL, options);
+ */
+export interface WorkerOptions {
+  /** Shown by console and CLI; several workers may share one. Else `SVC_WORKER_NAME`, else `<host>:<pid>`. */
+  readonly worker_name?: string | undefined;
+  readonly description?: string | undefined;
+  /** Sent with the request that opens the connection. */
+  readonly headers?: Readonly<Record<string, string>> | undefined;
+  /** Sent as `Authorization: Bearer <token>`. */
+  readonly token?: string | undefined;
+  /** For calls that name no `timeout_ms`: 1 to 3 600 000, else 30 000. */
+  readonly timeout_ms?: number | undefined;
+  /** Drain and end on SIGTERM and SIGINT. Default true. */
+  readonly handle_signals?: boolean | undefined;
+  /** How long handlers may finish during a shutdown. Default 25 000. */
+  readonly drain_timeout_ms?: number | undefined;
+  /** Largest message in either direction, in bytes: what the engine allows. Default 16 MiB. */
+  readonly frame_bytes_max?: number | undefined;
+  /**
+   * How messages are written: `binary`, or `json` to read them on the wire. Else `SVC_WIRE`, else `binary`. An engine
+   * that has no binary form gets JSON in any case.
+   */
+  readonly wire?: 'binary' | 'json' | undefined;
+  /** Takes the SDK's own lines about connection and registrations. Else they go to standard error. */
+  readonly log?: ((level: 'info' | 'warn' | 'error', message: string) => void) | undefined;
+}
+
+/** What only the CLI, tests and benchmarks set. */
+export interface InternalOptions extends WorkerOptions {
+  /** False for a mere caller, which is not to be listed as a worker. */
+  readonly announce?: boolean | undefined;
+  /** False: the first connection that fails or ends is the last, and everything waiting fails with it. */
+  readonly reconnect?: boolean | undefined;
+}
+
+export interface Settings {
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  /** The forms of the wire to offer, the preferred one first. */
+  readonly subprotocols: readonly Subprotocol[];
+  readonly host: HostFacts;
+  readonly name: string;
+  readonly description: string | undefined;
+  readonly timeoutMs: number;
+  readonly handlesSignals: boolean;
+  readonly drainTimeoutMs: number;
+  readonly frameBytesMax: number;
+  readonly announces: boolean;
+  readonly reconnects: boolean;
+  readonly log: (level: LogLevel, message: string) => void;
+}
+
+export function resolveSettings(url: string, options: InternalOptions, platform: Platform): Settings {
+  const host = platform.describeHost();
+  const { log } = options;
+  return {
+    url: checkUrl(url),
+    headers: readHeaders(options),
+    subprotocols: readWire(options.wire, platform.requestedWire()),
+    host,
+    name: options.worker_name ?? host.name,
+    description: options.description,
+    timeoutMs: checkTimeout('timeout_ms', options.timeout_ms ?? CALL_TIMEOUT_MS_DEFAULT),
+    handlesSignals: options.handle_signals ?? true,
+    drainTimeoutMs: checkWhole(
+      'drain_timeout_ms',
+      options.drain_timeout_ms ?? DRAIN_TIMEOUT_MS,
+      0,
+      CALL_TIMEOUT_MS_MAX,
+    ),
+    frameBytesMax: checkWhole(
+      'frame_bytes_max',
+      options.frame_bytes_max ?? FRAME_BYTES_MAX,
+      1_024,
+      FRAME_BYTES_CEILING,
+    ),
+    announces: options.announce ?? true,
+    reconnects: options.reconnect ?? true,
+    log: (level, message) => writeSafely(log, platform, level, message),
+  };
+}
+
+export function checkTimeout(name: string, timeoutMs: number): number {
+  return checkWhole(name, timeoutMs, 1, CALL_TIMEOUT_MS_MAX);
+}
+
+/** Ids are refused here already: the engine would only log that it dropped the frame. */
+export function checkId(what: string, id: unknown): string {
+  if (typeof id === 'string' && id.trim() !== '' && utf8Length(id) <= ID_BYTES_MAX && !CONTROL.test(id)) return id;
+  const expected = `expected text of 1 to ${ID_BYTES_MAX} bytes without control characters`;
+  throw new SvcError('INVALID_ARGUMENTS', `${what}: ${JSON.stringify(id)}, ${expected}`);
+}
+
+/** The default of the engine; a listener with a lower limit closes the connection instead. */
+const FRAME_BYTES_MAX = 16 * 1024 * 1024;
+/** Longest text a JavaScript engine holds in one piece, with room for the envelope. */
+const FRAME_BYTES_CEILING = 256 * 1024 * 1024;
+const DRAIN_TIMEOUT_MS = 25_000;
+// biome-ignore lint/suspicious/noControlCharactersInRegex: finding them is the purpose.
+const CONTROL = /[\u0000-\u001f\u007f-\u009f]/;
+
+function checkWhole(name: string, value: number, min: number, max: number): number {
+  if (Number.isSafeInteger(value) && value >= min && value <= max) return value;
+  throw new SvcError('INVALID_ARGUMENTS', `${name}: ${value}, expected a whole number from ${min} to ${max}`);
+}
+
+function checkUrl(url: string): string {
+  const { protocol, hash } = URL.canParse(url) ? new URL(url) : { protocol: '', hash: '' };
+  if ((protocol === 'ws:' || protocol === 'wss:') && hash === '') return url;
+  throw new SvcError('INVALID_ARGUMENTS', `engine address: ${JSON.stringify(url)}, expected ws://… or wss://…`);
+}
+
+/** What HTTP cannot carry is refused here: the socket would throw at every dial, and quote the token. */
+function readHeaders({ headers = {}, token }: WorkerOptions): Readonly<Record<string, string>> {
+  for (const [name, value] of Object.entries(headers)) {
+    if (HEADER_NAME.test(name) && typeof value === 'string' && HEADER_VALUE.test(value)) continue;
+    throw new SvcError('INVALID_ARGUMENTS', `headers: '${name}' has a name or a value that HTTP cannot carry`);
+  }
+  if (token === undefined) return { ...headers };
+  if (!TOKEN.test(token)) {
+    throw new SvcError('INVALID_ARGUMENTS', 'token: empty, or with spaces, line breaks or letters outside ASCII');
+  }
+  return { ...headers, Authorization: `Bearer ${token}` };
+}
+
+function readWire(option: string | undefined, requested: string | undefined): readonly Subprotocol[] {
+  const wire = option ?? requested ?? 'binary';
+  if (wire === 'binary') return [SUBPROTOCOL_BINARY, SUBPROTOCOL_JSON];
+  if (wire === 'json') return [SUBPROTOCOL_JSON];
+  const place = option === undefined ? 'SVC_WIRE' : 'wire';
+  throw new SvcError('INVALID_ARGUMENTS', `${place}: ${JSON.stringify(wire)}, expected binary or json`);
+}
+
+/** The SDK logs in the middle of its work, which a log that throws must not end. */
+function writeSafely(log: WorkerOptions['log'], platform: Platform, level: LogLevel, message: string): void {
+  try {
+    if (log === undefined) platform.writeLog(level, message);
+    else log(level, message);
+  } catch (error) {
+    platform.writeLog('error', `the log function threw ${String(error)}; it was told: ${message}`);
+  }
+}
+
+const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
+const HEADER_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
+const TOKEN = /^[\x21-\x7e]+$/;

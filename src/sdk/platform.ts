@@ -1,0 +1,128 @@
+// What the SDK needs of the place it runs in. Everything else in this folder is plain ECMAScript; Node is known
+// only to `platform-node.ts`, and the browser SDK brings a file of its own.
+
+export interface Platform {
+  readonly clock: PlatformClock;
+  /** Uniform in [0, 1). Spreads reconnects; never used for secrets. */
+  readonly random: () => number;
+  /** A random UUID: trigger ids must be unguessable and unique over all workers. */
+  readonly uuid: () => string;
+  /**
+   * Dials and returns at once. Events come later, never from inside this call. `onClose` comes exactly once
+   * and is the last event, also when the dial itself failed.
+   */
+  openSocket(request: SocketRequest, events: SocketEvents): PlatformSocket;
+  readonly memory: PlatformMemory;
+  /** A value that follows `await` from a handler into the calls it makes. */
+  createContextStorage<T>(): ContextStorage<T>;
+  /** SIGTERM and SIGINT. Absent where there are no signals. */
+  readonly signals: TerminationSignals | undefined;
+  /** One line for the person who runs the process. Must not throw. */
+  writeLog(level: LogLevel, message: string): void;
+  /** What a worker says of the place it runs in when it announces itself. */
+  describeHost(): HostFacts;
+  /** The form of the wire that the environment asks for (SVC_WIRE), unchecked. */
+  requestedWire(): string | undefined;
+}
+
+export interface PlatformClock {
+  /** Milliseconds that only rise, from an arbitrary zero: for every deadline and duration. */
+  monotonicMs(): number;
+  /** Unix milliseconds: only for moments that are shown to a handler. */
+  wallMs(): number;
+  /**
+   * Runs `task` once; the returned function cancels it. A timer keeps the process alive only where its owner
+   * says so: a worker that waits to dial again must not end, everything else must not hold up the end.
+   */
+  after(delayMs: number, task: () => void, lifetime?: 'holds-process'): () => void;
+  /** Runs `task` when all input that has arrived by now has been handled: frames of one turn leave together. */
+  afterTurn(task: () => void): void;
+}
+
+/** Text in memory, the fastest way the place has. */
+export interface PlatformMemory {
+  /** Memory with anything in it. */
+  allocate(bytes: number): Uint8Array;
+  /** Writes text as UTF-8 and returns how many bytes that took; the caller has made sure that it fits. */
+  write(target: Uint8Array, text: string, at: number): number;
+  read(source: Uint8Array, start: number, end: number): string;
+  /** How many bytes `write` will take. */
+  byteLength(text: string): number;
+}
+
+export interface SocketRequest {
+  readonly url: string;
+  /** The forms of the wire on offer; the peer selects one. */
+  readonly subprotocols: readonly string[];
+  readonly headers: Readonly<Record<string, string>>;
+  /** Longest message the peer may send. */
+  readonly messageBytesMax: number;
+}
+
+export interface SocketEvents {
+  /** A text, or a binary message: bytes that are valid only during the call. */
+  onMessage(message: string | Uint8Array): void;
+  /** A sign of life below the message layer, such as a ping or a pong. */
+  onAlive(): void;
+  onClose(closure: SocketClosure): void;
+}
+
+/** Room for the longest header of a WebSocket frame. */
+export const HEADROOM_BYTES = 14;
+
+export interface SocketClosure {
+  /** WebSocket close code; 1006 when there was none. */
+  readonly code: number;
+  readonly reason: string;
+  /** Set when the peer refused the upgrade with an HTTP answer. */
+  readonly httpStatus?: number;
+}
+
+export interface PlatformSocket {
+  /** What the peer selected of the subprotocols on offer; settled before the first message. */
+  readonly subprotocol: string;
+  /** Sends each text as one message, all of them in one write. Does nothing once the socket is closing. */
+  sendTexts(texts: readonly string[]): void;
+  /**
+   * Sends the bytes from `start` to before `end` as one message; in front of it are HEADROOM_BYTES that the socket
+   * may use. False: the bytes are still needed, and the caller must leave this memory alone from now on.
+   */
+  sendBytes(memory: Uint8Array, start: number, end: number): boolean;
+  /** Asks the peer for a sign of life, which arrives as `onAlive` or as a message. */
+  ping(): void;
+  close(code: number, reason: string): void;
+  /** Drops the connection without a word; `onClose` still follows. */
+  terminate(): void;
+  /** Bytes accepted by `send` that have not reached the operating system. */
+  bufferedBytes(): number;
+}
+
+export interface ContextStorage<T> {
+  /** Calls `run(first, second)` with `value` as the current one, also behind every `await` inside. */
+  run<First, Second, Result>(
+    value: T,
+    run: (first: First, second: Second) => Result,
+    first: First,
+    second: Second,
+  ): Result;
+  current(): T | undefined;
+}
+
+export interface TerminationSignals {
+  /** Calls `listener` for SIGTERM and SIGINT until the returned function is called. */
+  listen(listener: (signal: TerminationSignal) => void): () => void;
+  /** Does what the signal would have done without our listener, unless someone else listens to it too. */
+  raise(signal: TerminationSignal): void;
+}
+
+export type TerminationSignal = 'SIGTERM' | 'SIGINT';
+export type LogLevel = 'info' | 'warn' | 'error';
+
+export interface HostFacts {
+  readonly runtime: string;
+  /** The name of a worker that was given none. */
+  readonly name: string;
+  readonly os?: string;
+  readonly pid?: number;
+  readonly isolation?: string;
+}

@@ -1,0 +1,197 @@
+// What this worker has registered: sent when it is made, sent again on every new connection (W4), and told when the
+// engine refuses it.
+//
+// Neighbours: `worker.ts` makes registrations and reports what becomes of the connection, `trigger-types.ts` and
+// `incoming-calls.ts` look up what is behind them.
+//
+// R1  The engine acknowledges nothing, so silence is acceptance; `ready` asks a question behind the registration and
+//     takes the answer as proof that it was read, since frames of one connection are applied in order.
+// R2  A refusal is told at least once: to whoever awaits `ready`, to listeners of `rejected`, or else to the log.
+// R3  A refused registration stays: the next connection may find an engine that takes it.
+
+import { HEADER_BYTES } from '../protocol/binary-layout.ts';
+import type { RegisterFunction, RegisterTrigger, RegisterTriggerType } from '../protocol/frames.ts';
+import { SvcError } from './errors.ts';
+import type { EventListeners, Rejection } from './events.ts';
+import type { Run } from './incoming-calls.ts';
+import type { Link } from './link.ts';
+import type { Settings } from './options.ts';
+import type { TriggerTypeProvider } from './trigger-definition.ts';
+import { exceedsUtf8, utf8Length } from './utf8.ts';
+import { encodeFrame, type SentFrame } from './wire.ts';
+
+export class Registrations {
+  readonly functions = new Map<string, FunctionRegistration>();
+  readonly triggers = new Map<string, Registration<RegisterTrigger<unknown>>>();
+  readonly triggerTypes = new Map<string, TriggerTypeRegistration>();
+  readonly #settings: Settings;
+  readonly #events: EventListeners;
+  #link: Link | undefined;
+  /** Set by a shutdown: a connection that returns during it must not offer the functions again. */
+  #isWithdrawn = false;
+
+  constructor(settings: Settings, events: EventListeners) {
+    this.#settings = settings;
+    this.#events = events;
+  }
+
+  addFunction(frame: RegisterFunction<unknown>, run: Run): FunctionRegistration {
+    const registration = new FunctionRegistration('function', frame, this.#encode(frame), run);
+    this.#add(this.functions, registration);
+    return registration;
+  }
+
+  addTrigger(frame: RegisterTrigger<unknown>): Registration<RegisterTrigger<unknown>> {
+    const registration = new Registration('trigger', frame, this.#encode(frame));
+    this.#add(this.triggers, registration);
+    return registration;
+  }
+
+  addTriggerType(frame: RegisterTriggerType<unknown>, provider: TriggerTypeProvider): TriggerTypeRegistration {
+    const registration = new TriggerTypeRegistration('trigger type', frame, this.#encode(frame), provider);
+    this.#add(this.triggerTypes, registration);
+    return registration;
+  }
+
+  /** Withdraws one; does nothing for one that was withdrawn before. */
+  remove({ frame }: Registration<RegistrationFrame>): void {
+    const { type, id } = frame;
+    if (type === 'registerfunction') {
+      if (this.functions.delete(id)) this.#send({ type: 'unregisterfunction', id });
+    } else if (type === 'registertrigger') {
+      const { trigger_type } = frame;
+      if (this.triggers.delete(id)) this.#send({ type: 'unregistertrigger', id, trigger_type });
+    } else if (this.triggerTypes.delete(id)) {
+      this.#send({ type: 'unregistertriggertype', id });
+    }
+  }
+
+  /** No event may find its function gone, so triggers leave first. Types stay: their bindings belong to others. */
+  withdrawWork(): void {
+    this.#isWithdrawn = true;
+    for (const registration of [...this.triggers.values(), ...this.functions.values()]) {
+      const { type, id } = registration.frame;
+      if (type === 'registerfunction') this.#send({ type: 'unregisterfunction', id });
+      else this.#send({ type: 'unregistertrigger', id, trigger_type: registration.frame.trigger_type });
+    }
+  }
+
+  connectionUp(link: Link): void {
+    this.#link = link;
+    const offered = this.#isWithdrawn ? [this.triggerTypes] : [this.triggerTypes, this.functions, this.triggers];
+    for (const table of offered) {
+      for (const registration of table.values()) {
+        registration.refusal = undefined;
+        link.sendFrame(registration.message);
+      }
+    }
+  }
+
+  connectionLost(): void {
+    this.#link = undefined;
+  }
+
+  /** The engine refused a function; trigger types are refused by the same frame. */
+  refuseFunction(id: string, code: string, message: string): void {
+    this.#refuse(this.functions.get(id) ?? this.triggerTypes.get(id), id, code, message);
+  }
+
+  refuseTrigger(id: string, code: string, message: string): void {
+    this.#refuse(this.triggers.get(id), id, code, message);
+  }
+
+  #add<R extends Registration<RegistrationFrame>>(table: Map<string, R>, registration: R): void {
+    const { subject, frame, message } = registration;
+    if (this.#isWithdrawn) throw new SvcError('SHUTDOWN', `${subject} '${frame.id}': this worker is shutting down`);
+    if (table.has(frame.id)) {
+      const text = `${subject} '${frame.id}' is registered by this worker already; unregister it first`;
+      throw new SvcError('INVALID_ARGUMENTS', text);
+    }
+    table.set(frame.id, registration);
+    this.#link?.sendFrame(message);
+  }
+
+  /** Encoded once: every connection gets what was meant when the registration was made. */
+  #encode(frame: RegistrationFrame): string {
+    let message: string;
+    try {
+      message = encodeFrame(frame);
+    } catch (cause) {
+      const why = cause instanceof Error ? cause.message : String(cause);
+      throw new SvcError('INVALID_ARGUMENTS', `'${frame.id}' cannot be registered: ${why}`, { cause });
+    }
+    // In the binary form a frame has a header of its own; which form it will leave in is not known yet.
+    if (!exceedsUtf8(message, this.#settings.frameBytesMax - HEADER_BYTES.control)) return message;
+    const text = `${utf8Length(message)} bytes, frame_bytes_max is ${this.#settings.frameBytesMax}`;
+    throw new SvcError('PAYLOAD_TOO_LARGE', `'${frame.id}' cannot be registered: its registration takes ${text}`);
+  }
+
+  #refuse(registration: Registration<RegistrationFrame> | undefined, id: string, code: string, message: string): void {
+    const text = `the engine refused the ${registration?.subject ?? 'registration'} '${id}': ${code}: ${message}`;
+    if (registration === undefined) {
+      this.#settings.log('error', text);
+      return;
+    }
+    if (registration.refusal?.message === message) return;
+    registration.refusal = { code, message };
+    const wasHeard = registration.isAwaited || this.#events.has('rejected');
+    const rejection: Rejection = { subject: registration.subject, id, error: new SvcError(code, text) };
+    this.#events.emit('rejected', rejection);
+    if (wasHeard || registration.isLogged) return;
+    registration.isLogged = true;
+    this.#settings.log('error', text);
+  }
+
+  #send(frame: SentFrame): void {
+    this.#link?.sendFrame(encodeFrame(frame));
+  }
+}
+
+/** One thing registered, and what the engine has said of it on the present connection. */
+export class Registration<Frame extends RegistrationFrame> {
+  readonly subject: Subject;
+  readonly frame: Frame;
+  /** The frame as it is sent. */
+  readonly message: string;
+  refusal: { readonly code: string; readonly message: string } | undefined;
+  /** Whether somebody has asked for `ready` and so hears of a refusal. */
+  isAwaited = false;
+  /** One line per registration, however often it is refused. */
+  isLogged = false;
+
+  constructor(subject: Subject, frame: Frame, message: string) {
+    this.subject = subject;
+    this.frame = frame;
+    this.message = message;
+  }
+
+  /** See R1; `roundTrip` resolves when the engine has answered something sent now. */
+  async ready(roundTrip: () => Promise<void>): Promise<void> {
+    this.isAwaited = true;
+    if (this.refusal === undefined) await roundTrip();
+    if (this.refusal === undefined) return;
+    const { code, message } = this.refusal;
+    throw new SvcError(code, `the engine refused the ${this.subject} '${this.frame.id}': ${message}`);
+  }
+}
+
+export class FunctionRegistration extends Registration<RegisterFunction<unknown>> {
+  readonly run: Run;
+
+  constructor(subject: Subject, frame: RegisterFunction<unknown>, message: string, run: Run) {
+    super(subject, frame, message);
+    this.run = run;
+  }
+}
+
+export class TriggerTypeRegistration extends Registration<RegisterTriggerType<unknown>> {
+  readonly provider: TriggerTypeProvider;
+
+  constructor(subject: Subject, frame: RegisterTriggerType<unknown>, message: string, provider: TriggerTypeProvider) {
+    super(subject, frame, message);
+    this.provider = provider;
+  }
+}
+
+type Subject = 'function' | 'trigger' | 'trigger type';
+type RegistrationFrame = RegisterFunction<unknown> | RegisterTrigger<unknown> | RegisterTriggerType<unknown>;

@@ -1,0 +1,52 @@
+// Repeats a call as its `retry` option says (SDK-12): only after errors that promise that nothing was executed, and
+// never beyond the deadline of the call as a whole.
+
+import { retryDelayMs } from './backoff.ts';
+import type { RetryOptions } from './call-options.ts';
+import { isSvcError, SvcError } from './errors.ts';
+import type { Platform, PlatformClock } from './platform.ts';
+
+export async function callWithRetry(
+  { clock, random }: Pick<Platform, 'clock' | 'random'>,
+  { attempts, backoff_ms }: RetryOptions,
+  { timeoutMs, signal }: { readonly timeoutMs: number; readonly signal: AbortSignal | undefined },
+  call: (timeoutMs: number) => Promise<unknown>,
+): Promise<unknown> {
+  const deadlineMs = clock.monotonicMs() + timeoutMs;
+  for (let failures = 1; ; failures++) {
+    try {
+      return await call(Math.max(1, Math.ceil(deadlineMs - clock.monotonicMs())));
+    } catch (error) {
+      if (!isSvcError(error) || !error.retryable || failures >= attempts) throw error;
+      const delayMs = retryDelayMs(backoff_ms, failures, random);
+      if (clock.monotonicMs() + delayMs >= deadlineMs) throw error;
+      await pause(clock, delayMs, signal);
+    }
+  }
+}
+
+export function checkRetry({ attempts, backoff_ms }: RetryOptions): void {
+  if (!Number.isSafeInteger(attempts) || attempts < 1 || attempts > ATTEMPTS_MAX) {
+    throw refuse('attempts', attempts, `a whole number from 1 to ${ATTEMPTS_MAX}`);
+  }
+  if (!Number.isFinite(backoff_ms) || backoff_ms < 0) throw refuse('backoff_ms', backoff_ms, 'milliseconds from 0');
+}
+
+const ATTEMPTS_MAX = 100;
+
+function refuse(field: string, value: number, expected: string): SvcError {
+  return new SvcError('INVALID_ARGUMENTS', `retry.${field}: ${value}, expected ${expected}`);
+}
+
+/** Ends early when the call is cancelled: the next try then refuses by itself. */
+function pause(clock: PlatformClock, delayMs: number, signal: AbortSignal | undefined): Promise<void> {
+  return new Promise((resolve) => {
+    const end = (): void => {
+      cancel();
+      signal?.removeEventListener('abort', end);
+      resolve();
+    };
+    const cancel = clock.after(delayMs, end);
+    signal?.addEventListener('abort', end);
+  });
+}

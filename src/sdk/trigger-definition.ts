@@ -1,0 +1,146 @@
+// What a worker says of triggers and of trigger types, and what it gets back for them.
+
+import type { JsonSchema } from './json-schema.ts';
+import type { Target } from './target.ts';
+
+/**
+ * A binding of an event source to a function.
+ *
+ * @example
+ * import { registerWorker, type TriggerDefinition } from 'svc-sdk';
+ *
+ * const svc = registerWorker();
+ * const binding: TriggerDefinition = {
+ *   type: 'http',
+ *   function_id: 'orders::create',
+ *   config: { api_path: '/orders', http_method: 'POST' },
+ * };
+ * svc.registerTrigger(binding);
+ */
+export interface TriggerDefinition {
+  /** `http`, `cron`, `state`, … or a type that a worker provides. */
+  readonly type: string;
+  /** The function to invoke. It need not exist yet. */
+  readonly function_id: Target;
+  /** What the type wants to know: see the page of the type. */
+  readonly config?: unknown;
+  /** Given to the function as `metadata` whenever this trigger fires. */
+  readonly metadata?: unknown;
+}
+
+/**
+ * A trigger this worker registered.
+ *
+ * @example
+ * import { registerWorker, type RegisteredTrigger } from 'svc-sdk';
+ *
+ * const svc = registerWorker();
+ * const nightly: RegisteredTrigger = svc.registerTrigger({
+ *   type: 'cron',
+ *   function_id: 'reports::build',
+ *   config: { expression: '0 3 * * *' },
+ * });
+ * await nightly.ready();
+ * nightly.unregister();
+ */
+export interface RegisteredTrigger {
+  /** Chosen by the SDK, the same over all reconnects. */
+  readonly id: string;
+  /**
+   * Resolves when the engine has taken the registration; rejects with its reason when it refused. A type provided
+   * by another worker may refuse later: that arrives as event `rejected`.
+   */
+  ready(): Promise<void>;
+  unregister(): void;
+}
+
+/**
+ * A trigger type that this worker provides.
+ *
+ * @example
+ * import { registerWorker, type TriggerTypeDefinition } from 'svc-sdk';
+ *
+ * const svc = registerWorker();
+ * const webhook: TriggerTypeDefinition = {
+ *   id: 'webhook',
+ *   description: 'Inbound webhook',
+ *   trigger_request_format: { type: 'object', properties: { path: { type: 'string' } }, required: ['path'] },
+ * };
+ * svc.registerTriggerType(webhook, { registerTrigger() {}, unregisterTrigger() {} });
+ */
+export interface TriggerTypeDefinition {
+  readonly id: string;
+  readonly description: string;
+  /** JSON Schema of a binding's `config`. */
+  readonly trigger_request_format?: JsonSchema | undefined;
+  /** JSON Schema of the payload that bound functions receive. */
+  readonly call_request_format?: JsonSchema | undefined;
+}
+
+/**
+ * Takes and gives up the bindings of a trigger type. To fire one, call its function with `svc.trigger`.
+ *
+ * @example
+ * import { registerWorker, Void, type TriggerBinding, type TriggerTypeProvider } from 'svc-sdk';
+ *
+ * const svc = registerWorker();
+ * const bindings = new Map<string, TriggerBinding>();
+ * const provider: TriggerTypeProvider = {
+ *   registerTrigger: (binding) => void bindings.set(binding.id, binding),
+ *   unregisterTrigger: (binding) => void bindings.delete(binding.id),
+ * };
+ * svc.registerTriggerType({ id: 'tick', description: 'Once per second' }, provider);
+ * setInterval(() => {
+ *   for (const { function_id, metadata } of bindings.values()) {
+ *     void svc.trigger({ function_id, payload: { at: Date.now() }, metadata, action: Void() });
+ *   }
+ * }, 1_000);
+ */
+export interface TriggerTypeProvider {
+  /**
+   * A binding is to fire from now on. Throwing refuses it, with the error's message as the reason. The same id may
+   * come again, also with another config: it replaces the earlier one.
+   */
+  registerTrigger(binding: TriggerBinding): void | PromiseLike<void>;
+  /** A binding must not fire any more. */
+  unregisterTrigger(binding: TriggerBinding): void | PromiseLike<void>;
+}
+
+/**
+ * One binding of a trigger type that this worker provides.
+ *
+ * @example
+ * import type { TriggerBinding } from 'svc-sdk';
+ *
+ * export const describe = (binding: TriggerBinding) => `${binding.id} calls ${binding.function_id}`;
+ */
+export interface TriggerBinding {
+  readonly id: string;
+  readonly type: string;
+  /** The function to call when the event happens. */
+  readonly function_id: string;
+  readonly config: unknown;
+  /** To be passed on with every call this binding causes. */
+  readonly metadata: unknown;
+}
+
+/**
+ * A trigger type this worker registered.
+ *
+ * @example
+ * import { registerWorker, type RegisteredTriggerType } from 'svc-sdk';
+ *
+ * const svc = registerWorker();
+ * const tick: RegisteredTriggerType = svc.registerTriggerType(
+ *   { id: 'tick', description: 'Once per second' },
+ *   { registerTrigger() {}, unregisterTrigger() {} },
+ * );
+ * tick.unregister();
+ */
+export interface RegisteredTriggerType {
+  readonly id: string;
+  /** Resolves when the engine has taken the registration; rejects with its reason when it refused. */
+  ready(): Promise<void>;
+  /** Withdraws the type. Its bindings stay with the engine and wait for the next provider. */
+  unregister(): void;
+}

@@ -1,0 +1,2 @@
+/** As in `package.json`; a test compares the two. */
+export const SDK_VERSION = '0.1.0';

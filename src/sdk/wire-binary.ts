@@ -1,0 +1,155 @@
+// The binary form, `svc.msgpack.v1`: many messages in one WebSocket message, calls and results with fixed headers,
+// names as numbers, and everything else as the JSON frame it would be in the other form.
+//
+// Neighbours: `binary-writer.ts` writes the messages, `binary-reader.ts` reads them.
+//
+// W1  What was added first leaves first. Messages wait as the objects they are, and are written when they leave.
+// W2  No WebSocket message is longer than the engine takes, as long as no single one of ours is.
+// W3  A call is behind the message that tells the number of its function.
+
+import { HEADER_BYTES, NAMES_MAX } from '../protocol/binary-layout.ts';
+import { BinaryReader } from './binary-reader.ts';
+import { BinaryWriter } from './binary-writer.ts';
+import type { PlatformMemory, PlatformSocket } from './platform.ts';
+import {
+  answerBytesMax,
+  callBytesMax,
+  type DeliveredCall,
+  type Encoded,
+  type EncodedCall,
+  type FrameReceiver,
+  type Wire,
+} from './wire.ts';
+
+export class BinaryWire implements Wire {
+  readonly #socket: PlatformSocket;
+  readonly #memory: PlatformMemory;
+  readonly #frameBytesMax: number;
+  readonly #writer: BinaryWriter;
+  readonly #reader: BinaryReader;
+  #waiting: (EncodedCall | Answer | string)[] = [];
+  /** Functions that the engine has been told a number for. */
+  readonly #numbers = new Map<string, number>();
+
+  constructor(socket: PlatformSocket, memory: PlatformMemory, frameBytesMax: number) {
+    this.#socket = socket;
+    this.#memory = memory;
+    this.#frameBytesMax = frameBytesMax;
+    this.#writer = new BinaryWriter(memory);
+    this.#reader = new BinaryReader(memory);
+  }
+
+  addCall(call: EncodedCall): number {
+    this.#waiting.push(call);
+    return HEADER_BYTES.call + (call.data?.length ?? 0) + (call.metadata?.length ?? 0);
+  }
+
+  addResult(call: DeliveredCall, result: Encoded | undefined): number {
+    this.#waiting.push(new Answer(call, result, false));
+    return HEADER_BYTES.result + (result?.length ?? 0);
+  }
+
+  addError(call: DeliveredCall, error: Encoded): number {
+    this.#waiting.push(new Answer(call, error, true));
+    return HEADER_BYTES.result + error.length;
+  }
+
+  addFrame(text: string): number {
+    this.#waiting.push(text);
+    return HEADER_BYTES.control + text.length;
+  }
+
+  flush(): void {
+    const waiting = this.#waiting;
+    this.#waiting = [];
+    for (const message of waiting) {
+      if (message instanceof Answer) this.#writeAnswer(message);
+      else if (typeof message === 'string') this.#writeFrame(message);
+      else this.#writeCall(message);
+    }
+    this.#send();
+  }
+
+  discard(): void {
+    this.#waiting = [];
+  }
+
+  /** With the message that may have to name its function first. */
+  callBytes(call: EncodedCall): number {
+    const { action, traceparent, baggage, metadata } = call;
+    let bytes = HEADER_BYTES.name + this.#memory.byteLength(call.functionId) + HEADER_BYTES.call;
+    for (const text of [metadata, traceparent, baggage, action]) {
+      if (text !== undefined) bytes += 4 + this.#memory.byteLength(text);
+    }
+    return bytes + this.#memory.byteLength(call.data ?? '');
+  }
+
+  answerBytes(_call: DeliveredCall, answer: Encoded): number {
+    return HEADER_BYTES.result + this.#memory.byteLength(answer);
+  }
+
+  receive(message: string | Uint8Array, receiver: FrameReceiver): void {
+    if (typeof message === 'string') receiver.onUnreadable('a text message on a connection of the binary form');
+    else this.#reader.read(message, receiver);
+  }
+
+  #writeCall(call: EncodedCall): void {
+    if (callBytesMax(call) > this.#room) this.#makeRoom(this.callBytes(call));
+    this.#writer.call(call, this.#numberOf(call.functionId));
+    // They are written; the call may live on for an hour.
+    call.data = undefined;
+    call.metadata = undefined;
+  }
+
+  #writeAnswer({ call, payload, isError }: Answer): void {
+    if (payload !== undefined && answerBytesMax(call, payload) > this.#room) {
+      this.#makeRoom(this.answerBytes(call, payload));
+    } else if (HEADER_BYTES.result > this.#room) {
+      this.#makeRoom(HEADER_BYTES.result);
+    }
+    this.#writer.result(call.idLow, call.idHigh, payload, isError);
+  }
+
+  #writeFrame(text: string): void {
+    this.#makeRoom(HEADER_BYTES.control + this.#memory.byteLength(text));
+    this.#writer.frame(text);
+  }
+
+  /** Bytes that can be written without a second thought. */
+  get #room(): number {
+    return Math.min(this.#writer.room, this.#frameBytesMax - this.#writer.length);
+  }
+
+  #makeRoom(bytes: number): void {
+    if (this.#writer.length + bytes > this.#frameBytesMax) this.#send();
+    this.#writer.grow(bytes);
+  }
+
+  #numberOf(functionId: string): number {
+    const known = this.#numbers.get(functionId);
+    if (known !== undefined) return known;
+    // Whoever calls ever new names starts anew: a number may be given again.
+    if (this.#numbers.size === NAMES_MAX) this.#numbers.clear();
+    const number = this.#numbers.size;
+    this.#numbers.set(functionId, number);
+    this.#writer.name(number, functionId);
+    return number;
+  }
+
+  #send(): void {
+    if (this.#writer.length > 0) this.#writer.send(this.#socket);
+  }
+}
+
+/** An answer on its way: to which call of the engine, and what. */
+class Answer {
+  readonly call: DeliveredCall;
+  readonly payload: Encoded | undefined;
+  readonly isError: boolean;
+
+  constructor(call: DeliveredCall, payload: Encoded | undefined, isError: boolean) {
+    this.call = call;
+    this.payload = payload;
+    this.isError = isError;
+  }
+}

@@ -1,0 +1,299 @@
+// Puts the parts together: what users ask for goes in here, what the connection hears is handed on from here.
+//
+// Neighbours: every part has its own file; `svc-worker.ts` says what the methods promise.
+//
+// K1  On a new connection the order is: reattach, announcement, trigger types, functions, triggers, waiting calls. So
+//     an event that finds its trigger finds its function too, and a call that waited may be one to ourselves.
+
+import { makeAnnouncement } from './announcement.ts';
+import type { Trigger } from './call-options.ts';
+import { type Channel, type ChannelOptions, Channels } from './channels.ts';
+import { Connection, type ConnectionState, type WorkFrame } from './connection.ts';
+import { DeadlineWheel } from './deadline-wheel.ts';
+import { isInvocationStopped, isSvcError, SvcError } from './errors.ts';
+import { EventListeners, type WorkerEvents } from './events.ts';
+import type { AnyFunctionDefinition, RegisteredFunction, RegisterFunction } from './function-definition.ts';
+import { readFunction } from './function-registration.ts';
+import type { Handler } from './functions.ts';
+import { IncomingCalls } from './incoming-calls.ts';
+import type { Link } from './link.ts';
+import { type Middleware, MiddlewareChain } from './middleware.ts';
+import { checkId, type InternalOptions, resolveSettings, type Settings } from './options.ts';
+import { OutgoingCalls, type TraceCarrier } from './outgoing-calls.ts';
+import { type AnyRequest, makeCall } from './outgoing-request.ts';
+import type { ContextStorage, Platform, SocketClosure } from './platform.ts';
+import { Readiness } from './readiness.ts';
+import { Registrations } from './registrations.ts';
+import { errorFromAnswer } from './remote-error.ts';
+import { drain, shutDownOnSignals } from './shutdown.ts';
+import type { SvcWorker } from './svc-worker.ts';
+import type { Untyped } from './target.ts';
+import type {
+  RegisteredTrigger,
+  RegisteredTriggerType,
+  TriggerDefinition,
+  TriggerTypeDefinition,
+  TriggerTypeProvider,
+} from './trigger-definition.ts';
+import { TriggerTypes } from './trigger-types.ts';
+
+export class Worker implements SvcWorker {
+  readonly name: string;
+  readonly trigger: Trigger;
+  readonly registerFunction: RegisterFunction;
+  readonly #platform: Platform;
+  readonly #settings: Settings;
+  readonly #events: EventListeners;
+  readonly #middleware = new MiddlewareChain();
+  readonly #readiness = new Readiness();
+  readonly #registrations: Registrations;
+  readonly #triggerTypes: TriggerTypes;
+  readonly #outgoing: OutgoingCalls;
+  readonly #incoming: IncomingCalls;
+  readonly #channels: Channels;
+  readonly #connection: Connection;
+  /** Resolves when there will be no connection any more. */
+  readonly #closed: Promise<void>;
+  readonly #stopSignals: () => void;
+  #shutdown: Promise<void> | undefined;
+
+  constructor(url: string, options: InternalOptions, platform: Platform) {
+    const settings = resolveSettings(url, options, platform);
+    const { clock, signals } = platform;
+    const contexts: ContextStorage<TraceCarrier> = platform.createContextStorage();
+    const wheel = new DeadlineWheel(clock);
+    const middleware = this.#middleware;
+    this.name = settings.name;
+    this.#platform = platform;
+    this.#settings = settings;
+    this.#events = new EventListeners((problem) => settings.log('error', problem));
+    this.#registrations = new Registrations(settings, this.#events);
+    this.#triggerTypes = new TriggerTypes(this.#registrations, settings);
+    this.#outgoing = new OutgoingCalls(clock, wheel, settings);
+    this.#incoming = new IncomingCalls({
+      settings,
+      contexts,
+      middleware,
+      surroundings: { worker: this, clock, wheel },
+      find: (functionId) => this.#registrations.functions.get(functionId)?.run,
+    });
+    const requestParts = { platform, settings, contexts, middleware, outgoing: this.#outgoing };
+    this.trigger = (request: AnyRequest): Promise<Untyped> => makeCall(request, requestParts);
+    this.registerFunction = (
+      definition: string | AnyFunctionDefinition,
+      handler: Handler<Untyped, unknown>,
+    ): RegisteredFunction<Untyped, Untyped> => this.#addFunction(definition, handler);
+    let markClosed = (): void => {};
+    this.#closed = new Promise((resolve) => {
+      markClosed = resolve;
+    });
+    const channels = new Channels(platform, settings);
+    this.#channels = channels;
+    this.#connection = new Connection(channels.watchedPlatform, settings, {
+      onUp: (link, isFirst) => this.#onUp(link, isFirst),
+      onDown: (_link, closure) => this.#onDown(closure),
+      onFrame: (frame, link) => this.#onFrame(frame, link),
+      onCall: (call, payload, link) => this.#incoming.receive(call, channels.revive(payload), link),
+      onResult: (number, result) => this.#outgoing.succeed(number, channels.revive(result)),
+      onError: (number, error, traceparent) => this.#outgoing.fail(number, error, traceparent),
+      onRefused: (error, isNews) => this.#onRefused(error, isNews),
+      onClosed: (error) => {
+        this.#onClosed(error ?? new SvcError('SHUTDOWN', 'this worker was shut down'));
+        markClosed();
+      },
+    });
+    this.#stopSignals =
+      settings.handlesSignals && signals !== undefined ? shutDownOnSignals(signals, () => this.shutdown()) : nothing;
+    this.#connection.start();
+  }
+
+  get id(): string | undefined {
+    return this.#connection.link?.workerId;
+  }
+
+  get state_of_connection(): ConnectionState {
+    return this.#connection.state;
+  }
+
+  registerTrigger({ type, function_id, config, metadata }: TriggerDefinition): RegisteredTrigger {
+    const registration = this.#registrations.addTrigger({
+      type: 'registertrigger',
+      id: this.#platform.uuid(),
+      trigger_type: checkId('registerTrigger: type', type),
+      function_id: checkId(
+        'registerTrigger: function_id',
+        typeof function_id === 'string' ? function_id : function_id.id,
+      ),
+      config,
+      metadata,
+    });
+    return {
+      id: registration.frame.id,
+      ready: () => registration.ready(() => this.#roundTrip()),
+      unregister: () => this.#registrations.remove(registration),
+    };
+  }
+
+  registerTriggerType(definition: TriggerTypeDefinition, provider: TriggerTypeProvider): RegisteredTriggerType {
+    const { description, trigger_request_format, call_request_format } = definition;
+    const id = checkId('registerTriggerType: id', definition.id);
+    if (typeof provider?.registerTrigger !== 'function' || typeof provider.unregisterTrigger !== 'function') {
+      const text = `registerTriggerType: the provider of ${id} lacks registerTrigger or unregisterTrigger`;
+      throw new SvcError('INVALID_ARGUMENTS', text);
+    }
+    const frame = {
+      type: 'registertriggertype',
+      id,
+      description,
+      trigger_request_format,
+      call_request_format,
+    } as const;
+    const registration = this.#registrations.addTriggerType(frame, provider);
+    return {
+      id,
+      ready: () => registration.ready(() => this.#roundTrip()),
+      unregister: () => {
+        this.#registrations.remove(registration);
+        this.#triggerTypes.giveUpType(id);
+      },
+    };
+  }
+
+  async createChannel({ buffer_size }: ChannelOptions = {}): Promise<Channel> {
+    const created: unknown = await this.trigger({ function_id: CREATE_CHANNEL, payload: { buffer_size } });
+    return this.#channels.readCreated(created);
+  }
+
+  use(middleware: Middleware): void {
+    if (typeof middleware !== 'function')
+      throw new SvcError('INVALID_ARGUMENTS', 'use: the middleware is not a function');
+    this.#middleware.add(middleware);
+  }
+
+  on<Name extends keyof WorkerEvents>(name: Name, listener: (detail: WorkerEvents[Name]) => void): () => void {
+    return this.#events.add(name, listener);
+  }
+
+  ready(): Promise<void> {
+    return this.#readiness.wait();
+  }
+
+  shutdown(): Promise<void> {
+    this.#shutdown ??= this.#shutDown();
+    return this.#shutdown;
+  }
+
+  async #shutDown(): Promise<void> {
+    await drain({
+      clock: this.#platform.clock,
+      incoming: this.#incoming,
+      drainTimeoutMs: this.#settings.drainTimeoutMs,
+      withdraw: () => this.#registrations.withdrawWork(),
+      roundTrip: () => (this.#connection.link === undefined ? Promise.resolve() : this.#roundTrip()),
+    });
+    await this.#channels.end();
+    this.#connection.end();
+    await this.#closed;
+    this.#stopSignals();
+  }
+
+  #addFunction(definition: string | AnyFunctionDefinition, handler: Handler<Untyped, unknown>) {
+    const { frame, run } = readFunction(definition, handler, this.#settings, this.#platform.clock);
+    const registration = this.#registrations.addFunction(frame, run);
+    const { id } = frame;
+    return {
+      id,
+      trigger: (payload?: unknown, options?: object): Promise<Untyped> =>
+        this.trigger({ ...options, function_id: id, payload }),
+      ready: () => registration.ready(() => this.#roundTrip()),
+      unregister: () => this.#registrations.remove(registration),
+    };
+  }
+
+  #onUp(link: Link, isFirst: boolean): void {
+    if (this.#settings.announces) link.sendCall(makeAnnouncement(this.#settings));
+    this.#registrations.connectionUp(link);
+    this.#outgoing.connectionUp(link);
+    if (this.#triggerTypes.holdsAny) void this.#reconcileBindings(link);
+    this.#readiness.up();
+    this.#events.emit(isFirst ? 'connected' : 'reconnected', { worker_id: link.workerId });
+  }
+
+  #onDown({ code, reason }: SocketClosure): void {
+    this.#registrations.connectionLost();
+    this.#outgoing.connectionLost();
+    this.#readiness.down();
+    if (this.#connection.state !== 'closed') this.#events.emit('disconnected', { code, reason });
+  }
+
+  #onRefused(error: SvcError, isNews: boolean): void {
+    this.#readiness.refuse(error);
+    if (isNews) this.#events.emit('rejected', { subject: 'connection', error });
+  }
+
+  #onClosed(reason: SvcError): void {
+    this.#outgoing.end(reason);
+    this.#readiness.end(reason);
+  }
+
+  #onFrame(frame: WorkFrame, link: Link): void {
+    switch (frame.type) {
+      case 'registertrigger':
+        this.#triggerTypes.register(frame, link);
+        return;
+      case 'unregistertrigger':
+        this.#triggerTypes.unregister(frame.id);
+        return;
+      case 'triggerregistrationresult':
+        if (frame.error !== undefined && frame.error !== null) {
+          const { code, message } = errorFromAnswer(frame.error, frame.function_id, undefined);
+          this.#registrations.refuseTrigger(frame.id, code, message);
+        }
+        return;
+      case 'registrationrejected':
+        this.#registrations.refuseFunction(frame.function_id, frame.code, frame.message);
+        return;
+      case 'draining':
+        this.#events.emit('draining', {});
+    }
+  }
+
+  /** See T2: the engine sends its bindings when it reads the types, so behind one round trip all have arrived. */
+  async #reconcileBindings(link: Link): Promise<void> {
+    try {
+      await this.#roundTrip();
+      if (link.isUp) this.#triggerTypes.giveUpOthersThan(link);
+    } catch {
+      // No answer, no proof: the bindings stay until the next connection.
+    }
+  }
+
+  /** Resolves when the engine has answered something sent now, and so has read all that was sent before. */
+  async #roundTrip(): Promise<void> {
+    const { timeoutMs } = this.#settings;
+    const probe = {
+      functionId: PROBE,
+      payload: {},
+      metadata: undefined,
+      action: undefined,
+      signal: undefined,
+      timeoutMs,
+    };
+    for (;;) {
+      try {
+        await this.#outgoing.begin(probe, undefined);
+        return;
+      } catch (error) {
+        // Any answer will do, a refusal too.
+        if (isSvcError(error) && error.remote !== undefined) return;
+        if (!isInvocationStopped(error)) throw error;
+      }
+    }
+  }
+}
+
+/** Asked where only the fact of an answer counts. */
+const PROBE = 'engine::health::check';
+const CREATE_CHANNEL = 'engine::channels::create';
+
+const nothing = (): void => {};

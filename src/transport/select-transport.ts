@@ -1,0 +1,46 @@
+// Which library carries the sockets: the faster one where it loads, the other everywhere else, or the one asked for.
+
+import type { Clock } from '../effects/clock.ts';
+import type { Transport } from './socket.ts';
+import type { Uws } from './uws-library.ts';
+import { createUwsTransport } from './uws-transport.ts';
+import { createWsTransport } from './ws-transport.ts';
+
+export interface TransportChoice {
+  /** The word in SVC_TRANSPORT, if any. */
+  readonly asked: string | undefined;
+  readonly clock: Clock;
+  loadUws(): Uws | Error;
+}
+
+export type SelectedTransport =
+  | { readonly ok: true; readonly transport: Transport; readonly warnings: readonly string[] }
+  | { readonly ok: false; readonly text: string };
+
+export function selectTransport({ asked, clock, loadUws }: TransportChoice): SelectedTransport {
+  switch (asked) {
+    case 'ws':
+      return { ok: true, transport: createWsTransport(clock), warnings: [] };
+    case 'uws':
+    case '':
+    case undefined:
+      break;
+    default:
+      return { ok: false, text: `SVC_TRANSPORT is '${asked}': expected uws or ws, or nothing for the best that loads` };
+  }
+  const uws = loadUws();
+  if (!(uws instanceof Error)) return { ok: true, transport: createUwsTransport(uws), warnings: [] };
+  // What follows the first line of a loading error is the library's own search path.
+  const [reason = ''] = uws.message.split('\n');
+  if (asked === 'uws') {
+    return { ok: false, text: `SVC_TRANSPORT is 'uws', and uWebSockets.js cannot be loaded here: ${reason}` };
+  }
+  return {
+    ok: true,
+    transport: { ...createWsTransport(clock), name: `ws (uWebSockets.js is not available: ${reason})` },
+    warnings: [
+      `Connections run on ws, which takes more CPU for each frame: uWebSockets.js cannot be loaded here: ${reason}. ` +
+        'SVC_TRANSPORT=ws chooses it without this warning',
+    ],
+  };
+}

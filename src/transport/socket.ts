@@ -1,0 +1,83 @@
+// What the engine knows of one WebSocket, whichever library carries it.
+
+import type { ByteString } from '../protocol/byte-string.ts';
+
+/** One open connection. Every member may be called after the peer is gone: it then does nothing. */
+export interface PeerSocket {
+  readonly isOpen: boolean;
+  /** Bytes handed over that the operating system has not taken yet. Inside a cork, all that it holds back may count. */
+  readonly bufferedBytes: number;
+  /** Sends one text frame. False: the library dropped it, which our own limits should have prevented (L5). */
+  sendText(text: ByteString): boolean;
+  /** Sends one binary frame; the bytes may be used again when it returns. */
+  sendBinary(bytes: Uint8Array): boolean;
+  /** Runs `write`; all frames sent inside leave together. */
+  cork(write: () => void): void;
+  ping(): void;
+  /** Says goodbye with a code. Nothing may be sent after it. */
+  close(code: number, reason: string): void;
+  /** Ends the connection at once, without a goodbye. */
+  terminate(): void;
+}
+
+/** What happens on one connection. The bytes of a message are valid only during the call. */
+export interface SocketEvents {
+  message(bytes: Uint8Array, isBinary: boolean): void;
+  /** A ping or pong arrived: the peer lives. */
+  heard(): void;
+  /** `isOverlong`: the peer sent a message over the limit and was closed for it. */
+  closed(code: number, isOverlong?: boolean): void;
+}
+
+/** An upgrade request as it came, before it is answered. */
+export interface UpgradeRequest {
+  readonly path: string;
+  readonly query: string;
+  readonly remoteAddress: string;
+  readonly subprotocols: readonly string[];
+  header(name: string): string | undefined;
+}
+
+export type Admission =
+  | { readonly ok: true; readonly subprotocol: string | undefined }
+  | { readonly ok: false; readonly status: number; readonly text: string };
+
+export interface ListenOptions {
+  readonly host: string;
+  /** 0 takes any free port. */
+  readonly port: number;
+  readonly frameBytesMax: number;
+  /** The library must not drop what we send below this; our own limits act far earlier. */
+  readonly bufferedBytesMax: number;
+  admit(request: UpgradeRequest): Admission;
+  /** A connection was accepted; `path` is that of its upgrade request. */
+  connected(socket: PeerSocket, request: AcceptedRequest): SocketEvents;
+}
+
+export interface AcceptedRequest {
+  readonly path: string;
+  readonly remoteAddress: string;
+  readonly subprotocol: string | undefined;
+}
+
+export interface Listener {
+  readonly host: string;
+  readonly port: number;
+  /** Stops accepting; open connections stay. */
+  stopAccepting(): void;
+  /** Ends every connection that is left and frees the port. */
+  close(): void;
+}
+
+export interface Transport {
+  readonly name: string;
+  /** Rejects with a `ListenError` when the port cannot be had. */
+  listen(options: ListenOptions): Promise<Listener>;
+}
+
+export class ListenError extends Error {
+  constructor(host: string, port: number) {
+    super(`Cannot listen on ${host}:${port}: the port is in use, or the address is not one of this machine`);
+    this.name = 'ListenError';
+  }
+}

@@ -1,0 +1,76 @@
+// The part of uWebSockets.js that we use, typed by hand: the package we install carries no types.
+
+import { createRequire } from 'node:module';
+
+export interface UwsSocket {
+  send(message: Uint8Array | string, isBinary: boolean): number;
+  getBufferedAmount(): number;
+  cork(write: () => void): void;
+  ping(): number;
+  end(code: number, reason: string): void;
+  close(): void;
+  getUserData(): UwsUserData;
+}
+
+/** What `upgrade` hands over and every later callback can read back. */
+export interface UwsUserData {
+  readonly path: string;
+  readonly remoteAddress: string;
+  readonly subprotocol: string | undefined;
+}
+
+export interface UwsRequest {
+  getUrl(): string;
+  getQuery(): string | undefined;
+  getHeader(lowerCaseName: string): string;
+}
+
+export interface UwsResponse {
+  writeStatus(status: string): UwsResponse;
+  writeHeader(name: string, value: string): UwsResponse;
+  end(body: string, closeConnection: boolean): UwsResponse;
+  getRemoteAddressAsText(): ArrayBuffer;
+  upgrade(data: UwsUserData, key: string, protocol: string, extensions: string, context: unknown): void;
+}
+
+export interface UwsBehavior {
+  maxPayloadLength: number;
+  maxBackpressure: number;
+  closeOnBackpressureLimit: boolean;
+  idleTimeout: number;
+  sendPingsAutomatically: boolean;
+  compression: number;
+  upgrade(response: UwsResponse, request: UwsRequest, context: unknown): void;
+  open(socket: UwsSocket): void;
+  message(socket: UwsSocket, message: ArrayBuffer, isBinary: boolean): void;
+  ping(socket: UwsSocket): void;
+  pong(socket: UwsSocket): void;
+  close(socket: UwsSocket, code: number, reason: ArrayBuffer): void;
+}
+
+export interface UwsApp {
+  ws(pattern: string, behavior: UwsBehavior): UwsApp;
+  any(pattern: string, handler: (response: UwsResponse, request: UwsRequest) => void): UwsApp;
+  listen(host: string, port: number, options: number, listening: (token: unknown) => void): UwsApp;
+  close(): void;
+}
+
+export interface Uws {
+  App(): UwsApp;
+  us_listen_socket_close(token: unknown): void;
+  us_socket_local_port(token: unknown): number;
+  LIBUS_LISTEN_EXCLUSIVE_PORT: number;
+  DISABLED: number;
+}
+
+/** Loads the native library, or tells why it cannot be had on this machine. */
+export function loadUws(): Uws | Error {
+  // Read once by the library while it loads: headers up to 16 KiB (guarantees 4), its own default being 4 KiB.
+  process.env.UWS_HTTP_MAX_HEADERS_SIZE = '16384';
+  try {
+    // The one place where the shape of the library is taken on trust; the transport contract tests prove it.
+    return createRequire(import.meta.url)('uWebSockets.js') as Uws;
+  } catch (error) {
+    return error instanceof Error ? error : new Error(String(error));
+  }
+}

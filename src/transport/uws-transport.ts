@@ -1,0 +1,222 @@
+// WebSockets on uWebSockets.js. No other file of the engine calls that library.
+//
+// Traps it sets, and what is done here: sending to a closed socket throws (guarded by `isOpen`); message bytes are
+// valid only inside the callback (passed on as such); two servers may silently share one port (we ask for it
+// exclusively); a socket's userData is shared with the library (the peer lives in a map of ours); a message over its
+// limit ends the connection without a goodbye (the library's limit lies above ours, so that we can say it).
+
+import type { ByteString } from '../protocol/byte-string.ts';
+import { CLOSE_CODES } from '../protocol/close-codes.ts';
+import { fitReason } from './close-reason.ts';
+import {
+  answerPlain,
+  type HttpAnswer,
+  offeredSubprotocols,
+  overlongReason,
+  statusLine,
+  urlOffence,
+} from './http-answer.ts';
+import {
+  type AcceptedRequest,
+  ListenError,
+  type Listener,
+  type ListenOptions,
+  type PeerSocket,
+  type SocketEvents,
+  type Transport,
+  type UpgradeRequest,
+} from './socket.ts';
+import type { Uws, UwsApp, UwsRequest, UwsResponse, UwsSocket } from './uws-library.ts';
+
+export function createUwsTransport(uws: Uws): Transport {
+  return { name: 'uWebSockets.js', listen: (options) => listen(uws, options) };
+}
+
+interface Peer {
+  readonly socket: UwsPeerSocket;
+  readonly events: SocketEvents;
+  isOverlong: boolean;
+}
+
+async function listen(uws: Uws, options: ListenOptions): Promise<Listener> {
+  const peers = new Map<UwsSocket, Peer>();
+  const app = uws.App();
+  addWebSocketRoute(uws, app, options, peers);
+  // Whatever is no WebSocket upgrade: these ports speak nothing else.
+  app.any('/*', (response, request) => {
+    refuse(response, urlOffence(urlOf(request)) ?? answerPlain(request.getUrl()));
+  });
+  const token = await new Promise<unknown>((resolve) => {
+    app.listen(options.host, options.port, uws.LIBUS_LISTEN_EXCLUSIVE_PORT, resolve);
+  });
+  if (!token) throw new ListenError(options.host, options.port);
+  let accepting = true;
+  const stopAccepting = (): void => {
+    if (accepting) uws.us_listen_socket_close(token);
+    accepting = false;
+  };
+  return {
+    host: options.host,
+    port: uws.us_socket_local_port(token),
+    stopAccepting,
+    close() {
+      stopAccepting();
+      app.close();
+    },
+  };
+}
+
+function addWebSocketRoute(uws: Uws, app: UwsApp, options: ListenOptions, peers: Map<UwsSocket, Peer>): void {
+  app.ws('/*', {
+    maxPayloadLength: Math.min(OVERLONG_FACTOR * options.frameBytesMax, PAYLOAD_BYTES_MAX),
+    maxBackpressure: options.bufferedBytesMax,
+    closeOnBackpressureLimit: false,
+    // Liveness is ours to judge (W1): the library counts only what it calls activity, in steps of four seconds.
+    idleTimeout: 0,
+    sendPingsAutomatically: false,
+    compression: uws.DISABLED,
+    upgrade(response, request, context) {
+      upgrade(options, response, request, context);
+    },
+    open(socket) {
+      const peer = new UwsPeerSocket(socket);
+      const { path, remoteAddress, subprotocol } = socket.getUserData();
+      const accepted: AcceptedRequest = { path, remoteAddress, subprotocol };
+      const events = options.connected(peer, accepted);
+      // If the engine closed it while being told, the library's close callback has been and gone.
+      if (peer.isOpen) peers.set(socket, { socket: peer, events, isOverlong: false });
+      else events.closed(ABNORMAL);
+    },
+    message(socket, message, isBinary) {
+      const peer = peers.get(socket);
+      if (peer === undefined) return;
+      if (message.byteLength <= options.frameBytesMax) peer.events.message(new Uint8Array(message), isBinary);
+      else closeOverlong(peer, options.frameBytesMax);
+    },
+    ping: (socket) => peers.get(socket)?.events.heard(),
+    pong: (socket) => peers.get(socket)?.events.heard(),
+    close(socket, code, reason) {
+      const peer = peers.get(socket);
+      if (peer === undefined) return;
+      peers.delete(socket);
+      peer.socket.markClosed();
+      peer.events.closed(code, peer.isOverlong || Buffer.from(reason).toString('latin1') === OVERLONG_REASON);
+    },
+  });
+}
+
+/**
+ * The library would cut the connection at its own limit, which a client cannot tell from a broken network: it would
+ * send the same message again. Up to this many times our limit the message is taken in and answered with 1009.
+ */
+const OVERLONG_FACTOR = 2;
+
+/** What the library can count. */
+const PAYLOAD_BYTES_MAX = 2 ** 31 - 1;
+
+/** The library's own words for a message beyond its limit. */
+const OVERLONG_REASON = 'Received too big message';
+
+function closeOverlong(peer: Peer, bytesMax: number): void {
+  peer.isOverlong = true;
+  peer.socket.close(CLOSE_CODES.messageTooBig, overlongReason(bytesMax));
+}
+
+function upgrade(options: ListenOptions, response: UwsResponse, request: UwsRequest, context: unknown): void {
+  const offence = urlOffence(urlOf(request));
+  if (offence !== undefined) {
+    refuse(response, offence);
+    return;
+  }
+  const upgradeRequest = readRequest(response, request);
+  const admission = options.admit(upgradeRequest);
+  if (!admission.ok) {
+    refuse(response, admission);
+    return;
+  }
+  const { path, remoteAddress } = upgradeRequest;
+  response.upgrade(
+    { path, remoteAddress, subprotocol: admission.subprotocol },
+    request.getHeader('sec-websocket-key'),
+    admission.subprotocol ?? '',
+    request.getHeader('sec-websocket-extensions'),
+    context,
+  );
+}
+
+function readRequest(response: UwsResponse, request: UwsRequest): UpgradeRequest {
+  return {
+    path: request.getUrl(),
+    query: request.getQuery() ?? '',
+    remoteAddress: Buffer.from(response.getRemoteAddressAsText()).toString('latin1'),
+    subprotocols: offeredSubprotocols(request.getHeader('sec-websocket-protocol') || undefined),
+    header: (name) => request.getHeader(name) || undefined,
+  };
+}
+
+function urlOf(request: UwsRequest): string {
+  const query = request.getQuery();
+  return query ? `${request.getUrl()}?${query}` : request.getUrl();
+}
+
+function refuse(response: UwsResponse, { status, text }: HttpAnswer): void {
+  response.writeStatus(statusLine(status)).writeHeader('content-type', 'text/plain').end(text, true);
+}
+
+class UwsPeerSocket implements PeerSocket {
+  readonly #socket: UwsSocket;
+  isOpen = true;
+
+  constructor(socket: UwsSocket) {
+    this.#socket = socket;
+  }
+
+  get bufferedBytes(): number {
+    return this.isOpen ? this.#socket.getBufferedAmount() : 0;
+  }
+
+  sendText(text: ByteString): boolean {
+    if (!this.isOpen) return true;
+    return this.#socket.send(writeScratch(text), false) !== SEND_DROPPED;
+  }
+
+  sendBinary(bytes: Uint8Array): boolean {
+    if (!this.isOpen) return true;
+    return this.#socket.send(bytes, true) !== SEND_DROPPED;
+  }
+
+  cork(write: () => void): void {
+    if (this.isOpen) this.#socket.cork(write);
+  }
+
+  ping(): void {
+    if (this.isOpen) this.#socket.ping();
+  }
+
+  close(code: number, reason: string): void {
+    if (!this.isOpen) return;
+    this.markClosed();
+    this.#socket.end(code, fitReason(reason));
+  }
+
+  terminate(): void {
+    if (!this.isOpen) return;
+    this.markClosed();
+    this.#socket.close();
+  }
+
+  markClosed(): void {
+    this.isOpen = false;
+  }
+}
+
+const SEND_DROPPED = 2;
+const ABNORMAL = 1006;
+
+// The library copies what it cannot write at once, so one buffer serves all small frames of all connections.
+const SCRATCH = Buffer.allocUnsafeSlow(256 * 1024);
+
+function writeScratch(text: ByteString): Uint8Array {
+  if (text.length > SCRATCH.length) return Buffer.from(text, 'latin1');
+  return SCRATCH.subarray(0, SCRATCH.write(text, 0, 'latin1'));
+}

@@ -1,0 +1,23 @@
+// Compiled checks of the headers of the binary form: what the numbers of a header may be.
+
+import typia, { type tags } from 'typia';
+
+/** A call: known flags, a function number below NAMES_MAX, at most an hour, as deep as the field can say. */
+interface CheckedCallHeader {
+  flags: number & tags.Type<'uint32'> & tags.Maximum<63>;
+  depth: number & tags.Type<'uint32'> & tags.Maximum<65_535>;
+  idLow: number & tags.Type<'uint32'>;
+  idHigh: number & tags.Type<'uint32'>;
+  functionNumber: number & tags.Type<'uint32'> & tags.Maximum<65_535>;
+  timeoutMs: number & tags.Type<'uint32'> & tags.Maximum<3_600_000>;
+}
+
+/** A result: no flags but payload and error. */
+interface CheckedResultHeader {
+  flags: (0 | 32 | 96) & number;
+  idLow: number & tags.Type<'uint32'>;
+  idHigh: number & tags.Type<'uint32'>;
+}
+
+export const isCallHeader = typia.createIs<CheckedCallHeader>();
+export const isResultHeader = typia.createIs<CheckedResultHeader>();

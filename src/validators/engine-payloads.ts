@@ -1,0 +1,28 @@
+// Compiled checks of the payloads of `engine::…` functions.
+
+import typia from 'typia';
+import type {
+  ChannelsCreatePayload,
+  FunctionsInfoPayload,
+  FunctionsListPayload,
+  IdPayload,
+  RegisterTriggerPayload,
+  RegisterWorkerPayload,
+  TriggersListPayload,
+  TriggerTypesListPayload,
+  UnregisterTriggerPayload,
+  WorkersInfoPayload,
+  WorkersListPayload,
+} from '../modules/engine/payloads.ts';
+
+export const validateFunctionsList = typia.createValidate<FunctionsListPayload>();
+export const validateFunctionsInfo = typia.createValidate<FunctionsInfoPayload>();
+export const validateWorkersList = typia.createValidate<WorkersListPayload>();
+export const validateWorkersInfo = typia.createValidate<WorkersInfoPayload>();
+export const validateTriggerTypesList = typia.createValidate<TriggerTypesListPayload>();
+export const validateId = typia.createValidate<IdPayload>();
+export const validateTriggersList = typia.createValidate<TriggersListPayload>();
+export const validateRegisterTrigger = typia.createValidate<RegisterTriggerPayload>();
+export const validateUnregisterTrigger = typia.createValidate<UnregisterTriggerPayload>();
+export const validateChannelsCreate = typia.createValidate<ChannelsCreatePayload>();
+export const validateRegisterWorker = typia.createValidate<RegisterWorkerPayload>();

@@ -1,0 +1,46 @@
+// typia compiles these into straight-line checks (`npm run generate` writes src/generated). `is` stands on
+// the hot path; `validate` runs only on a frame that `is` refused, to say what is wrong with it.
+// An unparsed JSON value is a string here, whatever it holds.
+
+import typia from 'typia';
+import type {
+  EnqueueAction,
+  ErrorBody,
+  InvocationResult,
+  InvokeFunction,
+  Reattach,
+  RegisterFunction,
+  RegisterService,
+  RegisterTrigger,
+  RegisterTriggerType,
+  TriggerRegistrationResult,
+  UnregisterFunction,
+  UnregisterTrigger,
+  UnregisterTriggerType,
+} from '../protocol/frames.ts';
+
+export const isRegisterFunction = typia.createIs<RegisterFunction<string>>();
+export const isUnregisterFunction = typia.createIs<UnregisterFunction>();
+export const isRegisterService = typia.createIs<RegisterService>();
+export const isRegisterTriggerType = typia.createIs<RegisterTriggerType<string>>();
+export const isUnregisterTriggerType = typia.createIs<UnregisterTriggerType>();
+export const isRegisterTrigger = typia.createIs<RegisterTrigger<string>>();
+export const isUnregisterTrigger = typia.createIs<UnregisterTrigger<string>>();
+export const isTriggerRegistrationResult = typia.createIs<TriggerRegistrationResult<string>>();
+export const isInvokeFunction = typia.createIs<InvokeFunction<string>>();
+export const isInvocationResult = typia.createIs<InvocationResult<string>>();
+export const isEnqueueAction = typia.createIs<EnqueueAction>();
+export const isReattach = typia.createIs<Reattach>();
+export const isErrorBody = typia.createIs<ErrorBody>();
+
+export const validateRegisterFunction = typia.createValidate<RegisterFunction<string>>();
+export const validateUnregisterFunction = typia.createValidate<UnregisterFunction>();
+export const validateRegisterService = typia.createValidate<RegisterService>();
+export const validateRegisterTriggerType = typia.createValidate<RegisterTriggerType<string>>();
+export const validateUnregisterTriggerType = typia.createValidate<UnregisterTriggerType>();
+export const validateRegisterTrigger = typia.createValidate<RegisterTrigger<string>>();
+export const validateUnregisterTrigger = typia.createValidate<UnregisterTrigger<string>>();
+export const validateTriggerRegistrationResult = typia.createValidate<TriggerRegistrationResult<string>>();
+export const validateInvokeFunction = typia.createValidate<InvokeFunction<string>>();
+export const validateInvocationResult = typia.createValidate<InvocationResult<string>>();
+export const validateReattach = typia.createValidate<Reattach>();

@@ -1,0 +1,158 @@
+// Contract of the transport: what the engine says.
+
+import { expect, test } from 'vitest';
+import { textToByteString } from '../../src/protocol/byte-string.ts';
+import { waitFor } from '../support/wait-for.ts';
+import { ContractPort, type TransportUnderTest } from './contract-port.ts';
+import { type FrameClient, OPCODE, type ServerFrame } from './frame-client.ts';
+import { FRAME_SIZES, patternOf } from './messages.ts';
+
+const MIB = 1024 * 1024;
+
+async function take(client: FrameClient, count: number): Promise<ServerFrame[]> {
+  await waitFor(`${count} frames arrive`, () => client.frames.length >= count, 20_000);
+  return client.frames.splice(0, count);
+}
+
+export function testSending(transport: TransportUnderTest): void {
+  testFrames(transport);
+  testSlowReaders(transport);
+}
+
+function testFrames(transport: TransportUnderTest): void {
+  test('[wire 1.5] leaves in its order, each message as one whole frame, whatever its size', async () => {
+    await using port = await ContractPort.open(transport);
+    const { client, connection } = await port.connect();
+    for (const size of FRAME_SIZES) {
+      expect(connection.socket.sendText(textToByteString(patternOf(size, 1).toString()))).toBe(true);
+      expect(connection.socket.sendBinary(patternOf(size, 2))).toBe(true);
+    }
+    const frames = await take(client, 2 * FRAME_SIZES.length);
+    for (const [index, frame] of frames.entries()) {
+      const isBinary = index % 2 === 1;
+      expect(frame).toMatchObject({ fin: true, reserved: 0, masked: false });
+      expect(frame.opcode).toBe(isBinary ? OPCODE.binary : OPCODE.text);
+      const expected = patternOf(FRAME_SIZES[Math.floor(index / 2)] ?? 0, isBinary ? 2 : 1);
+      expect(frame.payload.equals(expected)).toBe(true);
+    }
+  });
+
+  test('[wire 1.5] arrives as UTF-8, whatever the text', async () => {
+    await using port = await ContractPort.open(transport);
+    const { client, connection } = await port.connect();
+    const texts = ['', 'plain', 'é€😀', '\0\x7f\u0080', 'ü'.repeat(300_000)];
+    for (const text of texts) connection.socket.sendText(textToByteString(text));
+    const frames = await take(client, texts.length);
+    expect(frames.map(({ payload }) => payload.toString())).toEqual(texts);
+  });
+
+  test('[guarantees 2] under one cork stays separate frames in their order', async () => {
+    await using port = await ContractPort.open(transport);
+    const { client, connection } = await port.connect();
+    const { socket } = connection;
+    socket.cork(() => {
+      for (let index = 0; index < 1_000; index++) {
+        if (index % 2 === 0) socket.sendText(textToByteString(`text ${index}`));
+        else socket.sendBinary(Buffer.from(`bytes ${index}`));
+      }
+      // Larger than any buffer of a library.
+      socket.sendBinary(patternOf(3 * MIB));
+      socket.sendText(textToByteString('behind it'));
+    });
+    const frames = await take(client, 1_002);
+    const large = frames.splice(1_000, 1);
+    expect(large[0]?.payload.equals(patternOf(3 * MIB))).toBe(true);
+    expect(frames.map(({ payload }) => payload.toString())).toEqual([
+      ...Array.from({ length: 1_000 }, (_, index) => `${index % 2 === 0 ? 'text' : 'bytes'} ${index}`),
+      'behind it',
+    ]);
+  });
+
+  test('[guarantees 2] leaves although something failed under the cork, and so does what comes after', async () => {
+    await using port = await ContractPort.open(transport);
+    const { client, connection } = await port.connect();
+    const { socket } = connection;
+    expect(() =>
+      socket.cork(() => {
+        socket.sendBinary(Buffer.from('before'));
+        throw new Error('a bug of ours');
+      }),
+    ).toThrow('a bug of ours');
+    socket.sendBinary(Buffer.from('after'));
+    const frames = await take(client, 2);
+    expect(frames.map(({ payload }) => payload.toString())).toEqual(['before', 'after']);
+  });
+
+  test('[L5] is the bytes at the time of the call: the buffer may be used again at once', async () => {
+    await using port = await ContractPort.open(transport);
+    const { client, connection } = await port.connect();
+    const { socket } = connection;
+    client.socket.pause();
+    const buffer = Buffer.alloc(MIB);
+    const send = (fill: number): void => {
+      buffer.fill(fill);
+      socket.sendBinary(buffer);
+      socket.sendBinary(buffer.subarray(0, 10));
+    };
+    // More than the operating system takes: some of it waits in the library while the buffer changes.
+    for (let fill = 1; fill <= 20; fill++) send(fill);
+    socket.cork(() => {
+      for (let fill = 21; fill <= 40; fill++) send(fill);
+    });
+    buffer.fill(255);
+    expect(socket.bufferedBytes).toBeGreaterThan(10 * MIB);
+    client.socket.resume();
+    const frames = await take(client, 80);
+    for (const [index, { payload }] of frames.entries()) {
+      const fill = 1 + Math.floor(index / 2);
+      expect(payload.equals(Buffer.alloc(index % 2 === 0 ? MIB : 10, fill)), `frame ${index}`).toBe(true);
+    }
+  });
+
+  test('[wire 1.7] while a message is being told leaves behind what was said before', async () => {
+    await using port = await ContractPort.open(transport);
+    const { client, connection } = await port.connect();
+    connection.whenMessage = ({ bytes }) => connection.socket.sendBinary(bytes);
+    connection.socket.sendBinary(Buffer.from('first'));
+    client.send(...['a', 'b', 'c'].map((text) => ({ opcode: OPCODE.text, payload: Buffer.from(text) })));
+    const frames = await take(client, 4);
+    expect(frames.map(({ payload }) => payload.toString())).toEqual(['first', 'a', 'b', 'c']);
+  });
+}
+
+function testSlowReaders(transport: TransportUnderTest): void {
+  test('[I7] to a peer that does not read is counted, and all of it arrives once it does', {
+    timeout: 30_000,
+  }, async () => {
+    await using port = await ContractPort.open(transport);
+    const { client, connection } = await port.connect();
+    const { socket } = connection;
+    expect(socket.bufferedBytes).toBe(0);
+    client.socket.pause();
+    let sent = 0;
+    // Below the limit that the port was opened with, nothing may be dropped.
+    for (let before = 0; socket.bufferedBytes < 48 * MIB; before = socket.bufferedBytes) {
+      expect(socket.bufferedBytes).toBeGreaterThanOrEqual(before);
+      expect(socket.sendBinary(patternOf(100_000, sent))).toBe(true);
+      expect(socket.sendText(textToByteString(`number ${sent}`))).toBe(true);
+      sent += 1;
+    }
+    client.socket.resume();
+    const frames = await take(client, 2 * sent);
+    for (let index = 0; index < sent; index++) {
+      expect(frames[2 * index]?.payload.equals(patternOf(100_000, index)), `frame ${index}`).toBe(true);
+      expect(frames[2 * index + 1]?.payload.toString()).toBe(`number ${index}`);
+    }
+    await waitFor('nothing is counted any more', () => socket.bufferedBytes === 0);
+  });
+
+  test('[L5] to a peer that reads is not counted any more by the time it has arrived', async () => {
+    await using port = await ContractPort.open(transport);
+    const { client, connection } = await port.connect();
+    for (let round = 0; round < 20; round++) {
+      connection.socket.sendBinary(patternOf(10_000));
+      await take(client, 1);
+      expect(connection.socket.bufferedBytes).toBe(0);
+    }
+  });
+}

@@ -1,0 +1,27 @@
+// Which guarantees are promises: a rule listed here has a test whose title starts with its id. A rule that is not
+// listed is not described to users either. Later rules join the list with the tests that prove them.
+
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+
+const PROMISED = (
+  'I1 I2 I3 I4 I5 I6 I7 I8 V1 W1 W2 W3 W4 G1 G2 K1 K4 X1 X2 X3 X19 X20 X21 X22 ' +
+  'CLI-1 CLI-2 CLI-3 CLI-4 CLI-5 CLI-6 CLI-7 CLI-8 CLI-9 CLI-12 CLI-13 CLI-14 CLI-20 CLI-21 CLI-22 CLI-23 ' +
+  'SDK-1 SDK-2 SDK-3 SDK-6 SDK-7 SDK-8 SDK-12 SDK-15'
+).split(' ');
+
+const FOLDER = import.meta.dirname;
+
+test('every promised rule has a test that names it', () => {
+  const titles = readdirSync(FOLDER, { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.test.ts') && name !== 'rules.test.ts')
+    .map((name) => readFileSync(join(FOLDER, name), 'utf8'))
+    .join('\n');
+  const named = new Set([...titles.matchAll(/\[([A-Z]{1,3}-?\d{1,2})\]/g)].map((match) => match[1]));
+  // Several ids may share a title: `[W2, W3] …` or `[G1] [G2] …`.
+  for (const match of titles.matchAll(/\[([A-Z]{1,3}-?\d{1,2}(?:, [A-Z]{1,3}-?\d{1,2})+)\]/g)) {
+    for (const id of match[1]?.split(', ') ?? []) named.add(id);
+  }
+  expect(PROMISED.filter((id) => !named.has(id))).toEqual([]);
+});

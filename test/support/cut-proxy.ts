@@ -1,0 +1,68 @@
+// A TCP proxy between worker and engine that the test can cut on either side, on purpose and at a known moment.
+
+import { once } from 'node:events';
+import { connect, createServer, type Server, type Socket } from 'node:net';
+
+interface Line {
+  readonly worker: Socket;
+  readonly engine: Socket;
+}
+
+export class CutProxy implements AsyncDisposable {
+  readonly url: string;
+  readonly #server: Server;
+  readonly #lines = new Set<Line>();
+
+  private constructor(server: Server, port: number) {
+    this.#server = server;
+    this.url = `ws://127.0.0.1:${port}`;
+  }
+
+  /** Stands in front of the engine's port. */
+  static async start(enginePort: number): Promise<CutProxy> {
+    const server = createServer({ allowHalfOpen: true });
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const address = server.address();
+    if (address === null || typeof address === 'string') throw new Error('The proxy has no TCP port');
+    const proxy = new CutProxy(server, address.port);
+    server.on('connection', (worker) => proxy.#carry({ worker, engine: connect(enginePort, '127.0.0.1') }));
+    return proxy;
+  }
+
+  /** Ends all present connections towards both sides. */
+  cut(): void {
+    for (const line of this.#lines) {
+      line.worker.destroy();
+      line.engine.destroy();
+    }
+  }
+
+  /** The workers lose their connections; the engine is not told and holds its side open. */
+  cutWorkers(): void {
+    for (const { worker } of this.#lines) worker.destroy();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.cut();
+    this.#server.close();
+    await once(this.#server, 'close');
+  }
+
+  #carry(line: Line): void {
+    const { worker, engine } = line;
+    this.#lines.add(line);
+    worker.on('data', (bytes) => engine.write(bytes));
+    engine.on('data', (bytes) => {
+      if (!worker.destroyed) worker.write(bytes);
+    });
+    worker.on('end', () => engine.end());
+    engine.on('end', () => worker.end());
+    // A cut shows as an error on the other side; the close that follows is what counts.
+    for (const socket of [worker, engine]) socket.on('error', () => {});
+    engine.on('close', () => {
+      this.#lines.delete(line);
+      worker.destroy();
+    });
+  }
+}

@@ -1,0 +1,31 @@
+// The published client of the peer, unmodified, as its users connect it; its own telemetry is off unless asked for.
+
+import { type IIIClient, type InitOptions, registerWorker } from 'iii-sdk';
+
+export class IiiClient implements AsyncDisposable {
+  readonly sdk: IIIClient;
+
+  constructor(url: string, options: InitOptions = {}) {
+    this.sdk = registerWorker(url, {
+      otel: { enabled: false },
+      enableMetricsReporting: false,
+      // A test that cuts a connection does not want to wait the usual second.
+      reconnectionConfig: { initialDelayMs: 20, maxDelayMs: 50 },
+      ...options,
+    });
+  }
+
+  /** Everything registered up to now holds: the engine handles the frames of one connection in their order. */
+  async ready(): Promise<void> {
+    await this.sdk.trigger({ function_id: 'engine::health::check', payload: {}, timeoutMs: 5_000 });
+  }
+
+  async call(functionId: string, payload?: unknown, fields: { timeoutMs?: number; metadata?: unknown } = {}) {
+    const answer: unknown = await this.sdk.trigger({ function_id: functionId, payload, ...fields });
+    return answer;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.sdk.shutdown();
+  }
+}

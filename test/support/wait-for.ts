@@ -1,0 +1,31 @@
+// Waiting for what nothing announces: the wire acknowledges no registration, so a test can only look again.
+
+const LOOK_INTERVAL_MS = 5;
+
+/** Looks until `look` gives something other than `undefined` or `false`, and returns it. `what` names it on failure. */
+export async function waitFor<T>(
+  what: string,
+  look: () => T | undefined | false | Promise<T | undefined | false>,
+  timeoutMs = 5_000,
+): Promise<T> {
+  const endMs = performance.now() + timeoutMs;
+  for (;;) {
+    const found = await look();
+    if (found !== undefined && found !== false) return found;
+    if (performance.now() > endMs) throw new Error(`Waited ${timeoutMs} ms in vain until ${what}`);
+    await new Promise((resolve) => setTimeout(resolve, LOOK_INTERVAL_MS));
+  }
+}
+
+/** The promise's value, or a failure that names what did not happen in time. */
+export async function within<T>(timeoutMs: number, what: string, promise: Promise<T>): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_resolve, reject) => {
+    timer = setTimeout(() => reject(new Error(`Waited ${timeoutMs} ms in vain until ${what}`)), timeoutMs);
+  });
+  try {
+    return await Promise.race([promise, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

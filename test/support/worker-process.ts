@@ -1,0 +1,48 @@
+// A worker in a process of its own, which the test can stop in the middle of everything, or kill.
+
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import { waitFor } from './wait-for.ts';
+
+const MAIN = fileURLToPath(new URL('./worker-main.ts', import.meta.url));
+
+export class WorkerProcess implements AsyncDisposable {
+  readonly #child: ChildProcess;
+  readonly #ended: Promise<unknown>;
+  #said = '';
+
+  private constructor(child: ChildProcess) {
+    this.#child = child;
+    this.#ended = once(child, 'close');
+    child.stdout?.setEncoding('utf8').on('data', (text: string) => {
+      this.#said += text;
+    });
+  }
+
+  /** Connects to the engine and offers one function, which answers its calls or never does. */
+  static async start(url: string, functionId: string, manner: 'answers' | 'hangs'): Promise<WorkerProcess> {
+    const stdio: ['ignore', 'pipe', 'inherit'] = ['ignore', 'pipe', 'inherit'];
+    const worker = new WorkerProcess(spawn(process.execPath, [MAIN, url, functionId, manner], { stdio }));
+    await worker.says('ready');
+    return worker;
+  }
+
+  /** Waits until it has said that, and returns the whole line. */
+  async says(word: string): Promise<string> {
+    return await waitFor(
+      `the worker process says '${word}'`,
+      () => this.#said.split('\n').find((line) => line.startsWith(word)),
+      15_000,
+    );
+  }
+
+  kill(signal: NodeJS.Signals): void {
+    this.#child.kill(signal);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#child.kill('SIGKILL');
+    await this.#ended;
+  }
+}

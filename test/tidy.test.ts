@@ -1,0 +1,232 @@
+// The house rules, held by a test instead of by reviewers. See ARCHITECTURE.md for the reasons of the layer table.
+
+import { readdirSync, readFileSync } from 'node:fs';
+import { dirname, join, relative, sep } from 'node:path';
+import ts from 'typescript';
+import { describe, expect, test } from 'vitest';
+
+const ROOT = join(import.meta.dirname, '..');
+const LINE_CHARS_MAX = 120;
+const FILE_LINES_MAX = 400;
+const FUNCTION_LINES_MAX = 70;
+
+/**
+ * Which layer may import which. A layer is named by its place below the root; the longest name that fits a file is
+ * its layer, and a module is a layer of its own.
+ */
+const LAYERS: Readonly<Record<string, readonly string[]>> = {
+  'src/protocol': ['src/generated'],
+  // Compiled checks of frames and payloads; only types come in.
+  'src/validators': ['src/protocol', 'src/modules/*'],
+  'src/generated': ['src/protocol', 'src/modules/*'],
+  'src/core': ['src/protocol'],
+  'src/effects': ['src/protocol', 'src/core'],
+  'src/transport': ['src/protocol', 'src/core', 'src/effects'],
+  'src/router': ['src/protocol', 'src/core', 'src/effects', 'src/transport', 'src/generated'],
+  'src/modules/*': [
+    'src/protocol',
+    'src/core',
+    'src/effects',
+    'src/transport',
+    'src/router',
+    'src/generated',
+    'src/modules',
+  ],
+  'src/modules': ['src/protocol', 'src/core', 'src/effects', 'src/transport', 'src/router', 'src/modules/*'],
+  'src/config': ['src/protocol', 'src/core', 'src/effects'],
+  'src/sdk': ['src/protocol'],
+  'src/cli': ['src/protocol', 'src/core', 'src/effects', 'src/config', 'src/sdk', 'src'],
+  // engine.ts, start-checks.ts, main.ts: where concrete things meet.
+  src: [
+    'src/protocol',
+    'src/core',
+    'src/effects',
+    'src/transport',
+    'src/router',
+    'src/modules',
+    'src/modules/*',
+    'src/config',
+    'src/cli',
+  ],
+  workers: ['src/protocol', 'src/core'],
+};
+
+/** Outside libraries, and the only files that may import them. */
+const LIBRARIES: Readonly<Record<string, readonly string[]>> = {
+  piscina: ['src/effects/pool.ts'],
+  typia: ['src/validators/worker-frames.ts', 'src/validators/engine-payloads.ts', 'src/validators/binary-headers.ts'],
+  ws: ['src/sdk/socket-node.ts', 'src/sdk/platform-node.ts', 'src/transport/ws-library.ts'],
+  yaml: [
+    'src/config/document.ts',
+    'src/config/plain-tree.ts',
+    'src/config/yaml-syntax.ts',
+    'src/cli/commands/config-show.ts',
+  ],
+};
+
+/** Time and chance come in as arguments, from these places. */
+const WORLD_FILES = [/^src\/effects\//, /^src\/sdk\/platform-node\.ts$/, /^src\/cli\//, /^bin\//];
+const WORLD_CALLS = /\b(Date\.now|Math\.random|setTimeout|setInterval|setImmediate|performance\.now|randomUUID)\(/;
+
+const sources = [...listFiles('src'), ...listFiles('workers')].filter((file) => !file.startsWith('src/generated/'));
+const everything = [...sources, ...listFiles('test'), ...listFiles('bench'), ...listFiles('native-bench')];
+
+describe('imports', () => {
+  test('every import follows the layer table', () => {
+    const offences = sources.flatMap((file) =>
+      importsOf(file)
+        .filter((target) => target.startsWith('.'))
+        .map((target) =>
+          relative(ROOT, join(ROOT, dirname(file), target))
+            .split(sep)
+            .join('/'),
+        )
+        .filter((target) => !mayImport(file, target))
+        .map((target) => `${file} imports ${target}`),
+    );
+    expect(offences).toEqual([]);
+  });
+
+  test('every outside library is imported only where the table says', () => {
+    const offences = sources.flatMap((file) =>
+      importsOf(file)
+        .filter((target) => !target.startsWith('.') && !target.startsWith('node:'))
+        .filter((target) => !LIBRARIES[target]?.includes(file))
+        .map((target) => `${file} imports ${target}`),
+    );
+    expect(offences).toEqual([]);
+  });
+
+  test('every source file is imported by another or is a door', () => {
+    const doors = [/^src\/main\.ts$/, /^src\/sdk\/(index|internal)\.ts$/, /^src\/validators\//, /^workers\//];
+    const imported = new Set(
+      everything.flatMap((file) =>
+        [...importsOf(file), ...lazyImportsOf(file)].map((target) =>
+          relative(ROOT, join(ROOT, dirname(file), target))
+            .split(sep)
+            .join('/'),
+        ),
+      ),
+    );
+    const dead = sources.filter((file) => !imported.has(file) && !doors.some((door) => door.test(file)));
+    expect(dead).toEqual([]);
+  });
+});
+
+describe('text', () => {
+  test('no file is too long, and no line but a sentence in a test', () => {
+    const offences = everything.flatMap((file) => {
+      const lines = read(file).split('\n');
+      const isLong = (line: string): boolean => line.length > LINE_CHARS_MAX && !line.includes('biome-ignore');
+      const long = lines.flatMap((line, index) =>
+        isLong(line) && !file.startsWith('test/') ? [`${file}:${index + 1}`] : [],
+      );
+      return lines.length > FILE_LINES_MAX ? [`${file} has ${lines.length} lines`, ...long] : long;
+    });
+    expect(offences).toEqual([]);
+  });
+
+  test('nine of ten source files stay below 300 lines', () => {
+    const lengths = sources.map((file) => read(file).split('\n').length).sort((a, b) => a - b);
+    expect(lengths[Math.floor(lengths.length * 0.9)]).toBeLessThan(300);
+  });
+
+  test('no function of the sources is too long', () => {
+    expect(sources.flatMap((file) => longFunctions(file))).toEqual([]);
+  });
+
+  test('nothing unfinished and nothing silenced is committed', () => {
+    const words = /\b(TODO|FIXME|XXX)\b|@ts-(ignore|expect-error)|\.only\(/;
+    // A type test says with `expect-error` what must not compile; this file names what it looks for.
+    const offences = everything
+      .filter((file) => !file.endsWith('.test-d.ts') && file !== 'test/tidy.test.ts')
+      .filter((file) => words.test(read(file)));
+    expect(offences).toEqual([]);
+  });
+
+  test('time and chance are asked for only where the world begins', () => {
+    const offences = sources
+      .filter((file) => !WORLD_FILES.some((place) => place.test(file)))
+      .filter((file) => WORLD_CALLS.test(withoutComments(read(file))));
+    expect(offences).toEqual([]);
+  });
+});
+
+describe('the package', () => {
+  test('holds nothing at the top level that the owner did not name', () => {
+    const named = new Set(
+      (
+        'package.json tsconfig.json src native-bench workers test bench svc-config.yaml docs bin README.md ' +
+        'ARCHITECTURE.md CONTRIBUTING.md CHANGELOG.md DECISIONS.md SECURITY.md LICENSE package-lock.json biome.json ' +
+        'vitest.config.ts tsconfig.build.json node_modules dist data'
+      ).split(' '),
+    );
+    const strangers = readdirSync(ROOT).filter((name) => !name.startsWith('.') && !named.has(name));
+    expect(strangers).toEqual([]);
+  });
+
+  test('installs uWebSockets.js also where npm itself runs on an older Node', () => {
+    // npm skips an optional package in silence when its `engines` do not fit the installing Node. The lock file must
+    // not repeat them: `npm run lock` takes them out again after every change of dependencies.
+    const lock: unknown = JSON.parse(read('package-lock.json'));
+    expect(lock).toHaveProperty(['packages', 'node_modules/uWebSockets.js', 'integrity']);
+    expect(lock).not.toHaveProperty(['packages', 'node_modules/uWebSockets.js', 'engines']);
+  });
+});
+
+function listFiles(folder: string): string[] {
+  return readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
+    .map((name) => `${folder}/${name.split(sep).join('/')}`)
+    .filter((name) => name.endsWith('.ts') && !/\/(node_modules|dist)\//.test(name))
+    .sort();
+}
+
+function read(file: string): string {
+  return readFileSync(join(ROOT, file), 'utf8');
+}
+
+function importsOf(file: string): string[] {
+  return [...read(file).matchAll(/^(?:import|export)\b[^;]*?\bfrom\s+'([^']+)'|^import\s+'([^']+)'/gms)].map(
+    (match) => match[1] ?? match[2] ?? '',
+  );
+}
+
+/** Files loaded on demand: `import('./x.ts')`. */
+function lazyImportsOf(file: string): string[] {
+  return [...read(file).matchAll(/\bimport\('([^']+)'\)/g)].map((match) => match[1] ?? '');
+}
+
+function mayImport(file: string, target: string): boolean {
+  const from = layerOf(file);
+  const to = layerOf(target);
+  const isSameModule = from !== 'src/modules/*' || dirname(file) === dirname(target) || to !== from;
+  const allowed = from === to ? isSameModule : (LAYERS[from]?.includes(to) ?? false);
+  return allowed;
+}
+
+function layerOf(file: string): string {
+  const module = /^src\/modules\/[^/]+\//.test(file);
+  if (module) return 'src/modules/*';
+  const [top, second, third] = file.split('/');
+  if (top !== 'src') return top ?? '';
+  return third === undefined ? 'src' : `src/${second}`;
+}
+
+function longFunctions(file: string): string[] {
+  const source = ts.createSourceFile(file, read(file), ts.ScriptTarget.Latest, true);
+  const found: string[] = [];
+  const visit = (node: ts.Node): void => {
+    if (ts.isFunctionLike(node)) {
+      const first = source.getLineAndCharacterOfPosition(node.getStart(source)).line;
+      const last = source.getLineAndCharacterOfPosition(node.end).line;
+      if (last - first + 1 > FUNCTION_LINES_MAX) found.push(`${file}:${first + 1} has ${last - first + 1} lines`);
+    }
+    ts.forEachChild(node, visit);
+  };
+  visit(source);
+  return found;
+}
+
+function withoutComments(text: string): string {
+  return text.replace(/\/\*[\s\S]*?\*\/|\/\/.*$/gm, '');
+}

@@ -1,0 +1,62 @@
+import { describe, expect, test } from 'vitest';
+import { runProgram } from '../../../src/cli/program.ts';
+import { createFakeTerminal } from './fake-terminal.ts';
+
+async function run(args: readonly string[]) {
+  const terminal = createFakeTerminal({ env: { NO_COLOR: '1' } });
+  const code = await runProgram(args, terminal);
+  return { code, stdout: terminal.stdout(), stderr: terminal.stderr() };
+}
+
+describe('one run of svc', () => {
+  test('[CLI-12] the version is printed without loading a command, also as JSON', async () => {
+    const { stdout } = await run(['--version']);
+    expect(stdout).toMatch(/^svc \d+\.\d+\.\d+\n$/);
+    expect(JSON.parse((await run(['--version', '--json'])).stdout)).toEqual({ version: stdout.slice(4).trim() });
+  });
+
+  test('[CLI-7] help that is asked for goes to stdout and succeeds', async () => {
+    for (const args of [['--help'], ['help'], ['-h']]) {
+      expect(await run(args)).toMatchObject({
+        code: 0,
+        stderr: '',
+        stdout: expect.stringContaining('Usage: svc <command>'),
+      });
+    }
+    for (const args of [
+      ['help', 'functions', 'list'],
+      ['functions', 'list', '--help'],
+      ['functions', 'list', '-h'],
+    ]) {
+      expect(await run(args)).toMatchObject({
+        code: 0,
+        stdout: expect.stringContaining('Usage: svc functions list [flags]'),
+      });
+    }
+    expect((await run(['help', 'functions'])).stdout).toContain('functions info');
+    expect((await run(['help', 'start'])).stdout).toContain('Usage: svc start [flags]');
+  });
+
+  test.each(['config', 'env', 'exit-codes', 'output'])('[CLI-7] svc help %s is a page of its own', async (topic) => {
+    expect(await run(['help', topic])).toMatchObject({ code: 0, stderr: '' });
+  });
+
+  test('[CLI-8] an unknown help topic suggests the nearest', async () => {
+    expect(await run(['help', 'exit-code'])).toMatchObject({ code: 2, stderr: expect.stringContaining('exit-codes') });
+  });
+
+  test.each([
+    [['triger', '--json'], 'USAGE'],
+    [['functions', 'list', '--jsn', '-o', 'json'], 'USAGE'],
+    [['functions', 'list', '--jsn', '-ojsonl'], 'USAGE'],
+  ])('[CLI-3] %j fails with JSON on stderr although the line is wrong', async (args, code) => {
+    const done = await run(args);
+    expect(done).toMatchObject({ code: 2, stdout: '' });
+    expect(JSON.parse(done.stderr)).toEqual({ error: { code, message: expect.any(String), hint: expect.any(String) } });
+  });
+
+  test('[CLI-2] contradicting formats are refused', async () => {
+    expect(await run(['functions', 'list', '--json', '-o', 'csv'])).toMatchObject({ code: 2, stdout: '' });
+    expect((await run(['version', '-o', 'csv'])).stderr).toContain('expected one of table, json, jsonl');
+  });
+});

@@ -1,0 +1,66 @@
+import { describe, expect, test } from 'vitest';
+import { ConnectionGate } from '../../../src/core/connection-gate.ts';
+import { forEachSeed } from '../../support/seeded-random.ts';
+
+describe('connections at a time', () => {
+  test('[guarantees 4] One more than the limit finds the gate full, until somebody leaves', () => {
+    const gate = new ConnectionGate({ connectionsMax: 2, connectionsPerSecondMax: 100 });
+    expect([gate.enter(0), gate.enter(0), gate.enter(0)]).toEqual(['open', 'open', 'full']);
+    gate.leave();
+    expect([gate.enter(0), gate.enter(0)]).toEqual(['open', 'full']);
+  });
+
+  test('[guarantees 4] Who was refused takes no place', () => {
+    const gate = new ConnectionGate({ connectionsMax: 1, connectionsPerSecondMax: 100 });
+    gate.enter(0);
+    for (let attempt = 0; attempt < 10; attempt++) expect(gate.enter(0)).toBe('full');
+    gate.leave();
+    expect(gate.enter(0)).toBe('open');
+  });
+});
+
+describe('connections per second', () => {
+  test('[guarantees 4] One more than the limit is too fast, until the second is over', () => {
+    const gate = new ConnectionGate({ connectionsMax: 100, connectionsPerSecondMax: 2 });
+    expect([gate.enter(5000), gate.enter(5500), gate.enter(5999)]).toEqual(['open', 'open', 'too_fast']);
+    expect([gate.enter(6000), gate.enter(6000), gate.enter(6000)]).toEqual(['open', 'open', 'too_fast']);
+  });
+
+  test('[guarantees 4] Leaving does not let more in within the same second', () => {
+    const gate = new ConnectionGate({ connectionsMax: 100, connectionsPerSecondMax: 1 });
+    expect(gate.enter(0)).toBe('open');
+    gate.leave();
+    expect(gate.enter(999)).toBe('too_fast');
+    expect(gate.enter(1000)).toBe('open');
+  });
+});
+
+describe('whatever comes', () => {
+  test('[guarantees 4] Neither limit is ever passed, and nobody is refused without reason', () => {
+    forEachSeed(50, (random) => {
+      const limits = { connectionsMax: random.between(1, 20), connectionsPerSecondMax: random.between(1, 10) };
+      const gate = new ConnectionGate(limits);
+      const taken: number[] = [];
+      let open = 0;
+      let nowMs = 0;
+      for (let step = 0; step < 300; step++) {
+        nowMs += random.below(300);
+        if (open > 0 && random.chance(30)) {
+          gate.leave();
+          open--;
+          continue;
+        }
+        const verdict = gate.enter(nowMs);
+        const lastSecond = taken.filter((timeMs) => timeMs > nowMs - 1000).length;
+        if (verdict === 'full') expect(open).toBe(limits.connectionsMax);
+        if (verdict === 'too_fast') expect(lastSecond).toBeGreaterThanOrEqual(limits.connectionsPerSecondMax);
+        if (verdict !== 'open') continue;
+        taken.push(nowMs);
+        open++;
+        expect(open).toBeLessThanOrEqual(limits.connectionsMax);
+        // Seconds are counted from the first that comes in one, so two may lie side by side within one of ours.
+        expect(lastSecond).toBeLessThan(2 * limits.connectionsPerSecondMax);
+      }
+    });
+  });
+});

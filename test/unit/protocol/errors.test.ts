@@ -1,0 +1,45 @@
+import { describe, expect, test } from 'vitest';
+import { ERROR_CODES, isRetryable } from '../../../src/protocol/errors.ts';
+
+describe('the codes of errors', () => {
+  /** Guarantees H3: the status of each error that the engine makes. */
+  const STATUSES: Readonly<Record<number, readonly string[]>> = {
+    400: ['BAD_REQUEST'],
+    401: ['UNAUTHORIZED'],
+    403: ['FORBIDDEN'],
+    404: ['NOT_FOUND'],
+    413: ['PAYLOAD_TOO_LARGE'],
+    429: ['RATE_LIMITED'],
+    500: ['invocation_failed'],
+    502: ['invocation_stopped'],
+    503: ['function_not_found', 'OVERLOADED', 'SHUTTING_DOWN'],
+    504: ['TIMEOUT'],
+  };
+
+  test('[H3] Each has the HTTP status of the guarantees', () => {
+    const table = new Map(Object.entries(ERROR_CODES));
+    for (const [status, codes] of Object.entries(STATUSES)) {
+      for (const code of codes) expect([code, table.get(code)?.httpStatus]).toEqual([code, Number(status)]);
+    }
+  });
+
+  test('[I2] Only a call that cannot have begun may simply be made again', () => {
+    expect(Object.keys(ERROR_CODES).filter(isRetryable).sort()).toEqual([
+      'OVERLOADED',
+      'RATE_LIMITED',
+      'SHUTTING_DOWN',
+      'function_not_found',
+    ]);
+  });
+
+  test.each(['my_own_code', 'constructor', '__proto__', ''])(
+    '[I2] A code of a handler such as %j is never taken for one',
+    (code) => {
+      expect(isRetryable(code)).toBe(false);
+    },
+  );
+
+  test('[guarantees 1.3] Each says in a sentence what it means', () => {
+    for (const { meaning } of Object.values(ERROR_CODES)) expect(meaning).toMatch(/^[A-Z].*\.$/);
+  });
+});

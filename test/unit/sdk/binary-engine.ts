@@ -1,0 +1,129 @@
+// The engine's end of a binary connection, so that tests can speak in frames of the JSON form: what they say is written
+// with the engine's own writer, and what the worker sends is read with the engine's own reader.
+
+import { depthOf, withDepth } from '../../../src/core/call-depth.ts';
+import { FLAG } from '../../../src/protocol/binary-layout.ts';
+import { BatchReader, type CallHeader, type ResultHeader } from '../../../src/protocol/binary-read.ts';
+import { MessageBuffer } from '../../../src/protocol/binary-write.ts';
+import { rawJson } from '../../../src/protocol/byte-string.ts';
+import { Payload } from '../../../src/protocol/payload.ts';
+
+/** A frame as the JSON form has it. */
+export type JsonFrame = Readonly<Record<string, unknown>>;
+
+/** Part of the id of every call this engine hands out, to be given back with its result. */
+const GENERATION = 4_000_000_001;
+
+export class BinaryEngine {
+  readonly #reader = new BatchReader();
+  readonly #namesOfWorker: string[] = [];
+  readonly #ownNumbers = new Map<string, number>();
+  /** Ids of calls, each at its slot. */
+  readonly #ids: string[] = [];
+
+  /** Many frames as one message. */
+  write(frames: readonly JsonFrame[]): Buffer {
+    const messages = new MessageBuffer();
+    for (const frame of frames) this.#writeFrame(frame, messages);
+    return Buffer.from(messages.view());
+  }
+
+  /** All that is in a message of the worker. */
+  read(bytes: Buffer): JsonFrame[] {
+    const frames: JsonFrame[] = [];
+    const text = (start: number, end: number): string => bytes.toString('utf8', start, end);
+    const refuse = (reason: string): void => {
+      throw new Error(`the engine would refuse a message of the worker: ${reason}`);
+    };
+    const visitor = {
+      control: (start: number, end: number) => void frames.push(JSON.parse(text(start, end))),
+      name: (number: number, start: number, end: number) => {
+        this.#namesOfWorker[number] = text(start, end);
+      },
+      call: (header: Readonly<CallHeader>) => void frames.push(this.#readCall(header, text)),
+      result: (header: Readonly<ResultHeader>) => void frames.push(this.#readResult(header, text)),
+      refuse,
+      refuseCall: (_idLow: number, _isVoid: boolean, reason: string) => refuse(reason),
+      refuseResult: (_idLow: number, _idHigh: number, reason: string) => refuse(reason),
+    };
+    this.#reader.read(bytes, visitor);
+    return frames;
+  }
+
+  #writeFrame(frame: JsonFrame, messages: MessageBuffer): void {
+    const { type, function_id, invocation_id, data, metadata, traceparent, baggage, timeout_ms, trigger } = frame;
+    if (type === 'invocationresult') {
+      const { result, error } = frame;
+      messages.result(Number(invocation_id) >>> 0, 0, payloadOf(error ?? result), error !== undefined);
+    } else if (type === 'invokefunction') {
+      messages.call({
+        idLow: this.#ids.push(String(invocation_id)) - 1,
+        idHigh: GENERATION,
+        functionNumber: this.#numberOf(String(function_id), messages),
+        depth: depthOf(textOf(baggage)),
+        timeoutMs: Number(timeout_ms ?? 0),
+        metadata: payloadOf(metadata),
+        traceparent: textOf(traceparent),
+        baggage: textOf(baggage),
+        extra: trigger === undefined ? undefined : rawJson(trigger),
+        payload: payloadOf(data),
+      });
+    } else {
+      messages.control(rawJson(frame));
+    }
+  }
+
+  #numberOf(functionId: string, messages: MessageBuffer): number {
+    const known = this.#ownNumbers.get(functionId);
+    if (known !== undefined) return known;
+    const number = this.#ownNumbers.size;
+    this.#ownNumbers.set(functionId, number);
+    messages.name(number, functionId);
+    return number;
+  }
+
+  #readCall(header: Readonly<CallHeader>, text: (start: number, end: number) => string): JsonFrame {
+    const { flags, depth } = header;
+    const functionId = this.#namesOfWorker[header.functionNumber];
+    if (functionId === undefined) throw new Error(`the worker never named function ${header.functionNumber}`);
+    const part = (flag: number, start: number, end: number): string | undefined =>
+      (flags & flag) === 0 ? undefined : text(start, end);
+    const isVoid = (flags & FLAG.isVoid) !== 0;
+    const baggage = part(FLAG.baggage, header.baggageStart + 4, header.baggageEnd);
+    return withoutAbsent({
+      type: 'invokefunction',
+      function_id: functionId,
+      invocation_id: isVoid ? undefined : String(header.idLow),
+      timeout_ms: header.timeoutMs,
+      action: isVoid ? { type: 'void' } : parsed(part(FLAG.extra, header.extraStart + 4, header.extraEnd)),
+      traceparent: part(FLAG.traceparent, header.traceparentStart + 4, header.traceparentEnd),
+      baggage: depth === 0 ? baggage : withDepth(baggage, depth),
+      metadata: parsed(part(FLAG.metadata, header.metadataStart + 4, header.metadataEnd)),
+      data: parsed(part(FLAG.payload, header.payloadStart, header.payloadEnd)),
+    });
+  }
+
+  #readResult(header: Readonly<ResultHeader>, text: (start: number, end: number) => string): JsonFrame {
+    if (header.idHigh !== GENERATION) throw new Error(`the worker answered a call of generation ${header.idHigh}`);
+    const hasPayload = (header.flags & FLAG.payload) !== 0;
+    const payload = parsed(hasPayload ? text(header.payloadStart, header.payloadEnd) : undefined);
+    const field = (header.flags & FLAG.isError) === 0 ? 'result' : 'error';
+    return withoutAbsent({ type: 'invocationresult', invocation_id: this.#ids[header.idLow], [field]: payload });
+  }
+}
+
+function payloadOf(value: unknown): Payload | undefined {
+  return value === undefined ? undefined : Payload.ofText(rawJson(value));
+}
+
+function parsed(text: string | undefined): unknown {
+  return text === undefined ? undefined : JSON.parse(text);
+}
+
+function textOf(value: unknown): string | undefined {
+  return typeof value === 'string' ? value : undefined;
+}
+
+function withoutAbsent(frame: JsonFrame): JsonFrame {
+  return Object.fromEntries(Object.entries(frame).filter(([, value]) => value !== undefined));
+}

@@ -1,0 +1,143 @@
+// [SDK-1] What compiles and what must not. Checked by `tsc`, never run: a line that stops failing is an unused
+// `@ts-expect-error`, which is an error too.
+
+import {
+  Enqueue,
+  type EnqueueReceipt,
+  type FunctionReference,
+  type HandlerContext,
+  registerWorker,
+  type StandardSchema,
+  Void,
+} from '../../../src/sdk/index.ts';
+
+declare module '../../../src/sdk/index.ts' {
+  interface Functions {
+    'typing::create': { in: { sku: string }; out: { id: string } };
+    'typing::now': { in: undefined; out: number };
+  }
+}
+
+/** Compiles only if both types are the same, `any` included. */
+function expectType<Wanted>() {
+  return <Given>(_value: Given, ..._same: Same<Wanted, Given> extends true ? [] : [never]): void => {};
+}
+type Same<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false;
+// biome-ignore lint/suspicious/noExplicitAny: what untyped calls return.
+type Anything = any;
+
+export async function untyped(id: string): Promise<void> {
+  const svc = registerWorker();
+  expectType<Anything>()(await svc.trigger({ function_id: 'nobody::knows', payload: { any: ['thing'] } }));
+  expectType<Anything>()(await svc.trigger({ function_id: id }));
+  expectType<EnqueueReceipt>()(await svc.trigger({ function_id: id, action: Enqueue({ queue: 'q' }) }));
+  expectType<undefined>()(await svc.trigger({ function_id: id, payload: 1, action: Void() }));
+  svc.registerFunction('nobody::knows', (order) => order.sku);
+  svc.registerFunction({ id, description: 'x' }, async (order, context) => {
+    expectType<Anything>()(order);
+    expectType<HandlerContext>()(context);
+  });
+  // @ts-expect-error: an option that does not exist
+  await svc.trigger({ function_id: 'nobody::knows', timeout: 5 });
+  // @ts-expect-error: no target
+  await svc.trigger({ payload: 5 });
+  // @ts-expect-error: a queue must be named
+  Enqueue({ idempotency_key: 'k' });
+}
+
+export async function explicit(): Promise<void> {
+  const svc = registerWorker();
+  const request = { function_id: 'math::add', payload: { x: 1 } };
+  expectType<number>()(await svc.trigger<{ x: number }, number>(request));
+  expectType<Anything>()(await svc.trigger<{ x: number }, Anything>(request));
+  expectType<unknown>()(await svc.trigger<{ x: number }, unknown>(request));
+  expectType<undefined>()(await svc.trigger<{ x: number }, number>({ ...request, action: Void() }));
+  expectType<EnqueueReceipt>()(
+    await svc.trigger<{ x: number }, number>({ ...request, action: Enqueue({ queue: 'q' }) }),
+  );
+  // @ts-expect-error: the payload does not fit
+  await svc.trigger<{ x: number }, number>({ function_id: 'math::add', payload: { x: '1' } });
+  // @ts-expect-error: the payload is missing
+  await svc.trigger<{ x: number }, number>({ function_id: 'math::add' });
+  const add = svc.registerFunction<{ x: number }, number>('math::add', ({ x }) => x);
+  expectType<number>()(await add.trigger({ x: 1 }));
+}
+
+export async function references(): Promise<void> {
+  const svc = registerWorker();
+  const create = svc.registerFunction('ref::create', async (order: { sku: string }) => ({ id: order.sku }));
+  expectType<{ id: string }>()(await create.trigger({ sku: 'a' }));
+  expectType<{ id: string }>()(await svc.trigger({ function_id: create, payload: { sku: 'a' } }));
+  expectType<EnqueueReceipt>()(await create.trigger({ sku: 'a' }, { action: Enqueue({ queue: 'q' }) }));
+  expectType<undefined>()(await create.trigger({ sku: 'a' }, { action: Void() }));
+  expectType<EnqueueReceipt>()(
+    await svc.trigger({ function_id: create, payload: { sku: 'a' }, action: Enqueue({ queue: 'q' }) }),
+  );
+  // @ts-expect-error: the payload does not fit
+  await create.trigger({ sku: 1 });
+  // @ts-expect-error: the payload is missing
+  await create.trigger();
+  // @ts-expect-error: the payload does not fit
+  await svc.trigger({ function_id: create, payload: { sku: 1 } });
+  // @ts-expect-error: the payload is missing
+  await svc.trigger({ function_id: create });
+  // @ts-expect-error: the payload does not fit, in a queue neither
+  await svc.trigger({ function_id: create, payload: { sku: 1 }, action: Enqueue({ queue: 'q' }) });
+  const now = svc.registerFunction('ref::now', (_: undefined) => 5);
+  expectType<number>()(await now.trigger());
+  const byHand: FunctionReference<number, string> = { id: 'x' };
+  expectType<string>()(await svc.trigger({ function_id: byHand, payload: 1 }));
+  svc.registerTrigger({ type: 'cron', function_id: create, config: { expression: '* * * * *' } });
+}
+
+export async function registry(): Promise<void> {
+  const svc = registerWorker();
+  expectType<{ id: string }>()(await svc.trigger({ function_id: 'typing::create', payload: { sku: 'a' } }));
+  expectType<number>()(await svc.trigger({ function_id: 'typing::now' }));
+  expectType<undefined>()(await svc.trigger({ function_id: 'typing::create', payload: { sku: 'a' }, action: Void() }));
+  expectType<EnqueueReceipt>()(
+    await svc.trigger({ function_id: 'typing::create', payload: { sku: 'a' }, action: Enqueue({ queue: 'q' }) }),
+  );
+  // @ts-expect-error: the payload does not fit
+  await svc.trigger({ function_id: 'typing::create', payload: { sku: 1 } });
+  // @ts-expect-error: the payload is missing
+  await svc.trigger({ function_id: 'typing::create' });
+  // @ts-expect-error: the payload does not fit, in a queue neither
+  await svc.trigger({ function_id: 'typing::create', payload: {}, action: Enqueue({ queue: 'q' }) });
+  const create = svc.registerFunction('typing::create', (order) => {
+    expectType<{ sku: string }>()(order);
+    return { id: order.sku };
+  });
+  expectType<{ id: string }>()(await create.trigger({ sku: 'a' }));
+  // @ts-expect-error: the result does not fit
+  svc.registerFunction('typing::create', (order) => ({ id: order.sku.length }));
+  // @ts-expect-error: the payload does not fit
+  svc.registerFunction({ id: 'typing::create' }, (order: { amount: number }) => ({ id: `${order.amount}` }));
+}
+
+declare const orderIn: StandardSchema<{ sku: string; amount?: number }, { sku: string; amount: number }>;
+declare const orderOut: StandardSchema<{ at: Date }, { at: string }>;
+
+export async function schemas(): Promise<void> {
+  const svc = registerWorker();
+  const create = svc.registerFunction({ id: 'schema::create', input: orderIn, output: orderOut }, async (order) => {
+    expectType<{ sku: string; amount: number }>()(order);
+    return { at: new Date() };
+  });
+  expectType<{ at: string }>()(await create.trigger({ sku: 'a' }));
+  const half = svc.registerFunction({ id: 'schema::half', input: orderIn }, (order) => order.amount);
+  expectType<number>()(await half.trigger({ sku: 'a' }));
+  // @ts-expect-error: the payload does not fit what the schema takes
+  await create.trigger({ sku: 1 });
+  // @ts-expect-error: the result does not fit what the output schema takes
+  svc.registerFunction({ id: 'schema::bad', input: orderIn, output: orderOut }, () => ({ at: 5 }));
+  const timed = svc.registerFunction({ id: 'schema::timed', output: orderOut }, (n: number) => ({ at: new Date(n) }));
+  expectType<{ at: string }>()(await timed.trigger(1));
+  // @ts-expect-error: the result does not fit what the output schema takes
+  svc.registerFunction({ id: 'schema::timed', output: orderOut }, () => ({ at: 5 }));
+  const plain = svc.registerFunction(
+    { id: 'schema::plain', input: { type: 'object' }, output: { type: 'number' } },
+    (order: { n: number }) => order.n,
+  );
+  expectType<number>()(await plain.trigger({ n: 1 }));
+}

@@ -1,0 +1,137 @@
+import { describe, expect, test } from 'vitest';
+import { textToByteString } from '../../../src/protocol/byte-string.ts';
+import { FlushQueue, TextOutbox } from '../../../src/transport/outbox.ts';
+import { FakeClock } from '../../support/fake-clock.ts';
+import { FakeSocket } from '../../support/fake-socket.ts';
+
+describe('frames on their way out', () => {
+  test('[guarantees 2] They leave at the end of the turn, in order, in one write', () => {
+    const { clock, socket, outbox } = setUp();
+    for (const number of [1, 2, 3]) outbox.push(frame(number));
+    expect(socket.texts).toEqual([]);
+    clock.flush();
+    expect(socket.texts).toEqual([1, 2, 3].map(frame));
+    expect(socket.writeCount).toBe(1);
+  });
+
+  test('[guarantees 2] Each outbox with something to send is emptied once a turn, the others not at all', () => {
+    const clock = new FakeClock();
+    const queue = new FlushQueue(clock);
+    const [first, idle, second] = [setUp({ clock, queue }), setUp({ clock, queue }), setUp({ clock, queue })];
+    first.outbox.push(frame(1));
+    second.outbox.push(frame(2));
+    first.outbox.push(frame(3));
+    clock.flush();
+    expect([first, idle, second].map(({ socket }) => socket.writeCount)).toEqual([1, 0, 1]);
+    clock.flush();
+    expect([first, idle, second].map(({ socket }) => socket.writeCount)).toEqual([1, 0, 1]);
+  });
+
+  test('[guarantees 2] What is pushed while others leave goes out behind them', () => {
+    const clock = new FakeClock();
+    const queue = new FlushQueue(clock);
+    const { socket, outbox } = setUp({ clock, queue });
+    const other = setUp({ clock, queue, overflowed: () => outbox.push(frame(2)), bytesMax: 1 });
+    outbox.push(frame(1));
+    other.socket.stopReading();
+    other.outbox.push(frame(9));
+    clock.flush();
+    expect(socket.texts).toEqual([1, 2].map(frame));
+  });
+});
+
+describe('the count of bytes', () => {
+  test('[guarantees 4] It has what waits here, in bytes of UTF-8, and nothing once the peer has read it', () => {
+    const { clock, outbox } = setUp();
+    outbox.push(textToByteString('"é"'));
+    outbox.push(textToByteString('"😀"'));
+    expect(outbox.bytes).toBe(4 + 6);
+    clock.flush();
+    expect(outbox.bytes).toBe(0);
+  });
+
+  test('[guarantees 4] It has what the peer has not read, and forgets it when it has', () => {
+    const { clock, socket, outbox } = setUp();
+    socket.stopReading();
+    outbox.push(frame(1));
+    clock.flush();
+    outbox.push(frame(2));
+    expect(outbox.bytes).toBe(frame(1).length + frame(2).length);
+    clock.flush();
+    expect(outbox.bytes).toBe(frame(1).length + frame(2).length);
+    socket.readOn();
+    expect(outbox.bytes).toBe(0);
+  });
+
+  test('[guarantees 4] Over the limit the owner is told at the end of the turn, with the count, and not before', () => {
+    const told: number[] = [];
+    const { clock, socket, outbox } = setUp({ bytesMax: 20, overflowed: (bytes) => told.push(bytes) });
+    socket.stopReading();
+    outbox.push(textToByteString('x'.repeat(20)));
+    clock.flush();
+    expect(told).toEqual([]);
+    outbox.push(textToByteString('x'));
+    expect(told).toEqual([]);
+    clock.flush();
+    expect(told).toEqual([21]);
+  });
+
+  test('[guarantees 4] What the peer reads within the turn counts for nothing, however much', () => {
+    const told: number[] = [];
+    const { clock, outbox } = setUp({ bytesMax: 20, overflowed: (bytes) => told.push(bytes) });
+    for (let number = 0; number < 100; number++) outbox.push(frame(number));
+    clock.flush();
+    expect(told).toEqual([]);
+  });
+});
+
+describe('the end', () => {
+  test('[W2] After it nothing is sent, neither what waited nor what comes', () => {
+    const { clock, socket, outbox } = setUp();
+    outbox.push(frame(1));
+    outbox.close();
+    outbox.push(frame(2));
+    clock.flush();
+    expect(socket.texts).toEqual([]);
+    expect(outbox.bytes).toBe(0);
+  });
+
+  test('[L5] A frame that the library drops is told to the owner, once a turn', () => {
+    let dropped = 0;
+    const { clock, socket, outbox } = setUp({ dropped: () => dropped++ });
+    socket.isDropping = true;
+    outbox.push(frame(1));
+    outbox.push(frame(2));
+    clock.flush();
+    expect(dropped).toBe(1);
+  });
+
+  test('[W2] A peer that is gone takes nothing and harms nobody', () => {
+    let dropped = 0;
+    const { clock, socket, outbox } = setUp({ dropped: () => dropped++ });
+    outbox.push(frame(1));
+    socket.markClosed();
+    clock.flush();
+    expect([socket.texts, dropped]).toEqual([[], 0]);
+  });
+});
+
+interface SetUpOptions {
+  readonly clock?: FakeClock;
+  readonly queue?: FlushQueue;
+  readonly bytesMax?: number;
+  readonly dropped?: () => void;
+  readonly overflowed?: (bytes: number) => void;
+}
+
+function setUp(options: SetUpOptions = {}) {
+  const { clock = new FakeClock(), bytesMax = 1e6, dropped = () => {}, overflowed = () => {} } = options;
+  const socket = new FakeSocket();
+  const flushes = options.queue ?? new FlushQueue(clock);
+  const outbox = new TextOutbox({ socket, flushes, bytesMax, events: { dropped, overflowed } });
+  return { clock, socket, outbox };
+}
+
+function frame(number: number) {
+  return textToByteString(`{"type":"frame","number":${number}}`);
+}

@@ -1,0 +1,74 @@
+import { describe, expect, test } from 'vitest';
+import { selectTransport } from '../../../src/transport/select-transport.ts';
+import type { Uws } from '../../../src/transport/uws-library.ts';
+import { FakeClock } from '../../support/fake-clock.ts';
+
+/** A library that nobody calls: only whether it loads counts here. */
+const LOADED: Uws = {
+  App: () => {
+    throw new Error('Nothing listens in this test');
+  },
+  us_listen_socket_close: () => {},
+  us_socket_local_port: () => 0,
+  LIBUS_LISTEN_EXCLUSIVE_PORT: 1,
+  DISABLED: 0,
+};
+const MISSING = new Error("Cannot find module 'uWebSockets.js'\nRequire stack:\n- /somewhere");
+
+function select(asked: string | undefined, loaded: Uws | Error) {
+  let isLoaded = false;
+  const selected = selectTransport({
+    asked,
+    clock: new FakeClock(),
+    loadUws: () => {
+      isLoaded = true;
+      return loaded;
+    },
+  });
+  return { selected, isLoaded };
+}
+
+describe('where uWebSockets.js loads', () => {
+  test.each([undefined, '', 'uws'])('[decisions 20] SVC_TRANSPORT=%s takes it, without a word', (asked) => {
+    const { selected } = select(asked, LOADED);
+    expect(selected).toMatchObject({ ok: true, transport: { name: 'uWebSockets.js' }, warnings: [] });
+  });
+});
+
+describe('where uWebSockets.js does not load', () => {
+  test.each([undefined, ''])('[decisions 20] ws takes its place, says why in its name, and warns', (asked) => {
+    const { selected } = select(asked, MISSING);
+    const name = "ws (uWebSockets.js is not available: Cannot find module 'uWebSockets.js')";
+    expect(selected).toMatchObject({ ok: true, transport: { name } });
+    if (!selected.ok) return;
+    expect(selected.warnings).toEqual([
+      expect.stringContaining("Cannot find module 'uWebSockets.js'. SVC_TRANSPORT=ws"),
+    ]);
+    expect(selected.warnings.join()).not.toContain('\n');
+  });
+
+  test('[decisions 20] it cannot be forced: the refusal says why', () => {
+    const { selected } = select('uws', MISSING);
+    expect(selected).toEqual({
+      ok: false,
+      text: "SVC_TRANSPORT is 'uws', and uWebSockets.js cannot be loaded here: Cannot find module 'uWebSockets.js'",
+    });
+  });
+});
+
+describe('SVC_TRANSPORT', () => {
+  test('[decisions 20] ws takes ws without a warning, and does not load the other at all', () => {
+    const { selected, isLoaded } = select('ws', LOADED);
+    expect(selected).toMatchObject({ ok: true, transport: { name: 'ws' }, warnings: [] });
+    expect(isLoaded).toBe(false);
+  });
+
+  test.each(['WS', 'uWebSockets.js', 'tcp', ' '])('[K4] %s is refused with the words that are known', (asked) => {
+    const { selected, isLoaded } = select(asked, LOADED);
+    expect(selected).toEqual({
+      ok: false,
+      text: `SVC_TRANSPORT is '${asked}': expected uws or ws, or nothing for the best that loads`,
+    });
+    expect(isLoaded).toBe(false);
+  });
+});

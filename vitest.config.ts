@@ -1,0 +1,10 @@
+import { defineConfig } from 'vitest/config';
+
+export default defineConfig({
+  test: {
+    include: ['test/**/*.test.ts'],
+    reporters: ['default', './test/support/count-reporter.ts'],
+    testTimeout: 20_000,
+    hookTimeout: 20_000,
+  },
+});
