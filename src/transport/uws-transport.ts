@@ -71,9 +71,11 @@ function addWebSocketRoute(uws: Uws, app: UwsApp, options: ListenOptions, peers:
     maxPayloadLength: Math.min(OVERLONG_FACTOR * options.frameBytesMax, PAYLOAD_BYTES_MAX),
     maxBackpressure: options.bufferedBytesMax,
     closeOnBackpressureLimit: false,
-    // Liveness is ours to judge (W1): the library counts only what it calls activity, in steps of four seconds.
-    idleTimeout: 0,
-    sendPingsAutomatically: false,
+    // Liveness is ours to judge (W1): the library counts only what it calls activity, in steps of four seconds. But its
+    // time for a goodbye hangs on this: 12 to 16 s at the longest setting, and with none, the next step ends the
+    // connection, at times before a peer that is still sending has read why.
+    idleTimeout: IDLE_SECONDS_MAX,
+    sendPingsAutomatically: true,
     compression: uws.DISABLED,
     upgrade(response, request, context) {
       upgrade(options, response, request, context);
@@ -110,6 +112,9 @@ function addWebSocketRoute(uws: Uws, app: UwsApp, options: ListenOptions, peers:
  * send the same message again. Up to this many times our limit the message is taken in and answered with 1009.
  */
 const OVERLONG_FACTOR = 2;
+
+/** The longest the library knows. A peer that answers its pings is never ended for it. */
+const IDLE_SECONDS_MAX = 960;
 
 /** What the library can count. */
 const PAYLOAD_BYTES_MAX = 2 ** 31 - 1;
