@@ -23,9 +23,10 @@ process.on('SIGTERM', () => {
 });
 
 const INVITATION = `
-The engine runs, and the worker 'greeter' offers two functions. In a second terminal, paste:
+The engine runs, and the worker 'greeter' offers three functions. In a second terminal, paste:
 
   npx svc trigger greet::hello name=Ada
+  npx svc http GET /hello/Ada
 
 Ctrl-C stops both.
 `;

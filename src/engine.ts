@@ -5,24 +5,23 @@
 // Stop is bounded (G1): what has not ended after `drain_timeout_ms` is answered with SHUTTING_DOWN and cut.
 
 import type { LoadedConfig } from './config/load.ts';
-import { CallTable } from './core/call-table.ts';
-import { Counters } from './core/counters.ts';
-import { balanceBy, FunctionTable } from './core/function-table.ts';
+import type { Counters } from './core/counters.ts';
+import { listPlaces } from './core/outgoing-rules.ts';
 import { refusals } from './core/refusal.ts';
-import { TriggerTable } from './core/trigger-table.ts';
 import { type Clock, systemClock } from './effects/clock.ts';
 import type { Logger } from './effects/logger.ts';
-import { openFilesMax } from './effects/open-files.ts';
-import { createPool, type Pool } from './effects/pool.ts';
+import { OpenFilesWatch, openFilesMax } from './effects/open-files.ts';
+import { OutgoingClient } from './effects/outgoing.ts';
+import { createOwnThread, createPool, type Pool } from './effects/pool.ts';
 import { type Random, systemRandom } from './effects/random.ts';
 import { spillFilesIn } from './effects/spill-file.ts';
+import { StartFailure } from './effects/start-failure.ts';
 import { engineVersion } from './effects/version.ts';
 import type { EngineModule, ListenerFacts, ModuleContext, ModuleHealth } from './modules/module.ts';
+import { plugIn } from './modules/plug-in.ts';
 import { CLOSE_CODES } from './protocol/close-codes.ts';
-import { createAnnouncements } from './router/announcements.ts';
-import { ModuleExecutor } from './router/builtin.ts';
-import { Channels } from './router/channels.ts';
 import type { RouterContext } from './router/context.ts';
+import { createContext } from './router/create-context.ts';
 import { startHousekeeping } from './router/housekeeping.ts';
 import { LargeFrames } from './router/large-frames.ts';
 import { RouterPort } from './router/port.ts';
@@ -39,6 +38,8 @@ import {
   StartError,
   startWarnings,
 } from './start-checks.ts';
+import { StoreInUse } from './store/directory-lock.ts';
+import { StoreDamaged, StoreRegistry } from './store/registry.ts';
 import { FlushQueue } from './transport/outbox.ts';
 import { selectTransport } from './transport/select-transport.ts';
 import { ListenError } from './transport/socket.ts';
@@ -63,32 +64,44 @@ export interface RunningEngine {
   readonly modules: readonly { readonly name: string; readonly adapter?: string }[];
   readonly warnings: readonly string[];
   readonly counters: Counters;
+  /** Resolves with the reason when a store fails for good: then the process has to end with code 74 (D3). */
+  readonly storeFailed: Promise<string>;
   /** Refuses new work, lets what runs finish, then stops. Resolves when everything is released (G1). */
-  drain(): Promise<void>;
+  drain(options?: DrainOptions): Promise<void>;
+}
+
+export interface DrainOptions {
+  /** In place of `drain_timeout_ms`. */
+  readonly timeoutMs?: number;
 }
 
 export async function startEngine(options: EngineOptions): Promise<RunningEngine> {
   const { config, logger, threads } = options;
   const version = engineVersion();
   assertSafeToStart(config);
-  const openFiles = openFilesMax();
+  const filesMax = openFilesMax();
   const { transport, warnings } = chooseTransport(options.clock ?? systemClock);
   const pool = createPool(threads);
   const flushes = new FlushQueue(options.clock ?? systemClock);
   const context = buildContext(options);
   const router = new Router(context, flushes, new LargeFrames(pool));
+  const { stores, storeFailed } = createStores(context);
+  const openFiles = new OpenFilesWatch(filesMax, context.clock, logger);
   const modules = buildModules(listModules(config), {
     router: new RouterPort(context),
     connections: router,
+    stores,
     transport,
-    settings: moduleSettings(config, openFiles),
+    settings: moduleSettings(config, filesMax),
     clock: context.clock,
+    random: context.random,
     logger,
     version,
+    openFiles,
     modulesHealth: () => healthOf(modules),
   });
-  plugIn(context, modules);
-  await startAll(modules, pool);
+  for (const { name, module } of modules) plugIn(context, name, module);
+  await startAll(modules, stores, pool);
   const stopHousekeeping = startHousekeeping(context);
   let stopped: Promise<void> | undefined;
   return {
@@ -96,13 +109,15 @@ export async function startEngine(options: EngineOptions): Promise<RunningEngine
     transport: transport.name,
     threads,
     listeners: modules.flatMap(({ module }) => module.listeners()),
-    modules: modules.map(({ name, adapter }) => ({ name, ...(adapter !== undefined && { adapter }) })),
-    warnings: [...startWarnings(config, openFiles), ...warnings],
+    modules: modules.map(({ name, adapter }) => ({ name, ...(adapter !== undefined && { adapter: adapter.name }) })),
+    warnings: [...startWarnings(config, filesMax), ...warnings],
     counters: context.counters,
-    drain() {
-      stopped ??= stop(context, modules, config.settings.drain_timeout_ms).then(async () => {
+    storeFailed,
+    drain({ timeoutMs = config.settings.drain_timeout_ms } = {}) {
+      stopped ??= stop(context, modules, timeoutMs).then(async () => {
         stopHousekeeping();
-        await pool.close();
+        openFiles.stop();
+        await Promise.all([stores.close(), pool.close()]);
       });
       return stopped;
     },
@@ -121,71 +136,64 @@ function chooseTransport(clock: Clock) {
 
 function buildContext({ config, logger, clock = systemClock, random = systemRandom }: EngineOptions): RouterContext {
   const { settings } = config;
-  const counters = new Counters();
-  const context: RouterContext = {
+  return createContext({
     settings: {
       isDropIn: settings.compat === 'iii',
       inFlightMax: settings.limits.engine.in_flight,
       outboundBytesMax: settings.limits.engine.outbound_buffers_bytes,
       logPayloads: settings.log_payloads,
     },
+    channels: channelSettings(config),
+    balance: settings.balance,
+    clock,
+    random,
+    logger,
+    openSpillFile: spillFilesIn(random),
+    outgoing: new OutgoingClient({ listed: listPlaces(settings.outgoing.allow), clock }),
+    environment: process.env,
+  });
+}
+
+function createStores({ clock, random, logger, counters, settings }: RouterContext) {
+  let fail: (reason: string) => void = () => {};
+  const storeFailed = new Promise<string>((resolve) => {
+    fail = resolve;
+  });
+  const stores = new StoreRegistry({
     clock,
     random,
     logger,
     counters,
-    functions: new FunctionTable(balanceBy(settings.balance)),
-    triggers: new TriggerTable(),
-    calls: new CallTable(random.uuid().slice(9, 23), Number.parseInt(random.uuid().slice(0, 7), 16)),
-    moduleExecutor: new ModuleExecutor(),
-    sessions: new Map(),
-    channels: new Channels({
-      settings: channelSettings(config),
-      clock,
-      random,
-      logger,
-      counters,
-      openSpillFile: spillFilesIn(random),
-    }),
-    verdicts: new Map(),
-    announce: createAnnouncements(() => context),
-    startedAtMs: clock.nowMs(),
-    isDraining: false,
-    isStopped: false,
-  };
-  return context;
+    isDropIn: settings.isDropIn,
+    createWorker: () => createOwnThread('store'),
+    onFailure: fail,
+  });
+  return { stores, storeFailed };
 }
 
 function buildModules(listed: readonly ListedModule[], context: ModuleContext): BuiltModule[] {
-  return listed.map((entry) => ({ ...entry, module: entry.definition.create(context, entry.config) }));
+  return listed.map((entry) => ({ ...entry, module: entry.definition.create(context, entry.config, entry.adapter) }));
 }
 
-function plugIn(context: RouterContext, modules: readonly BuiltModule[]): void {
-  for (const { name, module } of modules) {
-    for (const builtin of module.functions) {
-      const facts = {
-        description: builtin.description,
-        requestFormat: undefined,
-        responseFormat: undefined,
-        metadata: undefined,
-      };
-      context.functions.addBuiltin({ kind: 'builtin', id: builtin.id, module: name, facts, handler: builtin });
-    }
-    for (const type of module.triggerTypes) context.triggers.addModuleType(type.id, type.facts, type);
-  }
-}
-
-async function startAll(modules: readonly BuiltModule[], pool: Pool): Promise<void> {
+async function startAll(modules: readonly BuiltModule[], stores: StoreRegistry, pool: Pool): Promise<void> {
   const started: EngineModule[] = [];
   try {
+    await stores.start();
     for (const { module } of modules) {
       await module.start();
       started.push(module);
     }
   } catch (error) {
     for (const module of started.reverse()) module.stop();
-    await pool.close();
-    throw error instanceof ListenError ? new StartError(7, error.message) : error;
+    await Promise.all([stores.close(), pool.close()]);
+    throw startErrorOf(error);
   }
+}
+
+function startErrorOf(error: unknown): unknown {
+  if (error instanceof ListenError || error instanceof StoreInUse) return new StartError(7, error.message);
+  if (error instanceof StoreDamaged) return new StartError(74, error.message);
+  return error instanceof StartFailure ? new StartError(error.exitCode, error.message) : error;
 }
 
 const DRAIN_CHECK_INTERVAL_MS = 20;
@@ -205,6 +213,7 @@ async function stop(context: RouterContext, modules: readonly BuiltModule[], dra
   const goodbye = { code: CLOSE_CODES.goingAway, reason: 'the engine is shutting down' };
   for (const session of [...context.sessions.values()]) withdraw(context, session, goodbye, refusals.shuttingDown());
   context.channels.stop();
+  context.outgoing.close();
   await endOfTurn(context);
   for (const { module } of [...modules].reverse()) module.stop();
 }

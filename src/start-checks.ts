@@ -1,11 +1,14 @@
 // What the configuration means for the start: which modules run, and what must not start at all.
 
 import { type LoadedConfig, modulesOf } from './config/load.ts';
+import { formatProblem } from './config/problem.ts';
 import type { ModuleDeclaration } from './core/module-declaration.ts';
 import { isLoopbackHost } from './core/origin.ts';
+import { OPEN_FILES_SHARE } from './effects/open-files.ts';
 import { MODULES, UNBUILT } from './modules/catalogue.ts';
-import type { ModuleDefinition, ModuleSettings } from './modules/module.ts';
-import { workerManagerDeclaration } from './modules/worker-manager/config.ts';
+import type { BrowserLimits, ChosenAdapter, ModuleDefinition, ModuleSettings, StreamLimits } from './modules/module.ts';
+import { streamDeclaration } from './modules/stream/config.ts';
+import { authFunctionOf, workerManagerDeclaration } from './modules/worker-manager/config.ts';
 import type { ChannelSettings } from './router/channels.ts';
 
 /** The engine cannot start; the process ends with the code (7 port in use, 78 configuration). */
@@ -29,7 +32,7 @@ export function declareModules(): {
 
 export interface ListedModule {
   readonly name: string;
-  readonly adapter: string | undefined;
+  readonly adapter: ChosenAdapter | undefined;
   readonly definition: ModuleDefinition;
   readonly config: unknown;
 }
@@ -38,7 +41,7 @@ export interface ListedModule {
 export function listModules(config: LoadedConfig): ListedModule[] {
   return config.modules.map(({ name, adapter, config: moduleConfig }) => ({
     name,
-    adapter: adapter?.name,
+    adapter,
     definition: definitionOf(name),
     config: moduleConfig,
   }));
@@ -46,23 +49,49 @@ export function listModules(config: LoadedConfig): ListedModule[] {
 
 /** Below this many open files a busy engine meets the limit before its own limits act (guarantees 4). */
 const OPEN_FILES_ADVISED = 65_536;
-/** What connections may take of them; the rest is for everything else the process opens. */
-const OPEN_FILES_SHARE = 0.9;
 
 export function startWarnings(config: LoadedConfig, openFiles: number | undefined): readonly string[] {
-  if (openFiles === undefined || openFiles >= OPEN_FILES_ADVISED) return config.warnings;
+  const warnings = securityWarnings(config);
+  if (openFiles === undefined || openFiles >= OPEN_FILES_ADVISED) return warnings;
   const text =
     `At most ${openFiles} files may be open, so no more than ${Math.floor(openFiles * OPEN_FILES_SHARE)} connections ` +
     `are taken. Raise the limit to ${OPEN_FILES_ADVISED} (ulimit -n, or LimitNOFILE in systemd)`;
-  return [...config.warnings, text];
+  return [...warnings, text];
+}
+
+/** What the file itself is warned of, and ports that let strangers in. */
+function securityWarnings(config: LoadedConfig): readonly string[] {
+  const open = modulesOf(config, workerManagerDeclaration)
+    .filter(({ config: port }) => port.rbac !== undefined && authFunctionOf(port) === undefined)
+    .map(({ path }) => {
+      const message = 'No auth_function_id: everybody who reaches the port may call what expose_functions names.';
+      return formatProblem({
+        ...config.locate({ path: [...path, 'config', 'rbac'], at: 'key', message }),
+        excerpt: '',
+      });
+    });
+  const streams = modulesOf(config, streamDeclaration)
+    .filter(({ config: port }) => port.auth_function === undefined && !isLoopbackHost(port.host))
+    .map(
+      ({ config: port, path }) =>
+        `${path}.config has no auth_function, and '${port.host}' can be reached from other machines: everybody who ` +
+        'reaches the port may read every stream',
+    );
+  return [...config.warnings, ...open, ...streams];
 }
 
 export function moduleSettings({ settings }: LoadedConfig, openFiles: number | undefined): ModuleSettings {
-  const { trusted } = settings.limits;
+  const { trusted, http } = settings.limits;
   const affordable = openFiles === undefined ? Number.POSITIVE_INFINITY : Math.floor(openFiles * OPEN_FILES_SHARE);
   return {
+    isDropIn: settings.compat === 'iii',
     bridgeToken: settings.bridge_token,
     allowedHosts: settings.allowed_hosts,
+    trustedProxies: settings.trusted_proxies,
+    http: {
+      connectionsMax: Math.min(http.connections, affordable),
+      bodyBuffersBytesMax: http.body_buffers_bytes,
+    },
     trusted: {
       frameBytes: trusted.frame_bytes,
       connectionsMax: Math.min(trusted.connections, affordable),
@@ -74,6 +103,51 @@ export function moduleSettings({ settings }: LoadedConfig, openFiles: number | u
       functionsPerWorker: trusted.functions_per_worker,
       triggersPerWorker: trusted.triggers_per_worker,
     },
+    browser: browserLimits(settings.limits.browser, affordable),
+    stream: streamLimits(settings.limits, affordable),
+  };
+}
+
+function streamLimits({ stream, engine }: LoadedConfig['settings']['limits'], affordable: number): StreamLimits {
+  return {
+    frameBytes: stream.frame_bytes,
+    connectionsMax: Math.min(stream.connections, affordable),
+    connectionsPerSecondMax: stream.connections_per_second,
+    perAddress: {
+      connectionsMax: stream.connections_per_address,
+      connectionsPerSecondMax: stream.connections_per_second_per_address,
+    },
+    outboundBufferBytes: stream.outbound_buffer_bytes,
+    outboundMessages: stream.outbound_messages,
+    messages: { perSecond: stream.messages_per_second, burst: stream.messages_burst },
+    subscriptions: stream.subscriptions,
+    valueBytes: stream.value_bytes,
+    historyEvents: stream.history_events,
+    historyMs: stream.history_ms,
+    historyBytes: stream.history_bytes,
+    allBuffersBytes: engine.outbound_buffers_bytes,
+  };
+}
+
+function browserLimits(browser: LoadedConfig['settings']['limits']['browser'], affordable: number): BrowserLimits {
+  return {
+    frameBytes: browser.frame_bytes,
+    connectionsMax: Math.min(browser.connections, affordable),
+    connectionsPerSecondMax: browser.connections_per_second,
+    perAddress: {
+      connectionsMax: browser.connections_per_address,
+      connectionsPerSecondMax: browser.connections_per_second_per_address,
+    },
+    messages: { perSecond: browser.messages_per_second, burst: browser.messages_burst },
+    authCalls: browser.auth_calls,
+    askMs: browser.ask_timeout_ms,
+    registrationMs: browser.registration_timeout_ms,
+    outboundBufferBytes: browser.outbound_close_bytes,
+    outboundCloseBytes: browser.outbound_close_bytes,
+    inFlightPerWorker: browser.in_flight_per_worker,
+    inFlightPerCaller: browser.in_flight_per_caller,
+    functionsPerWorker: browser.functions_per_worker,
+    triggersPerWorker: browser.triggers_per_worker,
   };
 }
 
@@ -90,16 +164,17 @@ export function channelSettings({ settings }: LoadedConfig): ChannelSettings {
 
 /** A worker port gives full power over the engine: beyond this machine it needs a token (X2). */
 export function assertSafeToStart(config: LoadedConfig): void {
-  if (config.settings.strict && config.warnings.length > 0) {
-    throw new StartError(78, `strict: true turns warnings into errors:\n${config.warnings.join('\n')}`);
+  const warnings = securityWarnings(config);
+  if (config.settings.strict && warnings.length > 0) {
+    throw new StartError(78, `strict: true turns warnings into errors:\n${warnings.join('\n')}`);
   }
   if (config.settings.bridge_token !== undefined) return;
   for (const { config: port, path } of modulesOf(config, workerManagerDeclaration)) {
-    if (isLoopbackHost(port.host)) continue;
-    const text =
-      `${path}.config.host: '${port.host}' can be reached from other machines, and a worker port gives full power ` +
-      'over the engine. Set bridge_token (at least 32 bytes), or use 127.0.0.1';
-    throw new StartError(78, text);
+    if (port.rbac !== undefined || isLoopbackHost(port.host)) continue;
+    const message =
+      `'${port.host}' can be reached from other machines, and a worker port gives full power over the engine. ` +
+      'Set bridge_token (at least 32 bytes), or use 127.0.0.1.';
+    throw new StartError(78, formatProblem(config.locate({ path: [...path, 'config', 'host'], at: 'value', message })));
   }
 }
 

@@ -5,8 +5,12 @@ import { CallTable } from '../../src/core/call-table.ts';
 import type { Executor } from '../../src/core/executor.ts';
 import { selectWorker } from '../../src/core/select-worker.ts';
 import { rawJson } from '../../src/protocol/byte-string.ts';
+import { CompactDecoder } from '../../src/protocol/compact-decode.ts';
+import { CompactEncoder } from '../../src/protocol/compact-encode.ts';
 import { decodeWorkerFrame } from '../../src/protocol/decode.ts';
 import { encodeEngineFrame } from '../../src/protocol/encode.ts';
+import { readShape, type Shape } from '../../src/protocol/shape.ts';
+import { nodeMemory } from '../../src/sdk/memory-node.ts';
 import { makePayload } from '../support/part.ts';
 
 export interface Step {
@@ -17,7 +21,16 @@ export interface Step {
 const ID = '00000000-aaaa-4bbb-8ccc-000000000000';
 
 export function steps(): Step[] {
-  return [100, 1024, 16 * 1024].flatMap((bytes) => frameSteps(bytes)).concat(choosing(1), choosing(16), callStep());
+  const sizes = [100, 1024, 16 * 1024];
+  return [
+    ...sizes.flatMap((bytes) => frameSteps(bytes)),
+    ...sizes.flatMap((bytes) => payloadSteps(`an order, ${bytes} B`, makePayload(bytes))),
+    ...payloadSteps('rows of a table, 1024 B', makeRows(1024)),
+    ...payloadSteps('a text, 1024 B', makeText(1024)),
+    choosing(1),
+    choosing(16),
+    callStep(),
+  ];
 }
 
 function frameSteps(bytes: number): Step[] {
@@ -42,12 +55,69 @@ function frameSteps(bytes: number): Step[] {
   ];
 }
 
+/** A payload into the memory of a message and out of it, in both forms. */
+function payloadSteps(name: string, value: unknown): Step[] {
+  const memory = Buffer.allocUnsafeSlow(64 * 1024);
+  const shapes: Shape[] = [];
+  const asked: string[] = [];
+  const encoder = new CompactEncoder(nodeMemory, (keyList) => asked.push(keyList));
+  const decoder = new CompactDecoder(nodeMemory, (number) => shapes[number]);
+  const writeCompact = (): number => {
+    encoder.release();
+    const payload = encoder.encode(value);
+    if (payload === undefined) throw new Error(`${name} has no compact form`);
+    nodeMemory.copy(encoder.memory, payload.start, payload.start + payload.length, memory, 0);
+    return payload.length;
+  };
+  // The second time the encoder asks for numbers.
+  for (let round = 0; round < 2; round++) writeCompact();
+  for (const keyList of asked) {
+    const shape = readShape(keyList);
+    if (shape !== undefined) encoder.learn(shape, shapes.push(shape) - 1);
+  }
+  const compact = Buffer.from(memory.subarray(0, writeCompact()));
+  const text = Buffer.from(JSON.stringify(value));
+  return [
+    { name: `write JSON: ${name}`, run: () => memory.write(JSON.stringify(value)) },
+    { name: `write compact: ${name}`, run: writeCompact },
+    { name: `read JSON: ${name}`, run: () => weigh(JSON.parse(text.toString('utf8'))) },
+    { name: `read compact: ${name}`, run: () => weigh(decoder.decode(compact, 0, compact.length)) },
+  ];
+}
+
+function weigh(value: unknown): number {
+  return Object.keys(value as object).length;
+}
+
+function makeRows(bytes: number): unknown {
+  const rows: object[] = [];
+  for (let at = 1; JSON.stringify(rows).length < bytes - 200; at++) {
+    const address = { street: `Main Street ${at}`, zip: '12345', city: 'Springfield' };
+    const score = Math.round(1e6 / at) / 100;
+    rows.push({
+      id: `usr_${at * 7919}`,
+      email: `person${at}@example.com`,
+      active: at % 2 === 0,
+      score,
+      address,
+      tags: ['a'],
+    });
+  }
+  return rows;
+}
+
+function makeText(bytes: number): unknown {
+  const sentence = 'The quick brown fox jumps over the lazy dog, again and again, until evening. ';
+  const article = { title: 'Hello "world"', author: { name: 'Jane Doe', mail: 'jane@example.com' }, body: '' };
+  return { ...article, body: sentence.repeat((bytes - JSON.stringify(article).length) / sentence.length) };
+}
+
 function choosing(workers: number): Step {
   const executors = Array.from({ length: workers }, (_, index) => executor(index));
   const candidates = { executors, next: 0 };
   return {
     name: `choose among ${workers} worker${workers === 1 ? '' : 's'}`,
-    run: () => selectWorker(candidates, 'least_in_flight')?.generation ?? 0,
+    run: () => selectWorker(candidates, 'least_in_flight')?.inFlightMax ?? 0,
   };
 }
 
@@ -75,6 +145,6 @@ function callStep(): Step {
   };
 }
 
-function executor(generation: number): Executor {
-  return { generation: generation + 1, inFlight: generation % 3, inFlightMax: 1024, isAccepting: true };
+function executor(index: number): Executor {
+  return { inFlight: index % 3, inFlightMax: 1024, isAccepting: true };
 }

@@ -33,7 +33,7 @@ export interface CellResult {
   readonly serverRssMib: number;
 }
 
-interface Part {
+export interface Part {
   readonly child: ChildProcess;
   ask<T>(message: object): Promise<T>;
 }
@@ -87,7 +87,7 @@ export async function measureCell(contender: Contender, spec: CellSpec): Promise
   }
 }
 
-async function startPart(command: readonly string[], args: readonly string[]): Promise<Part> {
+export async function startPart(command: readonly string[], args: readonly string[]): Promise<Part> {
   const child = spawn(process.execPath, [...command, ...args], { stdio: ['ignore', 'ignore', 'inherit', 'ipc'] });
   return {
     child,
@@ -104,7 +104,7 @@ async function startPart(command: readonly string[], args: readonly string[]): P
   };
 }
 
-async function stop(child: ChildProcess): Promise<void> {
+export async function stop(child: ChildProcess): Promise<void> {
   if (child.exitCode !== null) return;
   const gone = once(child, 'exit');
   child.kill('SIGKILL');
@@ -114,7 +114,7 @@ async function stop(child: ChildProcess): Promise<void> {
 const CLOCK_TICK_US = 10_000;
 
 /** User and system time of the whole process, all threads. */
-function cpuUs(pid: number | undefined): number {
+export function cpuUs(pid: number | undefined): number {
   if (pid === undefined) return 0;
   const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');

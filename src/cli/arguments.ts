@@ -33,7 +33,10 @@ export function parseArguments<F extends FlagTable>(
     if (token.kind === 'positional') operands.push(token.value);
     if (token.kind === 'option') {
       const [name, value] = readOption(token, table);
-      given.set(name, value);
+      given.set(
+        name,
+        flagNamed(name, table)?.kind === 'texts' ? [...textsBefore(given.get(name)), String(value)] : value,
+      );
     }
   }
   const values: Record<string, FlagValue> = {};
@@ -100,12 +103,17 @@ function readOption({ name, rawName, value, inlineValue }: OptionToken, table: F
 
 function absentValue(flag: Flag, env: Environment): FlagValue {
   if (flag.kind === 'switch') return false;
+  if (flag.kind === 'texts') return [];
   const fromEnvironment = flag.env === undefined ? undefined : env[flag.env];
   // A variable that is set but empty counts as absent, as in the configuration file.
   if (flag.env !== undefined && fromEnvironment !== undefined && fromEnvironment !== '') {
     return readFlag(flag, fromEnvironment, flag.env);
   }
   return flag.fallback === undefined ? undefined : readFlag(flag, flag.fallback, 'The default');
+}
+
+function textsBefore(value: FlagValue): readonly string[] {
+  return Array.isArray(value) ? value : [];
 }
 
 function unknownFlag(name: string, rawName: string, table: FlagTable): CliFailure {

@@ -15,36 +15,55 @@ export async function readPayload(
   pairs: readonly string[],
   terminal: Terminal,
 ): Promise<unknown> {
-  const payload = source === undefined ? {} : await readSource(source, terminal);
+  const payload = source === undefined ? {} : await readJson(source, PAYLOAD, terminal);
   return applyPairs(payload, pairs);
 }
 
-async function readSource(source: string, terminal: Terminal): Promise<unknown> {
-  if (source === '-') return parsePayload(await readStdin(terminal), 'stdin');
-  if (!source.startsWith('@')) return parsePayload(source, '--payload');
-  const path = resolve(terminal.cwd, source.slice(1));
-  try {
-    return parsePayload(await readFile(path, 'utf8'), path);
-  } catch (error) {
-    if (!(error instanceof Error && 'code' in error)) throw error;
-    throw usageFailure(`Cannot read the payload from ${path} (${error.code}).`);
-  }
+/** How failures name what was to be read. */
+export interface InputNames {
+  /** `payload`, `value`. */
+  readonly what: string;
+  /** What stands for the text itself: `--payload`. */
+  readonly place: string;
+  readonly hint: string;
 }
 
-async function readStdin(terminal: Terminal): Promise<string> {
-  const text = await terminal.readInput(PAYLOAD_BYTES_MAX);
-  if (text === undefined) throw usageFailure(`The payload on stdin is larger than ${PAYLOAD_BYTES_MAX} bytes.`);
-  return text;
-}
+const PAYLOAD: InputNames = {
+  what: 'payload',
+  place: '--payload',
+  hint: `In a shell, put it into single quotes: --payload '{"sku":"a1"}', or write pairs: sku=a1`,
+};
 
-function parsePayload(text: string, source: string): unknown {
+/** JSON as it was typed, from a file (`@file`), or from stdin (`-`). */
+export async function readJson(source: string, names: InputNames, terminal: Terminal): Promise<unknown> {
+  const { text, place } = await readText(source, names, terminal);
   try {
     return JSON.parse(text);
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
-    throw usageFailure(
-      `The payload from ${source} is not valid JSON: ${reason}.`,
-      `In a shell, put it into single quotes: --payload '{"sku":"a1"}', or write pairs: sku=a1`,
-    );
+    throw usageFailure(`The ${names.what} from ${place} is not valid JSON: ${reason}.`, names.hint);
   }
+}
+
+/** Text as it was typed, from a file (`@file`), or from stdin (`-`). */
+export async function readText(
+  source: string,
+  { what, place }: InputNames,
+  terminal: Terminal,
+): Promise<{ readonly text: string; readonly place: string }> {
+  if (source === '-') return { text: await readStdin(what, terminal), place: 'stdin' };
+  if (!source.startsWith('@')) return { text: source, place };
+  const path = resolve(terminal.cwd, source.slice(1));
+  try {
+    return { text: await readFile(path, 'utf8'), place: path };
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error)) throw error;
+    throw usageFailure(`Cannot read the ${what} from ${path} (${error.code}).`);
+  }
+}
+
+async function readStdin(what: string, terminal: Terminal): Promise<string> {
+  const text = await terminal.readInput(PAYLOAD_BYTES_MAX);
+  if (text === undefined) throw usageFailure(`The ${what} on stdin is larger than ${PAYLOAD_BYTES_MAX} bytes.`);
+  return text;
 }

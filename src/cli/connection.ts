@@ -6,6 +6,8 @@ import { redactUrl } from '../core/redaction.ts';
 import type { Action } from '../sdk/actions.ts';
 import { isSvcError, type SvcError } from '../sdk/errors.ts';
 import { createWorker } from '../sdk/internal.ts';
+import type { StateClient } from '../sdk/state-client.ts';
+import type { SvcStream } from '../sdk/streams.ts';
 import { callFailure } from './call-failure.ts';
 import type { Context } from './command.ts';
 import type { CONNECTION_FLAGS } from './connection-flags.ts';
@@ -21,6 +23,10 @@ export interface CallSettings {
 export interface EngineConnection {
   /** As it may be shown: without user info and query. */
   readonly address: string;
+  readonly state: StateClient;
+  stream(name: string): SvcStream;
+  /** Rejects when the connection is lost; for commands that follow something. */
+  readonly lost: Promise<never>;
   /** The answer, or an `SvcError`. */
   call(functionId: string, payload: unknown, settings?: CallSettings): Promise<unknown>;
 }
@@ -40,6 +46,7 @@ export async function withEngine<T>(
     announce: false,
     reconnect: false,
     handle_signals: false,
+    timeout_ms: flags.timeout,
     ...(token === undefined ? {} : { token }),
     log: (_level, message) => output.detail(message),
   });
@@ -49,13 +56,20 @@ export async function withEngine<T>(
       return await (action === undefined ? caller.trigger(request) : caller.trigger({ ...request, action }));
     } catch (error) {
       // What was lost is the connection, whatever the call that noticed it is told.
-      throw isSvcError(error) && caller.state_of_connection === 'closed' ? lostEngine(error, address) : error;
+      throw isSvcError(error) && caller.state_of_connection === 'closed' ? lostEngine(error.message, address) : error;
     }
   };
+  const lost = new Promise<never>((_, reject) => {
+    caller.on('disconnected', ({ code, reason }) =>
+      reject(lostEngine(`code ${code}${reason && ` ${reason}`}`, address)),
+    );
+  });
+  // Most commands only call, and hear of the loss from their call.
+  lost.catch(() => {});
   try {
     await withinTime(caller.ready(), flags.timeout, address);
     output.detail(`connected to ${address} in ${formatDuration(terminal.elapsedMs() - startedMs)}`);
-    return await use({ address, call });
+    return await use({ address, state: caller.state, stream: (name) => caller.stream(name), lost, call });
   } catch (error) {
     throw isSvcError(error) ? explain(error, address, output.verbose) : error;
   } finally {
@@ -113,7 +127,15 @@ function explain(error: SvcError, address: string, verbose: boolean): CliFailure
       hint: 'Give its bridge token with --token-file <file> or in the variable SVC_TOKEN.',
     });
   }
-  return callFailure(error, { functionId: error.function_id ?? 'The call', verbose });
+  const functionId = error.function_id ?? 'The call';
+  return callFailure(error, { functionId, verbose, hint: hintFor(error) });
+}
+
+/** Functions of a module that the engine was started without. */
+function hintFor({ code, function_id = '' }: SvcError): string | undefined {
+  const module = ['state', 'stream'].find((name) => function_id.startsWith(`${name}::`));
+  if (code !== 'function_not_found' || module === undefined) return undefined;
+  return `The engine runs without its ${module} module: add an entry with name: svc-${module} to its configuration.`;
 }
 
 function unreachable(address: string, reason: string): CliFailure {
@@ -126,10 +148,10 @@ function unreachable(address: string, reason: string): CliFailure {
   });
 }
 
-function lostEngine(error: SvcError, address: string): CliFailure {
+function lostEngine(reason: string, address: string): CliFailure {
   return new CliFailure({
     code: 'ENGINE_UNREACHABLE',
-    message: `Lost the engine at ${address} during the call: ${error.message}.`,
+    message: `Lost the engine at ${address}: ${reason}.`,
     exitCode: EXIT.unreachable,
     details: { address },
   });

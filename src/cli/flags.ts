@@ -27,6 +27,13 @@ export interface TextFlag extends ValueFlagFacts {
   readonly kind: 'text';
 }
 
+/** May be given several times; the values in their order, none when it is absent. */
+export interface TextsFlag extends FlagFacts {
+  readonly kind: 'texts';
+  readonly placeholder: string;
+  readonly fallback?: undefined;
+}
+
 export interface CountFlag extends ValueFlagFacts {
   readonly kind: 'count';
   readonly min: number;
@@ -44,7 +51,7 @@ export interface ChoiceFlag extends ValueFlagFacts {
   readonly choices: readonly string[];
 }
 
-export type ValueFlag = TextFlag | CountFlag | DurationFlag | ChoiceFlag;
+export type ValueFlag = TextFlag | TextsFlag | CountFlag | DurationFlag | ChoiceFlag;
 export type Flag = SwitchFlag | ValueFlag;
 export type FlagTable = Readonly<Record<string, Flag>>;
 
@@ -52,21 +59,24 @@ type ValueOf<F extends Flag> = F extends { readonly choices: readonly (infer Cho
   ? Choice
   : F extends CountFlag | DurationFlag
     ? number
-    : string;
+    : F extends TextsFlag
+      ? readonly string[]
+      : string;
 
 /** The values of a table of flags: undefined is possible only where there is no fallback. */
 export type FlagValues<T extends FlagTable> = {
   readonly [Name in keyof T]: T[Name] extends SwitchFlag
     ? boolean
-    : ValueOf<T[Name]> | (T[Name] extends { readonly fallback: string } ? never : undefined);
+    : ValueOf<T[Name]> | (T[Name] extends { readonly fallback: string } | TextsFlag ? never : undefined);
 };
 
-export type FlagValue = string | number | boolean | undefined;
+export type FlagValue = string | number | boolean | readonly string[] | undefined;
 
 /** The value behind the text, or a failure that names flag (or variable), text and what was expected. */
 export function readFlag(flag: ValueFlag, text: string, source: string): string | number {
   switch (flag.kind) {
     case 'text':
+    case 'texts':
       if (text === '') throw usageFailure(`${source} is empty: expected ${flag.placeholder}.`);
       return text;
     case 'count':

@@ -16,6 +16,8 @@ export interface LoadedConfig {
   /** Those that run unasked, then in the order of the file: those under `workers`, then those under `modules`. */
   readonly modules: readonly LoadedModule[];
   readonly warnings: readonly string[];
+  /** What is found to be wrong with it later, at its place in the file. */
+  locate(problem: FieldProblem): ConfigProblem;
 }
 
 export type LoadResult =
@@ -44,7 +46,7 @@ export function loadConfig({ text, file, env, declarations, unbuilt }: ConfigSou
   const { workers: _workers, modules: _modules, ...settings } = checked.value;
   const found = [...findContradictions(settings), ...problems];
   if (found.length + expanded.problems.length > 0) return refuse(document, expanded.problems, found);
-  return { ok: true, config: { settings, modules, warnings: document.warnings } };
+  return { ok: true, config: { settings, modules, warnings: document.warnings, locate: document.locate } };
 }
 
 /** The entries of one module, with the type of its configuration. */

@@ -12,8 +12,8 @@ export interface LoadedModule<C = unknown> {
   readonly config: C;
   /** Only of modules that take one. */
   readonly adapter?: LoadedAdapter;
-  /** `workers[0]`: where it stands in the file. */
-  readonly path: string;
+  /** Where it stands in the file; empty for one that runs although no entry names it. */
+  readonly path: Path;
 }
 
 export interface LoadedAdapter {
@@ -52,16 +52,25 @@ export function readModules(
   const reading: Reading = { catalogue, isHidden, problems: [], listed: new Map() };
   const listed = entries.flatMap((entry) => readEntry(entry, reading) ?? []);
   const implied = catalogue.declarations
-    .filter((declaration) => declaration.alwaysLoaded && !reading.listed.has(declaration))
+    .filter((declaration) => declaration.alwaysLoaded && !isReplaced(declaration, listed))
     .map(withDefaults);
   return { modules: [...implied, ...listed], problems: reading.problems };
+}
+
+/** Whether an entry takes the place of the module that would run unasked. */
+function isReplaced(declaration: ModuleDeclaration, listed: readonly LoadedModule[]): boolean {
+  return listed.some(
+    // A config that is wrong has no value; it is told as such, and nothing runs.
+    ({ declaration: own, config }) =>
+      own === declaration && (config === undefined || (declaration.standsForDefault?.(config) ?? true)),
+  );
 }
 
 /** A module that runs although no entry names it. */
 function withDefaults(declaration: ModuleDeclaration): LoadedModule {
   const checked = checkValue(declaration.config, {});
   if (!checked.ok) throw new Error(`The defaults of ${declaration.name} break its own schema`);
-  return { declaration, name: declaration.name, config: checked.value, path: '(default)' };
+  return { declaration, name: declaration.name, config: checked.value, path: [] };
 }
 
 interface Reading {
@@ -104,8 +113,14 @@ function readEntry({ value, path }: ListEntry, reading: Reading): LoadedModule |
   refuseRepetition(declaration, path, named.path, reading);
   const configPath = [...path, 'config'];
   const given = value.config ?? {};
+  const known = reading.problems.length;
   const config = check(configSchema(declaration), given, configPath, reading);
-  const loaded = { declaration, name: declaration.name, path: formatPath(path) };
+  if (reading.problems.length === known) {
+    for (const problem of declaration.contradictions?.(config) ?? []) {
+      reading.problems.push({ ...problem, path: [...configPath, ...problem.path] });
+    }
+  }
+  const loaded = { declaration, name: declaration.name, path };
   if (declaration.adapters.length === 0) return { ...loaded, config };
   const adapter = readAdapter(
     declaration,

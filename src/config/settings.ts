@@ -1,5 +1,6 @@
 // The top-level settings that this version reads, and the refusal of those that belong to later ones (decisions 29).
 
+import { parseAddressBlock } from '../core/address-block.ts';
 import type { ValueOf } from '../core/fields.ts';
 import {
   anything,
@@ -15,6 +16,7 @@ import {
   text,
 } from '../core/fields.ts';
 import type { FieldProblem } from '../core/fields-check.ts';
+import { readListedPlaces } from '../core/outgoing-rules.ts';
 
 const KIB = 1024;
 const MIB = 1024 * KIB;
@@ -60,6 +62,58 @@ const engineLimits = fields({
   channel_spills_bytes: limit(GIB, 0, 1024 * GIB, 'Bytes of all channels together kept in temporary files'),
 });
 
+/** Limits of ports with `rbac`, for connections that nobody trusts. */
+const browserLimits = fields({
+  frame_bytes: limit(MIB, KIB, 256 * MIB, 'Largest message; a larger one closes its connection (1009)'),
+  connections: limit(10_000, 1, 1_000_000, 'Open connections of one port; one more is answered 503'),
+  connections_per_second: limit(500, 1, 100_000, 'New connections of one port per second; more are answered 429'),
+  connections_per_address: limit(200, 1, 1_000_000, 'Open connections of one address; one more is answered 429'),
+  connections_per_second_per_address: limit(50, 1, 100_000, 'New ones per second; more are answered 429'),
+  auth_calls: limit(256, 1, 100_000, 'Newcomers whom the auth function looks at; one more is answered 503'),
+  ask_timeout_ms: limit(5_000, 1, 3_600_000, 'How long auth functions, registration hooks and middleware may take'),
+  registration_timeout_ms: limit(60_000, 1_000, 3_600_000, 'Time to register or call something; then closed (4401)'),
+  outbound_close_bytes: limit(4 * MIB, KIB, GIB, 'Bytes waiting for one connection, above which it is closed (4408)'),
+  in_flight_per_worker: limit(1024, 1, 1_000_000, 'Calls that one connection runs at a time'),
+  in_flight_per_caller: limit(64, 1, 1_000_000, 'Calls that one connection waits for at a time'),
+  functions_per_worker: limit(100, 1, 1_000_000, 'Functions that one connection may register'),
+  triggers_per_worker: limit(100, 1, 1_000_000, 'Triggers that one connection may register'),
+  messages_per_second: limit(
+    200,
+    1,
+    1_000_000,
+    'Messages of one connection; more are refused, after 10 s closed (4429)',
+  ),
+  messages_burst: limit(400, 1, 1_000_000, 'Messages that one connection may send at once'),
+});
+
+/** Limits of the stream server, for clients that nobody trusts, and of what its store keeps. */
+const streamLimits = fields({
+  frame_bytes: limit(
+    64 * KIB,
+    KIB,
+    16 * MIB,
+    'Largest message from a client; a larger one closes its connection (1009)',
+  ),
+  connections: limit(50_000, 1, 1_000_000, 'Open connections; one more is answered 503'),
+  connections_per_second: limit(500, 1, 100_000, 'New connections per second; more are answered 429'),
+  connections_per_address: limit(200, 1, 1_000_000, 'Open connections of one address; one more is answered 429'),
+  connections_per_second_per_address: limit(50, 1, 100_000, 'New ones per second; more are answered 429'),
+  outbound_buffer_bytes: limit(MIB, KIB, GIB, 'Bytes of events unread by one client, above which it is closed (4408)'),
+  outbound_messages: limit(1_000, 1, 1_000_000, 'Messages unread by one client, above which it is closed (4408)'),
+  messages_per_second: limit(200, 1, 1_000_000, 'Messages of one client; more are refused, after 10 s closed (4429)'),
+  messages_burst: limit(400, 1, 1_000_000, 'Messages that one client may send at once'),
+  subscriptions: limit(100, 1, 100_000, 'Subscriptions of one connection; one more is refused'),
+  value_bytes: limit(4 * MIB, 1, 7 * MIB, 'Largest item; a larger one is answered PAYLOAD_TOO_LARGE'),
+  history_events: limit(1_000, 0, 1_000_000, 'Events kept of one group for clients that come back'),
+  history_ms: limit(300_000, 0, 86_400_000, 'How long they are kept'),
+  history_bytes: limit(MIB, 0, GIB, 'Bytes of them kept of one group'),
+});
+
+const httpLimits = fields({
+  connections: limit(10_000, 1, 1_000_000, 'Open connections of the HTTP port; one more is answered 503'),
+  body_buffers_bytes: limit(256 * MIB, MIB, 64 * GIB, 'Bytes of request bodies kept in memory; more are answered 503'),
+});
+
 export const topLevel = fields({
   workers: listOf(anything(), { default: [], help: 'Modules to run, by name' }),
   modules: listOf(anything(), { default: [], help: 'Modules to run, by class' }),
@@ -87,22 +141,37 @@ export const topLevel = fields({
   limits: fields({
     trusted: trustedLimits,
     engine: engineLimits,
-    browser: notYet('limits.browser'),
-    stream: notYet('limits.stream'),
-    http: notYet('limits.http'),
+    browser: browserLimits,
+    stream: streamLimits,
+    http: httpLimits,
   }),
-  trusted_proxies: notYet('trusted_proxies'),
-  outgoing: notYet('outgoing'),
+  trusted_proxies: listOf(text(), {
+    default: [],
+    help: 'Addresses or CIDR blocks of proxies whose X-Forwarded-For is believed',
+  }),
+  outgoing: fields({
+    allow: listOf(text(), {
+      default: [],
+      help: 'Hosts, addresses, CIDR blocks that URL functions may reach in plain http, on any port, also inside',
+    }),
+  }),
   cluster: notYet('cluster'),
 });
 
 export type Settings = Omit<ValueOf<typeof topLevel>, 'workers' | 'modules'>;
 
 /** Settings that are right one by one and wrong together. */
-export function findContradictions({ limits }: Settings): readonly FieldProblem[] {
+export function findContradictions({ limits, trusted_proxies: proxies, outgoing }: Settings): readonly FieldProblem[] {
+  const strangers = proxies.flatMap((text, index): FieldProblem[] => {
+    if (parseAddressBlock(text) !== undefined) return [];
+    const message = `Must be an address or a CIDR block such as 10.0.0.0/8, found '${text}'.`;
+    return [{ path: ['trusted_proxies', index], at: 'value', message }];
+  });
+  strangers.push(...unlistable(outgoing.allow));
   const { outbound_buffer_bytes: bufferBytes, outbound_close_bytes: closeBytes } = limits.trusted;
-  if (closeBytes >= bufferBytes) return [];
+  if (closeBytes >= bufferBytes) return strangers;
   return [
+    ...strangers,
     {
       path: ['limits', 'trusted', 'outbound_close_bytes'],
       at: 'value',
@@ -111,6 +180,14 @@ export function findContradictions({ limits }: Settings): readonly FieldProblem[
         'a slow worker would be closed before it is spared new calls.',
     },
   ];
+}
+
+function unlistable(entries: readonly string[]): FieldProblem[] {
+  return entries.flatMap((text, index): FieldProblem[] => {
+    if (!('wrong' in readListedPlaces([text]))) return [];
+    const message = `Must be a host name, an address or a CIDR block such as 10.0.0.0/8, found '${text}'.`;
+    return [{ path: ['outgoing', 'allow', index], at: 'value', message }];
+  });
 }
 
 function limit(byDefault: number, min: number, max: number, help: string) {

@@ -9,12 +9,15 @@ export type GateVerdict = 'open' | 'full' | 'too_fast';
 
 export class ConnectionGate {
   readonly #limits: GateLimits;
+  readonly #takeRoom: () => boolean;
   #open = 0;
   #secondStartMs = Number.NEGATIVE_INFINITY;
   #takenInSecond = 0;
 
-  constructor(limits: GateLimits) {
+  /** `takeRoom`: asks the whole process for room for one more; false makes the gate full. */
+  constructor(limits: GateLimits, takeRoom: () => boolean = () => true) {
     this.#limits = limits;
+    this.#takeRoom = takeRoom;
   }
 
   /** Asks for one more connection; counts it if the answer is `open`. */
@@ -25,6 +28,7 @@ export class ConnectionGate {
       this.#takenInSecond = 0;
     }
     if (this.#takenInSecond >= this.#limits.connectionsPerSecondMax) return 'too_fast';
+    if (!this.#takeRoom()) return 'full';
     this.#takenInSecond++;
     this.#open++;
     return 'open';

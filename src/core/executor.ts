@@ -1,8 +1,7 @@
-// What the pure tables need to know of a worker connection. The router's session implements it.
+// What the pure tables need to know of a worker connection. The router's session implements it. Ownership goes by the
+// object, which is never used for another connection, and never by a name (W3).
 
 export interface Executor {
-  /** Rises with every connection the engine accepts and is never reused: ownership goes by it, never by name (W3). */
-  readonly generation: number;
   /** Calls handed to it that have no result yet. */
   inFlight: number;
   readonly inFlightMax: number;

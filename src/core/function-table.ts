@@ -4,7 +4,7 @@
 // Neighbours: `router/functions.ts` writes worker registrations, `router/invoke.ts` reads.
 // Invariants:
 //   F1  A function exists exactly while at least one live registration for its id exists.
-//   F2  A registration belongs to one executor; only that executor's generation can remove it (W3).
+//   F2  A registration belongs to one executor; only that very object can remove it (W3).
 //   F3  An id that a module provides cannot be registered by a worker.
 
 import type { RawJson } from '../protocol/byte-string.ts';
@@ -45,6 +45,7 @@ export type RegisterOutcome =
 export class FunctionTable<E extends Executor, B> {
   readonly #entries = new Map<string, FunctionEntry<E, B>>();
   readonly #balanceOf: (functionId: string) => Balance;
+  #version = 0;
 
   constructor(balanceOf: (functionId: string) => Balance) {
     this.#balanceOf = balanceOf;
@@ -58,8 +59,9 @@ export class FunctionTable<E extends Executor, B> {
     return this.#entries.values();
   }
 
-  get size(): number {
-    return this.#entries.size;
+  /** Another number after every change. */
+  get version(): number {
+    return this.#version;
   }
 
   addBuiltin(entry: BuiltinFunction<B>): void {
@@ -69,6 +71,7 @@ export class FunctionTable<E extends Executor, B> {
 
   /** Upsert: the same executor registering again replaces what it said before. */
   register(id: string, executor: E, facts: FunctionFacts): RegisterOutcome {
+    this.#version++;
     const entry = this.#entries.get(id);
     if (entry === undefined) {
       const balance = this.#balanceOf(id);
@@ -94,6 +97,7 @@ export class FunctionTable<E extends Executor, B> {
     if (entry === undefined || entry.kind === 'builtin') return false;
     const index = entry.executors.indexOf(executor);
     if (index < 0) return false;
+    this.#version++;
     entry.executors.splice(index, 1);
     entry.facts.splice(index, 1);
     entry.next = 0;

@@ -1,4 +1,5 @@
 import type { FieldsSchema } from './fields.ts';
+import type { FieldProblem } from './fields-check.ts';
 
 /** What the configuration must know of a module without loading any of its code. */
 export interface ModuleDeclaration<C = unknown> {
@@ -14,8 +15,12 @@ export interface ModuleDeclaration<C = unknown> {
   readonly alwaysLoaded: boolean;
   /** Without `adapter`, which is declared beside it. */
   readonly config: FieldsSchema<C>;
+  /** Of a module that runs unasked: whether an entry takes the place of that. Absent: every one does. */
+  standsForDefault?(config: C): boolean;
   /** The first is the default. Empty: the module takes no adapter. */
   readonly adapters: readonly AdapterDeclaration[];
+  /** What is right key by key and wrong together, by the path below `config`. */
+  contradictions?(config: C): readonly FieldProblem[];
 }
 
 export interface AdapterDeclaration<C = unknown> {

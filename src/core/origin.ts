@@ -9,6 +9,7 @@ export function originOffence(headers: RequestOrigin, rules: OriginRules): strin
   }
   // Servers and tools send no Origin; browsers always do.
   if (origin === undefined || rules.allowedOrigins.includes(origin.toLowerCase())) return undefined;
+  if (rules.servesOwnPages === true && rules.allowedOrigins.length === 0 && isSameHost(origin, host)) return undefined;
   return `Origin ${quote(origin)} is not allowed; name it in allowed_origins of this listener`;
 }
 
@@ -24,6 +25,8 @@ export interface OriginRules {
   readonly allowedHosts: readonly string[];
   /** Whole origins, lower case. */
   readonly allowedOrigins: readonly string[];
+  /** Where no origin is listed: whether pages of the very host that is asked may come, whatever their port. */
+  readonly servesOwnPages?: boolean;
 }
 
 const LOOPBACK_NAMES = ['localhost', '127.0.0.1', '[::1]'];
@@ -31,8 +34,17 @@ const LOOPBACK_NAMES = ['localhost', '127.0.0.1', '[::1]'];
 /** Bound to every address of the machine: then any address is served, but still no name it was not told. */
 const ANY_ADDRESS = ['0.0.0.0', '::', '[::]'];
 
+/** Decisions 42: the same host name, any port. */
+function isSameHost(origin: string, host: string): boolean {
+  return URL.canParse(origin) && new URL(origin).hostname === hostName(host);
+}
+
+function hostName(header: string): string {
+  return header.toLowerCase().replace(/:\d+$/, '');
+}
+
 function isServedHost(header: string, { boundHost, allowedHosts }: OriginRules): boolean {
-  const name = header.toLowerCase().replace(/:\d+$/, '');
+  const name = hostName(header);
   const told = [...LOOPBACK_NAMES, ...[boundHost.toLowerCase(), ...allowedHosts].map(hostInUrl)];
   if (told.includes(name)) return true;
   return ANY_ADDRESS.includes(boundHost) && IP_ADDRESS.test(name);

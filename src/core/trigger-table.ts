@@ -7,7 +7,7 @@
 //   bound    its provider has it
 //   refused  its provider said no; it stays listed with the reason until its owner leaves or the type returns
 // Invariants:
-//   T1  A binding is owned by one executor, or by nobody (durable); only its owner's generation takes it along.
+//   T1  A binding is owned by one executor, or by nobody (durable); only that very object takes it along.
 //   T2  A type has at most one provider. A module's type cannot be replaced by a worker.
 //   T3  When a type's provider leaves, its bindings are parked, never lost.
 
@@ -38,22 +38,22 @@ export interface TriggerBinding<E extends Executor> {
   readonly metadata: RawJson | undefined;
   /** The connection that registered it; `undefined` for a durable one. */
   readonly owner: E | undefined;
+  /** Function that is asked before each call of the target; set by a module's type when it accepts the config. */
+  conditionFunctionId: string | undefined;
   state: 'parked' | 'bound' | 'refused';
+  /** A newer binding has what this one asks for; it gets it back when that one goes (decisions 26). */
+  isDisplaced: boolean;
   /** Why it was refused, or why its last firing never reached the handler. */
   error: string | undefined;
   lastFiredAtMs: number | undefined;
+  /** What it does and when, as one text; made when it is first compared. */
+  face: string | undefined;
 }
 
 export type NewBinding<E extends Executor> = Pick<
   TriggerBinding<E>,
   'id' | 'type' | 'functionId' | 'config' | 'metadata' | 'owner'
 >;
-
-/** What leaves with a connection. */
-export interface WithdrawnTriggers<E extends Executor> {
-  readonly removed: TriggerBinding<E>[];
-  readonly parked: TriggerBinding<E>[];
-}
 
 export class TriggerTable<E extends Executor, M> {
   readonly #types = new Map<string, TriggerType<E, M>>();
@@ -99,10 +99,13 @@ export class TriggerTable<E extends Executor, M> {
   }
 
   /** Takes the type away if it is this executor's, and parks its bindings. */
-  unregisterType(id: string, executor: E): TriggerBinding<E>[] {
-    if (!this.isProvider(id, executor)) return [];
+  unregisterType(id: string, executor: E): void {
+    if (!this.isProvider(id, executor)) return;
     this.#types.delete(id);
-    return this.#parkAll(id);
+    for (const binding of this.bindingsOf(id)) {
+      binding.state = 'parked';
+      binding.error = undefined;
+    }
   }
 
   isProvider(typeId: string, executor: E): boolean {
@@ -119,7 +122,15 @@ export class TriggerTable<E extends Executor, M> {
   add(binding: NewBinding<E>): { added: TriggerBinding<E>; replaced: TriggerBinding<E> | undefined } {
     const replaced = this.#bindings.get(binding.id);
     if (replaced !== undefined) this.remove(replaced);
-    const added: TriggerBinding<E> = { ...binding, state: 'parked', error: undefined, lastFiredAtMs: undefined };
+    const added: TriggerBinding<E> = {
+      ...binding,
+      conditionFunctionId: undefined,
+      state: 'parked',
+      isDisplaced: false,
+      error: undefined,
+      lastFiredAtMs: undefined,
+      face: undefined,
+    };
     this.#bindings.set(added.id, added);
     this.#byType.add(added.type, added);
     this.#byFunction.add(added.functionId, added);
@@ -134,21 +145,12 @@ export class TriggerTable<E extends Executor, M> {
     this.#byOwner.remove(binding.owner, binding);
   }
 
-  /** Everything that the executor owns or provides leaves, in one step (W2). */
-  withdraw(executor: E): WithdrawnTriggers<E> {
+  /** Everything that the executor owns or provides leaves, in one step (W2). Returns its own bindings. */
+  withdraw(executor: E): TriggerBinding<E>[] {
     const removed = [...this.#byOwner.of(executor)];
     for (const binding of removed) this.remove(binding);
-    const parked = [...this.#types.keys()].flatMap((type) => this.unregisterType(type, executor));
-    return { removed, parked };
-  }
-
-  #parkAll(type: string): TriggerBinding<E>[] {
-    const parked = [...this.bindingsOf(type)];
-    for (const binding of parked) {
-      binding.state = 'parked';
-      binding.error = undefined;
-    }
-    return parked;
+    for (const type of [...this.#types.keys()]) this.unregisterType(type, executor);
+    return removed;
   }
 }
 
@@ -157,11 +159,13 @@ export class TriggerTable<E extends Executor, M> {
  * of a worker do not double every event. One owner that binds the same thing twice gets it twice.
  */
 export function distinctBindings<E extends Executor>(bindings: Iterable<TriggerBinding<E>>): TriggerBinding<E>[] {
+  const bound = [...bindings].filter(({ state }) => state === 'bound');
+  if (bound.length < 2) return bound;
   const seen = new Map<string, TriggerBinding<E>>();
   const countByOwner = new Map<E | undefined, Map<string, number>>();
-  for (const binding of bindings) {
-    if (binding.state !== 'bound') continue;
-    const face = JSON.stringify([binding.functionId, binding.config, binding.metadata ?? null]);
+  for (const binding of bound) {
+    binding.face ??= JSON.stringify([binding.functionId, binding.config, binding.metadata ?? null]);
+    const { face } = binding;
     const counts = countByOwner.get(binding.owner) ?? new Map<string, number>();
     countByOwner.set(binding.owner, counts);
     const ordinal = counts.get(face) ?? 0;

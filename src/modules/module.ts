@@ -1,20 +1,31 @@
 // The shape of a module: the furniture every room of the engine has. The engine asks no module which one it is.
 
+import type { AddressLimits } from '../core/address-gate.ts';
 import type { GateLimits } from '../core/connection-gate.ts';
-import type { ModuleDeclaration } from '../core/module-declaration.ts';
+import type { MessageRateLimits } from '../core/message-rate.ts';
+import type { AdapterDeclaration, ModuleDeclaration } from '../core/module-declaration.ts';
 import type { Clock } from '../effects/clock.ts';
 import type { Logger } from '../effects/logger.ts';
-import type { BuiltinDefinition, ModuleTriggerType } from '../router/builtin.ts';
+import type { OpenFiles } from '../effects/open-files.ts';
+import type { Random } from '../effects/random.ts';
+import type { AnyBuiltin, ModuleTriggerType } from '../router/builtin.ts';
 import type { RouterPort } from '../router/port.ts';
 import type { Router } from '../router/router.ts';
 import type { SessionLimits } from '../router/session.ts';
+import type { StoreRegistry } from '../store/registry.ts';
 import type { Transport } from '../transport/socket.ts';
 
 /** One entry of `modules/catalogue.ts`. */
 export interface ModuleDefinition {
   readonly declaration: ModuleDeclaration;
   /** `config` is what the declaration's schema made of the file. */
-  create(context: ModuleContext, config: unknown): EngineModule;
+  create(context: ModuleContext, config: unknown, adapter?: ChosenAdapter): EngineModule;
+}
+
+/** The adapter that the file asks for, or the module's default; only modules that take one have it (K2). */
+export interface ChosenAdapter {
+  readonly name: string;
+  readonly config: unknown;
 }
 
 /** What a module may use of the engine. */
@@ -22,24 +33,64 @@ export interface ModuleContext {
   readonly router: RouterPort;
   /** Where worker connections go; for modules that accept them. */
   readonly connections: Pick<Router, 'connect'>;
+  /** Where data is kept; asked for while the module is built, open when it starts. */
+  readonly stores: Pick<StoreRegistry, 'open' | 'backUp' | 'durable'>;
   readonly transport: Transport;
   readonly settings: ModuleSettings;
   readonly clock: Clock;
+  readonly random: Random;
   readonly logger: Logger;
   readonly version: string;
+  /** What accepts connections asks here first. */
+  readonly openFiles: OpenFiles;
   /** Health of every module by name. */
   readonly modulesHealth: () => Readonly<Record<string, ModuleHealth>>;
 }
 
 /** Top-level settings that concern more than one module. */
 export interface ModuleSettings {
+  /** Answer as the peer does wherever our own behaviour differs (decisions 1). */
+  readonly isDropIn: boolean;
   readonly bridgeToken: string | undefined;
   readonly allowedHosts: readonly string[];
+  /** Addresses and CIDR blocks. */
+  readonly trustedProxies: readonly string[];
+  readonly http: { readonly connectionsMax: number; readonly bodyBuffersBytesMax: number };
   readonly trusted: SessionLimits & GateLimits & { readonly frameBytes: number };
+  readonly browser: BrowserLimits;
+  readonly stream: StreamLimits;
+}
+
+/** Of ports with `rbac`. */
+export interface BrowserLimits extends SessionLimits, GateLimits {
+  readonly frameBytes: number;
+  readonly perAddress: AddressLimits;
+  readonly messages: MessageRateLimits;
+  readonly authCalls: number;
+  readonly askMs: number;
+  readonly registrationMs: number;
+}
+
+/** Of the stream server. */
+export interface StreamLimits extends GateLimits {
+  readonly frameBytes: number;
+  readonly perAddress: AddressLimits;
+  readonly outboundBufferBytes: number;
+  readonly outboundMessages: number;
+  readonly messages: MessageRateLimits;
+  /** Of one connection. */
+  readonly subscriptions: number;
+  /** Of one item. */
+  readonly valueBytes: number;
+  readonly historyEvents: number;
+  readonly historyMs: number;
+  readonly historyBytes: number;
+  /** Unread bytes of all connections together. */
+  readonly allBuffersBytes: number;
 }
 
 export interface EngineModule {
-  readonly functions: readonly BuiltinDefinition[];
+  readonly functions: readonly AnyBuiltin[];
   readonly triggerTypes: readonly ModuleTriggerType[];
   /** Takes what it needs of the world: ports, files. Rejects if it cannot; then nothing of it may be left. */
   start(): Promise<void>;
@@ -74,11 +125,16 @@ export const HOLDS_NOTHING = {
 /** Ties a module's code to the type of its configuration. */
 export function defineModule<C>(definition: {
   readonly declaration: ModuleDeclaration<C>;
-  create(context: ModuleContext, config: C): EngineModule;
+  create(context: ModuleContext, config: C, adapter?: ChosenAdapter): EngineModule;
 }): ModuleDefinition {
   return {
     declaration: definition.declaration,
     // The loader has checked the value against this very declaration; the list of modules cannot carry the type.
-    create: (context, config) => definition.create(context, config as C),
+    create: (context, config, adapter) => definition.create(context, config as C, adapter),
   };
+}
+
+/** The adapter's config if that adapter was chosen. The loader has checked it against this very declaration. */
+export function adapterConfig<C>(chosen: ChosenAdapter | undefined, declaration: AdapterDeclaration<C>): C | undefined {
+  return chosen?.name === declaration.name ? (chosen.config as C) : undefined;
 }

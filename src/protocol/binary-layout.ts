@@ -10,10 +10,12 @@
 //                   · a section (u32 length, bytes) for each of the flags METADATA, TRACEPARENT, BAGGAGE, EXTRA
 //                   · the payload, to the end                                                      (from byte 24)
 //   RESULT          u32 id, low · u32 id, high · the payload or error, to the end                  (from byte 16)
+//   SHAPE           u32 number · a key list, JSON; towards the engine a question for its number    (from byte 8)
 //
-// Payloads are JSON text. Whoever only passes them on does not look into them.
+// Payloads are JSON text, or in the compact form of compact-layout.ts. Whoever only passes them on does not look into
+// them.
 
-export const KIND = { control: 1, name: 2, call: 3, result: 4 } as const;
+export const KIND = { control: 1, name: 2, call: 3, result: 4, shape: 5 } as const;
 
 export const FLAG = {
   /** CALL: a section with the metadata, JSON. */
@@ -30,10 +32,12 @@ export const FLAG = {
   payload: 32,
   /** RESULT: the payload is an error. */
   isError: 64,
+  /** CALL, RESULT, where `svc.compact.v1` was chosen: the payload is in the compact form. Never that of an error. */
+  compact: 128,
 } as const;
 
 /** Bytes in front of what a message carries. */
-export const HEADER_BYTES = { control: 8, name: 12, call: 24, result: 16 } as const;
+export const HEADER_BYTES = { control: 8, name: 12, call: 24, result: 16, shape: 12 } as const;
 
 /** Names that one side may give in one direction of one connection. */
 export const NAMES_MAX = 65_536;

@@ -40,6 +40,8 @@ export interface ResultHeader {
 export interface BatchVisitor {
   control(start: number, end: number): void;
   name(number: number, start: number, end: number): void;
+  /** A key list that the sender wants a number for. */
+  shape(start: number, end: number): void;
   call(header: Readonly<CallHeader>): void;
   result(header: Readonly<ResultHeader>): void;
   /** A message cannot be read: it and the rest of the frame are void. */
@@ -107,6 +109,10 @@ export class BatchReader {
         else visitor.refuse(`a name at byte ${at} has no number below ${NAMES_MAX}`);
         return number < NAMES_MAX;
       }
+      case KIND.shape:
+        if (end - at < HEADER_BYTES.shape) return refuseShape(at, visitor);
+        visitor.shape(at + HEADER_BYTES.shape, end);
+        return true;
       case KIND.control:
         visitor.control(at + HEADER_BYTES.control, end);
         return true;
@@ -166,6 +172,11 @@ function refuseResult(bytes: Uint8Array, at: number, end: number, visitor: Batch
   const reason = `the header of a result at byte ${at} does not hold`;
   if (end - at < HEADER_BYTES.result) visitor.refuse(reason);
   else visitor.refuseResult(u32(bytes, at + 8), u32(bytes, at + 12), reason);
+  return false;
+}
+
+function refuseShape(at: number, visitor: BatchVisitor): false {
+  visitor.refuse(`a shape at byte ${at} is shorter than its header`);
   return false;
 }
 

@@ -48,9 +48,16 @@ export class MessageBuffer {
     this.#buffer.write(text, at + HEADER_BYTES.name, 'utf8');
   }
 
+  /** From here on `number` stands for the key list, JSON, wherever a payload refers to it. */
+  shape(number: number, keyList: string): void {
+    const at = this.#begin(HEADER_BYTES.shape + Buffer.byteLength(keyList), KIND.shape, 0, 0);
+    putU32(this.#buffer, at + 8, number);
+    this.#buffer.write(keyList, at + HEADER_BYTES.shape, 'utf8');
+  }
+
   call(call: CallFields): void {
     const { payload, metadata, traceparent, baggage, extra } = call;
-    let flags = payload === undefined ? 0 : FLAG.payload;
+    let flags = flagsOf(payload);
     let bytes = HEADER_BYTES.call + (payload === undefined ? 0 : payload.byteLength);
     if (metadata !== undefined) {
       flags |= FLAG.metadata;
@@ -88,7 +95,7 @@ export class MessageBuffer {
 
   result(idLow: number, idHigh: number, payload: Payload | undefined, isError: boolean): void {
     const bytes = HEADER_BYTES.result + (payload === undefined ? 0 : payload.byteLength);
-    const flags = payload === undefined ? 0 : isError ? FLAG.payload | FLAG.isError : FLAG.payload;
+    const flags = flagsOf(payload) | (payload !== undefined && isError ? FLAG.isError : 0);
     const at = this.#begin(bytes, KIND.result, flags, 0);
     putU32(this.#buffer, at + 8, idLow);
     putU32(this.#buffer, at + 12, idHigh);
@@ -135,6 +142,11 @@ export interface CallFields {
   /** What caused the call, if it was a trigger. */
   readonly extra: ByteString | undefined;
   readonly payload: Payload | undefined;
+}
+
+function flagsOf(payload: Payload | undefined): number {
+  if (payload === undefined) return 0;
+  return payload.isCompact ? FLAG.payload | FLAG.compact : FLAG.payload;
 }
 
 function putU32(buffer: Uint8Array, at: number, value: number): void {

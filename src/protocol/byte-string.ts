@@ -33,6 +33,11 @@ export function rawJson(value: unknown): RawJson {
   return asRawJson(textToByteString(JSON.stringify(value) ?? 'null'));
 }
 
+/** The same for a text. Nearly all that are written on the way of a call need no escape. */
+export function quoted(text: string): RawJson {
+  return PLAIN.test(text) ? asRawJson(`"${text}"`) : rawJson(text);
+}
+
 /** The value behind relayed JSON, for built-in functions. `RawJson` is valid by construction, so this cannot throw. */
 export function parseRawJson(raw: RawJson): unknown {
   return JSON.parse(byteStringToText(raw));
@@ -57,5 +62,6 @@ export function asRawJson(text: ByteString | string): RawJson {
   return text as RawJson;
 }
 
+const PLAIN = /^[\x20\x21\x23-\x5b\x5d-\x7e]*$/;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: the class is "anything that is not ASCII".
 const NOT_ASCII = /[^\x00-\x7f]/;

@@ -13,10 +13,14 @@ export const CLOSE_CODES = {
   tryAgainLater: 1013,
   /** The connection is older than the one that reattached in its place. */
   replaced: 4400,
+  /** Nothing was asked for within the time that a connection has for it. */
+  notRegistered: 4401,
   /** The peer reads too slowly: its outbound buffer passed the limit. */
   tooSlow: 4408,
   /** Nothing was heard from the peer for the liveness limit. */
   silent: 4409,
+  /** More messages than allowed came for longer than allowed. */
+  tooManyMessages: 4429,
   /** The other end of a channel is gone: what it still had to say, or was still to be told, is lost. */
   otherEndGone: 4420,
 } as const;

@@ -72,8 +72,10 @@ export function readEnvelope(bytes: Uint8Array): Envelope | ScanOffence {
 /** The part of `readEnvelope` that costs by the byte, without the text: runs on another thread for large frames. */
 export function locateMembers(bytes: Uint8Array): MemberPlaces | ScanOffence {
   const places: number[] = [];
-  const offender = scanMembers(bytes, (...member) => places.push(...member));
-  return offender ?? Int32Array.from(places);
+  const offender = scanMembers(bytes, (keyStart, keyEnd, start, end) => {
+    places.push(keyStart, keyEnd, start, end);
+  });
+  return offender ?? new Int32Array(places);
 }
 
 /** The rest of `readEnvelope`, for members that were located before. */
@@ -87,9 +89,10 @@ export function envelopeAt(bytes: Uint8Array, places: MemberPlaces): Envelope {
   return envelope;
 }
 
-type OnMember = (keyStart: number, keyEnd: number, start: number, end: number) => void;
+export type OnMember = (keyStart: number, keyEnd: number, start: number, end: number) => void;
 
-function scanMembers(bytes: Uint8Array, onMember: OnMember): ScanOffence | undefined {
+/** Shows each member of an object where it lies. `undefined`: the bytes are one object and nothing else. */
+export function scanMembers(bytes: Uint8Array, onMember: OnMember): ScanOffence | undefined {
   let at = skipSpace(bytes, 0);
   if (bytes[at] !== OPEN_BRACE) return describeOffence(bytes, at);
   at = skipSpace(bytes, at + 1);

@@ -23,6 +23,18 @@ export const ERROR_CODES = {
   UNAUTHORIZED: { meaning: 'A credential is missing or wrong.', httpStatus: 401, retryable: false },
   FORBIDDEN: { meaning: 'This connection may not reach that id.', httpStatus: 403, retryable: false },
   NOT_FOUND: { meaning: 'The thing asked about does not exist.', httpStatus: 404, retryable: false },
+  METHOD_NOT_ALLOWED: {
+    meaning: 'The path exists for other methods; the header Allow names them.',
+    httpStatus: 405,
+    retryable: false,
+  },
+  CONDITION_NOT_MET: { meaning: 'The condition of the HTTP trigger said no.', httpStatus: 422, retryable: false },
+  UNSUPPORTED_MEDIA_TYPE: { meaning: 'The content type is not taken here.', httpStatus: 415, retryable: false },
+  BAD_HANDLER_RESPONSE: {
+    meaning: 'The handler of an HTTP trigger returned something that is no response.',
+    httpStatus: 502,
+    retryable: false,
+  },
   PAYLOAD_TOO_LARGE: { meaning: 'The payload is over its limit.', httpStatus: 413, retryable: false },
   RESULT_TOO_LARGE: { meaning: 'The result is over its limit; ask for less.', httpStatus: 413, retryable: false },
   RATE_LIMITED: { meaning: 'Too many messages; slow down.', httpStatus: 429, retryable: true },
@@ -38,6 +50,44 @@ export const ERROR_CODES = {
   TIMEOUT: { meaning: 'The deadline passed; the handler may still be running.', httpStatus: 504, retryable: false },
   DEPTH_EXCEEDED: { meaning: 'A chain of calls is 64 deep, most likely a loop.', httpStatus: 500, retryable: false },
   enqueue_error: { meaning: 'The job was refused; `reason` says why.', httpStatus: 400, retryable: false },
+  queue_not_set: { meaning: 'A function of queues was called without a queue.', httpStatus: 400, retryable: false },
+  message_id_not_set: {
+    meaning: 'A function of dead letters was called without a message_id.',
+    httpStatus: 400,
+    retryable: false,
+  },
+  topic_not_set: { meaning: 'An event was emitted without a topic.', httpStatus: 400, retryable: false },
+  STORAGE_FULL: {
+    meaning: 'The disk of the store is nearly full; what only frees space still works.',
+    httpStatus: 507,
+    retryable: true,
+  },
+  STORAGE_UNAVAILABLE: {
+    meaning: 'The store failed and the engine is ending; whether the change was made is unknown.',
+    httpStatus: 503,
+    retryable: false,
+  },
+  STORAGE_CORRUPT: {
+    meaning: 'A stored record fails its checksum: it is not handed out, and not changed.',
+    httpStatus: 500,
+    retryable: false,
+  },
+  url_validation_failed: {
+    meaning: 'The URL of the function may not be reached from here; the message says why.',
+    httpStatus: 502,
+    retryable: false,
+  },
+  http_request_failed: {
+    meaning: 'The server behind the function could not be reached; whether it took effect is unknown.',
+    httpStatus: 502,
+    retryable: false,
+  },
+  http_error: { meaning: 'The server behind the function answered with an error.', httpStatus: 502, retryable: false },
+  invalid_response: {
+    meaning: 'The server behind the function answered with something that is not JSON.',
+    httpStatus: 502,
+    retryable: false,
+  },
   trigger_registration_failed: {
     meaning: 'The trigger was refused; the message says why.',
     httpStatus: 400,
@@ -52,7 +102,7 @@ export const ERROR_CODES = {
 
 export type ErrorCode = keyof typeof ERROR_CODES;
 
-/** Whether a caller may repeat the call as it is. Codes of handlers are never assumed to be. */
-export function isRetryable(code: string): boolean {
-  return Object.hasOwn(ERROR_CODES, code) && ERROR_CODES[code as ErrorCode].retryable;
+/** Where the documentation of this version explains a code. */
+export function docUrl(code: string): string {
+  return `docs/errors.md#${code}`;
 }

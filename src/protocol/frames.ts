@@ -11,6 +11,8 @@ export interface ErrorBody {
   /** Only on `enqueue_error`: the refusal in words, and the machine-readable reason. */
   enqueue_error?: string;
   reason?: string;
+  /** Only of a job's handler: when to try again. */
+  after_ms?: number;
 }
 
 /** How the caller wants the call delivered; absent means that it waits for the result. */
@@ -202,4 +204,6 @@ export interface WorkerAnnouncement {
   pid?: number;
   isolation?: string;
   namespace?: string;
+  /** Calls it takes on at a time, where that is fewer than the engine would hand over. */
+  max_in_flight?: number;
 }

@@ -3,7 +3,8 @@
 // A change is told at the end of the turn it happened in; further ones wait until 250 ms after the last, so a worker
 // that registers a thousand functions causes a handful of events.
 
-import { rawJson } from '../protocol/byte-string.ts';
+import type { Access } from '../core/access.ts';
+import { type RawJson, rawJson } from '../protocol/byte-string.ts';
 import type { Announcements, RouterContext, WorkerEvent } from './context.ts';
 import { fireTrigger } from './fire-trigger.ts';
 import { functionRow } from './rows.ts';
@@ -33,15 +34,23 @@ export function createAnnouncements(contextOf: () => RouterContext): Announcemen
     workerEvent(event: WorkerEvent, workerId: string, depth = 0) {
       const context = contextOf();
       if (context.triggers.bindingsOf(WORKERS_AVAILABLE).size === 0) return;
-      fireTrigger(context, WORKERS_AVAILABLE, rawJson({ event, worker_id: workerId }), depth);
+      const worker = context.sessions.get(workerId);
+      const payload = rawJson({ event, worker_id: workerId });
+      const payloadFor = (rights: Access | undefined): RawJson | undefined =>
+        rights === undefined || [...(worker?.functions ?? [])].some((id) => rights.mayReach(id)) ? payload : undefined;
+      fireTrigger(context, WORKERS_AVAILABLE, payloadFor, depth);
     },
   };
 }
 
 function announceFunctions(context: RouterContext): void {
+  for (const tell of context.functionListeners) tell();
   if (context.triggers.bindingsOf(FUNCTIONS_AVAILABLE).size === 0) return;
-  const functions = [...context.functions.all()]
-    .filter((entry) => entry.kind === 'worker')
-    .map((entry) => functionRow(context, entry));
-  fireTrigger(context, FUNCTIONS_AVAILABLE, rawJson({ event: 'functions_changed', functions }), 0);
+  const payloadFor = (rights: Access | undefined): RawJson => {
+    const functions = [...context.functions.all()]
+      .filter((entry) => entry.kind === 'worker' && (rights === undefined || rights.mayReach(entry.id)))
+      .map((entry) => functionRow(context, entry));
+    return rawJson({ event: 'functions_changed', functions });
+  };
+  fireTrigger(context, FUNCTIONS_AVAILABLE, payloadFor, 0);
 }

@@ -8,14 +8,18 @@ import { Refusal } from '../core/refusal.ts';
 import { isEnqueueAction } from '../generated/worker-frames.ts';
 import { FLAG } from '../protocol/binary-layout.ts';
 import { BatchReader, type BatchVisitor, type CallHeader, type ResultHeader } from '../protocol/binary-read.ts';
-import { parseRawJson } from '../protocol/byte-string.ts';
+import { parseRawJson, RAW_NULL } from '../protocol/byte-string.ts';
 import type { EnqueueAction } from '../protocol/frames.ts';
 import { idOffence } from '../protocol/ids.ts';
 import { CALL_TIMEOUT_MS_DEFAULT, ID_BYTES_MAX } from '../protocol/limits.ts';
 import { Payload } from '../protocol/payload.ts';
+import { SHAPES_ASKED_MAX } from '../protocol/shape.ts';
+import { BinaryWire } from './binary-wire.ts';
 import type { RouterContext } from './context.ts';
-import { refuseEnqueue } from './enqueue.ts';
-import { invoke, ownName, refuse } from './invoke.ts';
+import { chargeMessage } from './guard.ts';
+import { admitCall, guardCall } from './guarded-calls.ts';
+import { deliver, ownName, refuse } from './invoke.ts';
+import type { CallRequest } from './open-call.ts';
 import { refuseFrame } from './refused-frames.ts';
 import { outcomeOf } from './reply.ts';
 import type { Session } from './session.ts';
@@ -30,11 +34,15 @@ export class BinaryFrames implements BatchVisitor {
   readonly #reader = new BatchReader();
   readonly #names: (string | undefined)[] = [];
   #message: Buffer = Buffer.alloc(0);
+  /** Where the peer asked for compact payloads. */
+  readonly #compactWire: BinaryWire | undefined;
+  #shapesAsked = 0;
 
   constructor(context: RouterContext, session: Session, takeControl: TakeControl) {
     this.#context = context;
     this.#session = session;
     this.#takeControl = takeControl;
+    this.#compactWire = session.wire instanceof BinaryWire && session.wire.takesCompact ? session.wire : undefined;
   }
 
   receive(bytes: Uint8Array): void {
@@ -47,50 +55,86 @@ export class BinaryFrames implements BatchVisitor {
   }
 
   name(number: number, start: number, end: number): void {
+    this.#noteMessage();
     const text = end - start > ID_BYTES_MAX ? '' : this.#text(start, end);
     // What cannot be an id names nothing: calls by this number are refused one by one.
     const isId = idOffence(text) === undefined;
     this.#names[number] = !isId ? undefined : this.#context.settings.isDropIn ? ownName(text) : text;
   }
 
+  shape(start: number, end: number): void {
+    this.#noteMessage();
+    const { compact, counters, logger } = this.#context;
+    const { guard, displayName } = this.#session;
+    const wire = this.#compactWire;
+    const mayAsk = guard === undefined && ++this.#shapesAsked <= SHAPES_ASKED_MAX;
+    const number = mayAsk ? compact.shapes.numberOf(this.#text(start, end)) : -1;
+    if (number === undefined || wire === undefined) {
+      this.refuse('a shape that is no list of keys, or on a connection without compact payloads');
+    } else if (number >= 0) {
+      wire.tellShape(number);
+    } else {
+      // Payloads of that shape bring their keys along.
+      counters.count('shapes.refused');
+      logger.debug('A shape got no number', { worker: displayName, shapes: compact.shapes.size });
+    }
+  }
+
   call(header: Readonly<CallHeader>): void {
     const { flags, idLow, depth } = header;
+    if ((flags & FLAG.compact) !== 0 && this.#compactWire === undefined) {
+      this.refuseCall(idLow, (flags & FLAG.isVoid) !== 0, NOT_ASKED_FOR);
+      return;
+    }
     const session = this.#session;
     const functionId = this.#names[header.functionNumber];
     const caller = (flags & FLAG.isVoid) === 0 ? session : undefined;
+    if (session.guard !== undefined && !admitCall(this.#context, session, session.guard, caller, idLow)) return;
     if (functionId === undefined) {
       const refusal = new Refusal(
         'BAD_REQUEST',
         `Function number ${header.functionNumber} was never given a name that can be an id`,
       );
       refuse(this.#context, caller, idLow, '', refusal);
-    } else if ((flags & FLAG.extra) !== 0) {
-      this.#enqueue(header, functionId);
-    } else {
-      invoke(this.#context, {
-        functionId,
-        data: this.#payload(flags & FLAG.payload, header.payloadStart, header.payloadEnd),
-        metadata: this.#payload(flags & FLAG.metadata, header.metadataStart + 4, header.metadataEnd),
-        traceparent:
-          (flags & FLAG.traceparent) === 0 ? undefined : this.#text(header.traceparentStart + 4, header.traceparentEnd),
-        baggage: (flags & FLAG.baggage) === 0 ? undefined : this.#text(header.baggageStart + 4, header.baggageEnd),
-        depth,
-        timeoutMs: header.timeoutMs === 0 ? CALL_TIMEOUT_MS_DEFAULT : header.timeoutMs,
-        from: session,
-        caller,
-        ref: idLow,
-        trigger: undefined,
-      });
+      return;
     }
+    const enqueue = (flags & FLAG.extra) === 0 ? undefined : this.#readAction(header);
+    if (enqueue === undefined && (flags & FLAG.extra) !== 0) {
+      const refusal = new Refusal('BAD_REQUEST', `The action of the call of ${functionId} is not one of enqueue`);
+      refuse(this.#context, caller, idLow, functionId, refusal);
+      return;
+    }
+    const request: CallRequest = {
+      functionId,
+      data: this.#payload(flags, header.payloadStart, header.payloadEnd),
+      metadata: this.#metadata(header),
+      traceparent:
+        (flags & FLAG.traceparent) === 0 ? undefined : this.#text(header.traceparentStart + 4, header.traceparentEnd),
+      baggage: (flags & FLAG.baggage) === 0 ? undefined : this.#text(header.baggageStart + 4, header.baggageEnd),
+      depth,
+      timeoutMs: header.timeoutMs === 0 ? CALL_TIMEOUT_MS_DEFAULT : header.timeoutMs,
+      from: session,
+      rights: session.access,
+      caller,
+      ref: idLow,
+      trigger: undefined,
+    };
+    if (session.guard === undefined) deliver(this.#context, request, enqueue);
+    else guardCall(this.#context, session, session.guard, request, enqueue);
   }
 
   result(header: Readonly<ResultHeader>): void {
+    this.#noteMessage();
+    if ((header.flags & FLAG.compact) !== 0 && this.#compactWire === undefined) {
+      this.refuseResult(header.idLow, header.idHigh, NOT_ASKED_FOR);
+      return;
+    }
     const call = this.#context.calls.findByNumbers(header.idLow, header.idHigh, this.#session);
     if (call === undefined) {
       this.#context.counters.count('invocations.late_results');
       return;
     }
-    const payload = this.#payload(header.flags & FLAG.payload, header.payloadStart, header.payloadEnd);
+    const payload = this.#payload(header.flags, header.payloadStart, header.payloadEnd);
     const isError = (header.flags & FLAG.isError) !== 0;
     if (isError) settle(this.#context, call, { error: checkedErrorPayload(payload) });
     else settle(this.#context, call, { result: payload });
@@ -114,15 +158,9 @@ export class BinaryFrames implements BatchVisitor {
     settle(this.#context, call, outcomeOf(refusal));
   }
 
-  #enqueue(header: Readonly<CallHeader>, functionId: string): void {
-    const caller = (header.flags & FLAG.isVoid) === 0 ? this.#session : undefined;
-    const action = this.#readAction(header);
-    if (action !== undefined) {
-      refuseEnqueue(this.#context, caller, header.idLow, functionId, action);
-      return;
-    }
-    const refusal = new Refusal('BAD_REQUEST', `The action of the call of ${functionId} is not one of enqueue`);
-    refuse(this.#context, caller, header.idLow, functionId, refusal);
+  /** Answers and names are taken in whatever the rate: what was called must end, and what is named may be called. */
+  #noteMessage(): void {
+    if (this.#session.guard !== undefined) chargeMessage(this.#context, this.#session, this.#session.guard);
   }
 
   #readAction({ extraStart, extraEnd }: Readonly<CallHeader>): EnqueueAction | undefined {
@@ -131,11 +169,22 @@ export class BinaryFrames implements BatchVisitor {
     return isEnqueueAction(action) ? action : undefined;
   }
 
-  #payload(isPresent: number, start: number, end: number): Payload | undefined {
-    return isPresent === 0 ? undefined : Payload.ofBytes(this.#message, start, end);
+  #payload(flags: number, start: number, end: number): Payload | undefined {
+    if ((flags & FLAG.payload) === 0) return undefined;
+    if ((flags & FLAG.compact) === 0) return Payload.ofBytes(this.#message, start, end);
+    return Payload.ofCompact(this.#message, start, end, this.#context.compact.decoder);
+  }
+
+  /** Null counts as absent, as it does in the other form. */
+  #metadata({ flags, metadataStart, metadataEnd }: Readonly<CallHeader>): Payload | undefined {
+    if ((flags & FLAG.metadata) === 0) return undefined;
+    const metadata = Payload.ofBytes(this.#message, metadataStart + 4, metadataEnd);
+    return metadata.byteLength === RAW_NULL.length && metadata.asText() === RAW_NULL ? undefined : metadata;
   }
 
   #text(start: number, end: number): string {
     return this.#message.toString('utf8', start, end);
   }
 }
+
+const NOT_ASKED_FOR = 'a compact payload on a connection that did not ask for them';

@@ -1,22 +1,43 @@
 // The binary form of our own SDK: messages gather in one buffer and leave as one frame at the end of the turn.
 
+import type { ShapeTable } from '../core/shape-table.ts';
 import { NAMES_MAX } from '../protocol/binary-layout.ts';
 import type { MessageBuffer } from '../protocol/binary-write.ts';
-import { rawJson } from '../protocol/byte-string.ts';
+import { asRawJson, quoted, type RawJson } from '../protocol/byte-string.ts';
 import { encodeEngineFrame } from '../protocol/encode.ts';
+import type { TriggerOrigin } from '../protocol/frames.ts';
+import type { Payload } from '../protocol/payload.ts';
+import { SHAPES_MAX } from '../protocol/shape.ts';
 import type { BinaryOutbox } from '../transport/outbox.ts';
 import type { HandedCall } from './open-call.ts';
 import type { Outcome } from './reply.ts';
 import type { CallerRef, CallOrder, ControlFrame, Wire } from './wire.ts';
 
 export class BinaryWire implements Wire {
-  readonly needsText = false;
   readonly #outbox: BinaryOutbox;
   /** Functions that this peer has been told a number for. */
   readonly #numbers = new Map<string, number>();
+  /** Where the peer takes compact payloads: all shapes there are, and by their numbers those it was told. */
+  readonly #shapes: ShapeTable | undefined;
+  #toldShapes: Uint8Array | undefined = undefined;
 
-  constructor(outbox: BinaryOutbox) {
+  constructor(outbox: BinaryOutbox, shapes: ShapeTable | undefined) {
     this.#outbox = outbox;
+    this.#shapes = shapes;
+  }
+
+  get takesCompact(): boolean {
+    return this.#shapes !== undefined;
+  }
+
+  admit(payload: Payload): boolean {
+    if (!payload.isCompact) return true;
+    return this.#shapes === undefined ? payload.asText() !== undefined : payload.visitShapes(this.#tellShape);
+  }
+
+  /** Tells the peer what the number stands for, unless it knows; false if it stands for nothing. */
+  tellShape(number: number): boolean {
+    return this.#tellShape(number);
   }
 
   sendControl(frame: ControlFrame): void {
@@ -34,14 +55,29 @@ export class BinaryWire implements Wire {
       metadata: order.metadata,
       traceparent: order.traceparent,
       baggage: order.baggage,
-      extra: order.trigger === undefined ? undefined : rawJson(order.trigger),
-      payload: order.data,
+      extra: order.trigger && originText(order.trigger),
+      payload: this.#inForm(order.data),
     });
   }
 
   sendResult(ref: CallerRef, _functionId: string, { result, error }: Outcome): void {
-    this.#outbox.open()?.result(Number(ref), 0, error ?? result, error !== undefined);
+    this.#outbox.open()?.result(Number(ref), 0, this.#inForm(error ?? result), error !== undefined);
   }
+
+  #inForm(payload: Payload | undefined): Payload | undefined {
+    return this.#shapes === undefined ? payload?.asJson() : payload;
+  }
+
+  readonly #tellShape = (number: number): boolean => {
+    const told = this.#toldShapes;
+    if (told?.[number] === 1) return true;
+    const keyList = this.#shapes?.keyList(number);
+    if (keyList === undefined) return false;
+    this.#toldShapes = told ?? new Uint8Array(SHAPES_MAX);
+    this.#toldShapes[number] = 1;
+    this.#outbox.open()?.shape(number, keyList);
+    return true;
+  };
 
   #numberOf(functionId: string, messages: MessageBuffer): number {
     const known = this.#numbers.get(functionId);
@@ -53,4 +89,8 @@ export class BinaryWire implements Wire {
     messages.name(number, functionId);
     return number;
   }
+}
+
+function originText({ type, id }: TriggerOrigin): RawJson {
+  return asRawJson(`{"type":${quoted(type)},"id":${quoted(id)}}`);
 }

@@ -41,9 +41,12 @@ export type ChannelTrouble =
   | 'reader_left'
   | 'protocol_error';
 
+/** What an end is: a connection, or the engine itself. */
+export type EndSocket = Pick<PeerSocket, 'bufferedBytes' | 'sendText' | 'sendBinary' | 'cork' | 'close' | 'terminate'>;
+
 /** An end that somebody has. */
 interface End<Flow> {
-  readonly socket: PeerSocket;
+  readonly socket: EndSocket;
   /** Absent for an end that does not keep to credit. */
   readonly flow: Flow | undefined;
 }
@@ -65,7 +68,7 @@ export class ChannelPipe {
   }
 
   /** A connection for the writing end. */
-  connectWriter(socket: PeerSocket, keepsToCredit: boolean): SocketEvents {
+  connectWriter(socket: EndSocket, keepsToCredit: boolean): SocketEvents {
     if (!this.channel.take('write')) return this.#turnAway(socket);
     const { framesMax } = this.channel.facts;
     const flow = keepsToCredit ? new CreditWindow({ frames: framesMax, bytes: this.#parts.windowBytes }) : undefined;
@@ -86,7 +89,7 @@ export class ChannelPipe {
   }
 
   /** A connection for the reading end. */
-  connectReader(socket: PeerSocket, keepsToCredit: boolean): SocketEvents {
+  connectReader(socket: EndSocket, keepsToCredit: boolean): SocketEvents {
     if (!this.channel.take('read')) return this.#turnAway(socket);
     const flow = keepsToCredit ? new CreditAccount(READER_WINDOW) : undefined;
     this.#reader = { socket, flow };
@@ -155,7 +158,7 @@ export class ChannelPipe {
     });
   }
 
-  #turnAway(socket: PeerSocket): SocketEvents {
+  #turnAway(socket: EndSocket): SocketEvents {
     this.#parts.note('end_taken');
     socket.close(CLOSE_CODES.refused, 'this end of the channel is taken already');
     return { message: () => {}, heard: () => {}, closed: () => {} };
@@ -190,7 +193,7 @@ export class ChannelPipe {
     if (grant !== undefined) this.#writer?.socket.sendText(textToByteString(encodeCredit(grant)));
   }
 
-  #takeCredit(socket: PeerSocket, flow: CreditAccount, bytes: Uint8Array, isBinary: boolean): void {
+  #takeCredit(socket: EndSocket, flow: CreditAccount, bytes: Uint8Array, isBinary: boolean): void {
     const credit = isBinary ? undefined : decodeCredit(byteStringToText(bytesToByteString(bytes)));
     if (credit !== undefined) {
       flow.add(credit);

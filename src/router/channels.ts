@@ -56,7 +56,20 @@ export interface EndConnection {
   readonly keepsToCredit: boolean;
 }
 
+/**
+ * A channel that exists on paper: references to one end are out, and it is made when somebody takes that end. The other
+ * end belongs to the engine itself.
+ */
+export interface OfferedChannel {
+  readonly key: string;
+  /** The channel was made: connects the engine's end. */
+  accepted(pipe: ChannelPipe): void;
+}
+
+export type FindOffer = (id: string) => OfferedChannel | undefined;
+
 export class Channels {
+  #findOffer: FindOffer = () => undefined;
   readonly #parts: ChannelsParts;
   readonly #memoryBudget: ByteBudget;
   readonly #fileBudget: ByteBudget;
@@ -69,6 +82,11 @@ export class Channels {
     this.#fileBudget = new ByteBudget(parts.settings.spillsBytesMax);
   }
 
+  /** Where channels are looked for that exist on paper only. One part of the engine may offer some. */
+  offerBy(find: FindOffer): void {
+    this.#findOffer = find;
+  }
+
   /** Makes a channel; `bufferSize` in frames. */
   create(bufferSize: number | null | undefined): { readonly writer: ChannelRef; readonly reader: ChannelRef } {
     const { settings, random, clock } = this.#parts;
@@ -77,16 +95,7 @@ export class Channels {
       throw new Refusal('OVERLOADED', `There are ${this.#pipes.size} channels already (limits.engine.channels)`);
     }
     const [id, key] = [random.uuid(), random.uuid()];
-    const channel = new Channel(
-      { id, key, framesMax: clampBufferSize(bufferSize), createdMs: clock.monotonicMs() },
-      {
-        memoryBytesMax: settings.bufferBytesMax,
-        fileBytesMax: settings.spillBytesMax,
-        memoryBudget: this.#memoryBudget,
-        fileBudget: this.#fileBudget,
-      },
-    );
-    this.#pipes.set(id, this.#createPipe(channel));
+    this.#open(id, key, bufferSize);
     this.#stopExpiry ??= clock.every(EXPIRY_CHECK_MS, () => this.#dropOverdue());
     const ref = { channel_id: id, access_key: key };
     return { writer: { ...ref, direction: 'write' }, reader: { ...ref, direction: 'read' } };
@@ -94,13 +103,13 @@ export class Channels {
 
   /** Whether there is such a channel, and that is its key. */
   knows(id: string, key: string): boolean {
-    const pipe = this.#pipes.get(id);
-    return pipe !== undefined && equalSecrets(key, pipe.channel.facts.key);
+    const known = this.#pipes.get(id)?.channel.facts.key ?? this.#findOffer(id)?.key;
+    return known !== undefined && equalSecrets(key, known);
   }
 
   /** Somebody who knows the key connected to an end. Returns what its transport has to call. */
   connect({ id, direction, socket, keepsToCredit }: EndConnection): SocketEvents {
-    const pipe = this.#pipes.get(id);
+    const pipe = this.#pipes.get(id) ?? this.#accept(id);
     if (pipe === undefined) {
       // It ended between the question whether it may connect and this.
       socket.close(CLOSE_CODES.otherEndGone, 'the channel has ended');
@@ -126,6 +135,30 @@ export class Channels {
     for (const pipe of [...this.#pipes.values()]) pipe.end(CLOSE_CODES.goingAway, 'the engine is shutting down');
     this.#stopExpiry?.();
     this.#stopExpiry = undefined;
+  }
+
+  #accept(id: string): ChannelPipe | undefined {
+    const offer = this.#findOffer(id);
+    if (offer === undefined) return undefined;
+    const pipe = this.#open(id, offer.key, undefined);
+    offer.accepted(pipe);
+    return pipe;
+  }
+
+  #open(id: string, key: string, bufferSize: number | null | undefined): ChannelPipe {
+    const { settings, clock } = this.#parts;
+    const channel = new Channel(
+      { id, key, framesMax: clampBufferSize(bufferSize), createdMs: clock.monotonicMs() },
+      {
+        memoryBytesMax: settings.bufferBytesMax,
+        fileBytesMax: settings.spillBytesMax,
+        memoryBudget: this.#memoryBudget,
+        fileBudget: this.#fileBudget,
+      },
+    );
+    const pipe = this.#createPipe(channel);
+    this.#pipes.set(id, pipe);
+    return pipe;
   }
 
   #createPipe(channel: Channel): ChannelPipe {

@@ -3,13 +3,18 @@
 import type { CallTable } from '../core/call-table.ts';
 import type { Counters } from '../core/counters.ts';
 import type { FunctionTable } from '../core/function-table.ts';
+import type { EnqueueAnswer } from '../core/queue/shapes.ts';
 import type { TriggerTable } from '../core/trigger-table.ts';
 import type { Clock } from '../effects/clock.ts';
 import type { Logger } from '../effects/logger.ts';
+import type { OutgoingClient } from '../effects/outgoing.ts';
 import type { Random } from '../effects/random.ts';
 import type { RawJson } from '../protocol/byte-string.ts';
-import type { BuiltinDefinition, ModuleExecutor, ModuleTriggerType } from './builtin.ts';
+import type { EnqueueAction } from '../protocol/frames.ts';
+import type { Payload } from '../protocol/payload.ts';
+import type { AnyBuiltin, ModuleExecutor, ModuleTriggerType } from './builtin.ts';
 import type { Channels } from './channels.ts';
+import type { CompactPayloads } from './compact-payloads.ts';
 import type { Outcome } from './reply.ts';
 import type { Session } from './session.ts';
 
@@ -29,23 +34,49 @@ export interface RouterSettings {
   readonly logPayloads: boolean;
 }
 
+/** A call that is to be delivered through a queue. */
+export interface JobRequest {
+  readonly functionId: string;
+  /** Valid until `take` returns. */
+  readonly payload: Payload | undefined;
+  readonly metadata: RawJson | undefined;
+  readonly traceparent: string | undefined;
+  readonly baggage: string | undefined;
+  readonly action: EnqueueAction;
+}
+
+/** Where calls with the action `enqueue` go: the queue module. */
+export interface JobTaker {
+  /** Calls `done` once, at once or later: with a receipt only when the job is durable (Q1). */
+  take(job: JobRequest, done: (answer: EnqueueAnswer) => void): void;
+}
+
 export interface RouterContext {
   readonly settings: RouterSettings;
   readonly clock: Clock;
   readonly random: Random;
   readonly logger: Logger;
   readonly counters: Counters;
-  readonly functions: FunctionTable<Session, BuiltinDefinition>;
+  readonly functions: FunctionTable<Session, AnyBuiltin>;
   readonly triggers: TriggerTable<Session, ModuleTriggerType>;
   readonly calls: CallTable<Session | ModuleExecutor, Caller>;
   readonly moduleExecutor: ModuleExecutor;
   readonly sessions: Map<string, Session>;
   readonly channels: Channels;
+  readonly compact: CompactPayloads;
+  /** Requests to where users told the engine to send them (X16 to X18). */
+  readonly outgoing: OutgoingClient;
+  /** The engine's own environment: secrets of functions that are a URL stand there, by name. */
+  readonly environment: Readonly<Record<string, string | undefined>>;
   /** Who waits for a provider's verdict on a binding, by trigger id. */
   readonly verdicts: Map<string, (error: RawJson | undefined) => void>;
   /** Tells the engine's own trigger types what happened; see `router/announcements.ts`. */
   readonly announce: Announcements;
   readonly startedAtMs: number;
+  /** `undefined` without a queue module. */
+  jobTaker: JobTaker | undefined;
+  /** Told, soon after, that functions came or went. */
+  readonly functionListeners: Set<() => void>;
   isDraining: boolean;
   /** The drain is over: nothing is handed out any more, as nobody would be answered. */
   isStopped: boolean;

@@ -1,30 +1,58 @@
-// Calls with the action `enqueue`. Until a queue module takes them, every one is refused with the reason (Q2).
+// Calls with the action `enqueue`: handed to the queue module, answered with a receipt or the reason why not (Q1, Q2).
 
+import type { EnqueueAnswer, EnqueueReason } from '../core/queue/shapes.ts';
+import { detach } from '../protocol/byte-string.ts';
 import type { EnqueueAction } from '../protocol/frames.ts';
-import type { Caller, RouterContext } from './context.ts';
-import { outcomeOfError } from './reply.ts';
+import { idOffence } from '../protocol/ids.ts';
+import type { RouterContext } from './context.ts';
+import type { CallRequest } from './open-call.ts';
+import { type Outcome, outcomeOfError, outcomeOfValue } from './reply.ts';
 import { answer } from './settle.ts';
-import type { CallerRef } from './wire.ts';
 
-export function refuseEnqueue(
-  context: RouterContext,
-  caller: Caller | undefined,
-  ref: CallerRef,
-  functionId: string,
-  action: EnqueueAction,
-): void {
-  context.counters.count('enqueue.refused', 'QUEUE_NOT_FOUND');
-  if (caller === undefined) return;
-  const text = `Queue '${action.queue}' not found: no queue module is loaded (svc-queue)`;
-  answer(
-    caller,
-    ref,
-    functionId,
-    outcomeOfError({
-      code: 'enqueue_error',
-      message: text,
-      enqueue_error: text,
-      reason: 'QUEUE_NOT_FOUND',
-    }),
+/** The function need not exist yet: its jobs wait for it (Q7). */
+export function enqueue(context: RouterContext, request: CallRequest, action: EnqueueAction): void {
+  const { caller, ref, functionId, data, metadata, traceparent, baggage } = request;
+  const done = (verdict: EnqueueAnswer): void => {
+    if ('reason' in verdict) context.counters.count('enqueue.refused', verdict.reason);
+    if (caller !== undefined) answer(caller, ref, functionId, outcomeOfVerdict(verdict));
+  };
+  const refusal = refuse(context, request, action);
+  if (refusal !== undefined) return done(refusal);
+  context.jobTaker?.take(
+    {
+      functionId: detach(functionId),
+      payload: data,
+      metadata: metadata?.asText(),
+      traceparent,
+      baggage,
+      action,
+    },
+    done,
   );
+}
+
+function refuse(
+  context: RouterContext,
+  { functionId, from, depth }: CallRequest,
+  { queue }: EnqueueAction,
+): EnqueueAnswer | undefined {
+  const offence = idOffence(functionId);
+  if (offence !== undefined) return refused('INVALID_ARGUMENTS', `The function id ${offence}`);
+  if (context.jobTaker === undefined) {
+    return refused('QUEUE_NOT_FOUND', `Queue '${queue}' not found: no queue module is loaded (svc-queue)`);
+  }
+  // What already runs may still hand on what it owes; what would begin is refused.
+  const begins = depth === 0 && (from === undefined || from.inFlight === 0);
+  if (!context.isStopped && !(context.isDraining && begins)) return undefined;
+  return refused('SHUTTING_DOWN', 'The engine is shutting down and takes no new jobs');
+}
+
+function refused(reason: EnqueueReason, message: string): EnqueueAnswer {
+  return { reason, message };
+}
+
+function outcomeOfVerdict(verdict: EnqueueAnswer): Outcome {
+  if (!('reason' in verdict)) return outcomeOfValue({ messageReceiptId: verdict.id });
+  const { reason, message } = verdict;
+  return outcomeOfError({ code: 'enqueue_error', message, enqueue_error: message, reason });
 }

@@ -1,47 +1,141 @@
-// An event happened: every function bound to it is called.
+// An event happened: every function bound to it is called, after its condition was asked, if it has one.
 //
 // Calls go out as fire-and-forget calls of the engine; a firing that never reached its handler marks the binding.
+// Invariants:
+//   E1  Handlers of one binding are called in the order of its events as far as these share an order, however long
+//       the condition of each takes (S5).
+//   E2  A binding that left while its condition was away is not called any more (W2).
 
-import { distinctBindings, type TriggerBinding } from '../core/trigger-table.ts';
+import type { Access } from '../core/access.ts';
+import { distinctBindings } from '../core/trigger-table.ts';
 import type { RawJson } from '../protocol/byte-string.ts';
-import { CALL_TIMEOUT_MS_DEFAULT } from '../protocol/limits.ts';
 import { Payload } from '../protocol/payload.ts';
+import type { Binding } from './builtin.ts';
+import { callLocally } from './call-locally.ts';
+import { askCondition, type ConditionVerdict } from './condition.ts';
 import type { RouterContext } from './context.ts';
 import { errorLine } from './error-text.ts';
-import { invoke } from './invoke.ts';
-import type { Session } from './session.ts';
 
-/** `depth`: how deep in a chain of calls the event stands, so that a loop through a trigger ends too (I8). */
-export function fireTrigger(context: RouterContext, type: string, payload: RawJson, depth: number): void {
-  for (const binding of distinctBindings(context.triggers.bindingsOf(type))) fire(context, binding, payload, depth);
+/**
+ * An event of the engine's own types, whose bindings have no conditions. What it tells depends on what the owner of a
+ * binding may see (X10): without rights everything; `undefined` tells it nothing.
+ */
+export function fireTrigger(
+  context: RouterContext,
+  type: string,
+  payloadFor: (rights: Access | undefined) => RawJson | undefined,
+  depth: number,
+): void {
+  const bindings = [...context.triggers.bindingsOf(type)];
+  const trusted = bindings.filter(({ owner }) => owner?.access === undefined);
+  const restricted = bindings.filter(({ owner, state }) => owner?.access !== undefined && state === 'bound');
+  const payload = trusted.length > 0 ? payloadFor(undefined) : undefined;
+  for (const binding of distinctBindings(trusted)) tell(context, binding, payload, depth);
+  for (const binding of restricted) tell(context, binding, payloadFor(binding.owner?.access), depth);
 }
 
-function fire(context: RouterContext, binding: TriggerBinding<Session>, payload: RawJson, depth: number): void {
+function tell(context: RouterContext, binding: Binding, payload: RawJson | undefined, depth: number): void {
+  if (payload !== undefined) callTarget(context, binding, { payload: Payload.ofText(payload), depth });
+}
+
+/** `depth`: how deep in a chain of calls the event stands, so that a loop through a trigger ends too (I8). */
+interface Event {
+  readonly payload: Payload;
+  readonly depth: number;
+}
+
+interface Firing extends Event {
+  verdict: ConditionVerdict | undefined;
+}
+
+export class Firings {
+  readonly #context: RouterContext;
+  /** Firings whose turn has not come: by binding, then by what orders them; oldest first. */
+  readonly #waiting = new Map<Binding, Map<string, Firing[]>>();
+
+  constructor(context: RouterContext) {
+    this.#context = context;
+  }
+
+  /** See `RouterPort.fire`. */
+  fire(bindings: Iterable<Binding>, event: Event, order: string): void {
+    for (const binding of distinctBindings(bindings)) {
+      const functionId = binding.conditionFunctionId;
+      if (functionId === undefined) callTarget(this.#context, binding, event);
+      else this.#ask(binding, functionId, event, order);
+    }
+  }
+
+  #ask(binding: Binding, functionId: string, { payload, depth }: Event, order: string): void {
+    const firing: Firing = { payload, depth, verdict: undefined };
+    const lines = this.#waiting.get(binding) ?? new Map<string, Firing[]>();
+    const line = lines.get(order) ?? [];
+    this.#waiting.set(binding, lines);
+    lines.set(order, line);
+    line.push(firing);
+    const trigger = { type: binding.type, id: binding.id };
+    askCondition(this.#context, { functionId, payload, depth, trigger }, (verdict, error) => {
+      firing.verdict = verdict;
+      binding.error = error;
+      this.#release(binding, order);
+    });
+  }
+
+  #release(binding: Binding, order: string): void {
+    const lines = this.#waiting.get(binding);
+    const line = lines?.get(order);
+    if (lines === undefined || line === undefined) return;
+    for (let [head] = line; head?.verdict !== undefined; [head] = line) {
+      line.shift();
+      if (head.verdict === 'pass' && isBound(this.#context, binding)) callTarget(this.#context, binding, head);
+    }
+    // A target inside the engine may have fired the same binding meanwhile: what is new there must stay.
+    if (line.length === 0 && lines.get(order) === line) lines.delete(order);
+    if (lines.size === 0 && this.#waiting.get(binding) === lines) this.#waiting.delete(binding);
+  }
+}
+
+/** Whether it is still the one that the event was meant for (E2). */
+export function isBound(context: RouterContext, binding: Binding): boolean {
+  return context.triggers.binding(binding.id) === binding && binding.state === 'bound';
+}
+
+/** What a part of the engine that watches its firings asks for beside the call. */
+interface Watched {
+  readonly timeoutMs: number;
+  readonly done: () => void;
+}
+
+/** Calls the function of one binding, past its condition. */
+export function callTarget(
+  context: RouterContext,
+  binding: Binding,
+  { payload, depth }: Event,
+  watched?: Watched,
+): void {
   binding.lastFiredAtMs = context.clock.nowMs();
   binding.error = undefined;
-  invoke(context, {
-    functionId: binding.functionId,
-    data: Payload.ofText(payload),
-    metadata: binding.metadata && Payload.ofText(binding.metadata),
-    traceparent: undefined,
-    baggage: undefined,
-    depth,
-    timeoutMs: CALL_TIMEOUT_MS_DEFAULT,
-    trigger: { type: binding.type, id: binding.id },
-    from: undefined,
-    ref: '',
-    caller: {
-      settle(outcome) {
-        const error = outcome.error?.asText();
-        if (error === undefined) return;
-        binding.error = errorLine(error);
-        context.counters.count('triggers.failed');
-        context.logger.warn('A trigger failed', {
-          trigger_type: binding.type,
-          function_id: binding.functionId,
-          error: binding.error,
-        });
-      },
+  callLocally(
+    context,
+    {
+      functionId: binding.functionId,
+      payload,
+      metadata: binding.metadata && Payload.ofText(binding.metadata),
+      depth,
+      timeoutMs: watched?.timeoutMs,
+      trigger: { type: binding.type, id: binding.id },
     },
-  });
+    (outcome) => {
+      watched?.done();
+      const error = outcome.error?.asText();
+      if (error === undefined) return;
+      binding.error = errorLine(error);
+      context.counters.count('triggers.failed');
+      context.logger.warn('A trigger failed', {
+        trigger_type: binding.type,
+        function_id: binding.functionId,
+        error: binding.error,
+      });
+    },
+  );
 }

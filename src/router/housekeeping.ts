@@ -2,8 +2,10 @@
 // or that let their frames pile up.
 
 import { DEADLINE_STEP_MS } from '../core/call-table.ts';
+import { OwnSilence } from '../core/own-silence.ts';
 import { CLOSE_CODES } from '../protocol/close-codes.ts';
 import type { RouterContext } from './context.ts';
+import { closeIdle } from './guard.ts';
 import type { Session } from './session.ts';
 import { expireCalls } from './settle.ts';
 import { withdraw } from './withdraw.ts';
@@ -16,7 +18,10 @@ const LIVENESS_CHECK_INTERVAL_MS = 1_000;
 /** Starts the clockwork. Returns what stops it. */
 export function startHousekeeping(context: RouterContext): () => void {
   const { clock } = context;
-  const liveness: Liveness = { round: 0, lastCheckMs: clock.monotonicMs() };
+  const liveness: Liveness = {
+    round: 0,
+    ownSilence: new OwnSilence(LIVENESS_CHECK_INTERVAL_MS, clock.monotonicMs()),
+  };
   const stops = [
     clock.every(DEADLINE_STEP_MS, () => {
       if (context.calls.openCount > 0) expireCalls(context);
@@ -31,7 +36,7 @@ export function startHousekeeping(context: RouterContext): () => void {
 
 interface Liveness {
   round: number;
-  lastCheckMs: number;
+  readonly ownSilence: OwnSilence;
 }
 
 /**
@@ -40,15 +45,14 @@ interface Liveness {
  */
 function checkLiveness(context: RouterContext, liveness: Liveness): void {
   const nowMs = context.clock.monotonicMs();
-  // An engine that was stopped or busy has heard nobody: that time is its own silence, not the workers'.
-  const asleepMs = nowMs - liveness.lastCheckMs - LIVENESS_CHECK_INTERVAL_MS;
-  liveness.lastCheckMs = nowMs;
+  const ownSilenceMs = liveness.ownSilence.sinceLastCheck(nowMs);
   const slices = PING_INTERVAL_MS / LIVENESS_CHECK_INTERVAL_MS;
   const slice = liveness.round++ % slices;
   for (const session of context.sessions.values()) {
-    if (asleepMs > LIVENESS_CHECK_INTERVAL_MS) session.lastHeardMs += asleepMs;
+    session.lastHeardMs += ownSilenceMs;
     const silentMs = nowMs - session.lastHeardMs;
     if (silentMs > SILENCE_MS_MAX) closeSilent(context, session, silentMs);
+    else if (session.guard?.isIdleTooLong(nowMs)) closeIdle(context, session);
     else if (session.generation % slices === slice) session.link.ping();
   }
 }

@@ -7,18 +7,21 @@ import { depthOf, withBaggageEntry } from '../core/call-depth.ts';
 import type { WorkerFunction } from '../core/function-table.ts';
 import { Refusal, refusals, unreadablePayload } from '../core/refusal.ts';
 import { detach, RAW_NULL, type RawJson } from '../protocol/byte-string.ts';
-import type { InvokeFunction } from '../protocol/frames.ts';
+import type { EnqueueAction, InvokeFunction } from '../protocol/frames.ts';
 import { idOffence } from '../protocol/ids.ts';
 import { CALL_DEPTH_MAX, CALL_TIMEOUT_MS_DEFAULT, CALL_TIMEOUT_MS_MAX, ID_BYTES_MAX } from '../protocol/limits.ts';
 import { Payload } from '../protocol/payload.ts';
 import { withCallerId } from './caller-id.ts';
 import type { Caller, RouterContext } from './context.ts';
-import { refuseEnqueue } from './enqueue.ts';
+import { enqueue as enqueueCall } from './enqueue.ts';
+import { guardCall } from './guarded-calls.ts';
 import { type CallRequest, openCall } from './open-call.ts';
+import { reachRefusal } from './reach.ts';
 import { outcomeOf } from './reply.ts';
 import { runBuiltin } from './run-builtin.ts';
 import type { Session } from './session.ts';
 import { answer } from './settle.ts';
+import { callUrl } from './url-functions.ts';
 import type { CallerRef } from './wire.ts';
 
 /** A worker asks for a call, in a JSON frame. */
@@ -32,10 +35,8 @@ export function handleInvoke(context: RouterContext, session: Session, frame: In
   const refusal = checkFrame(frame);
   if (refusal !== undefined) {
     refuse(context, caller, ref, frame.function_id, refusal);
-  } else if (action?.type === 'enqueue') {
-    refuseEnqueue(context, caller, ref, frame.function_id, action);
   } else {
-    invoke(context, {
+    const request: CallRequest = {
       functionId: context.settings.isDropIn ? ownName(frame.function_id) : frame.function_id,
       data: Payload.ofText(frame.data ?? RAW_NULL),
       metadata: frame.metadata && Payload.ofText(frame.metadata),
@@ -44,15 +45,31 @@ export function handleInvoke(context: RouterContext, session: Session, frame: In
       depth: depthOf(frame.baggage),
       timeoutMs: frame.timeout_ms ?? (session.isOwnSdk ? CALL_TIMEOUT_MS_DEFAULT : CALL_TIMEOUT_MS_MAX),
       from: session,
+      rights: session.access,
       caller,
       ref,
       trigger: undefined,
-    });
+    };
+    const enqueue = action?.type === 'enqueue' ? action : undefined;
+    if (session.guard === undefined) deliver(context, request, enqueue);
+    else guardCall(context, session, session.guard, request, enqueue);
   }
+}
+
+/** Carries a call out in the way that was asked for. */
+export function deliver(context: RouterContext, request: CallRequest, enqueue: EnqueueAction | undefined): void {
+  if (enqueue === undefined) return invoke(context, request);
+  const { caller, ref, functionId, rights } = request;
+  const refusal = reachRefusal(rights, functionId);
+  if (refusal === undefined) enqueueCall(context, request, enqueue);
+  else refuse(context, caller, ref, functionId, refusal);
 }
 
 /** Hands the call to its function, or answers it with the reason why not. */
 export function invoke(context: RouterContext, request: CallRequest): void {
+  const hidden = request.rights && reachRefusal(request.rights, request.functionId);
+  // Before existence: who may not call it must not learn whether it is there (X10).
+  if (hidden !== undefined) return refuse(context, request.caller, request.ref, request.functionId, hidden);
   const entry = context.functions.get(request.functionId);
   const refusal =
     entry === undefined
@@ -70,9 +87,11 @@ function handOver(context: RouterContext, entry: WorkerFunction<Session>, reques
     if (refusal !== undefined) refuse(context, request.caller, request.ref, entry.id, refusal);
     return;
   }
+  const url = executor.urlFunctions.size === 0 ? undefined : executor.urlFunctions.get(entry.id);
+  if (url !== undefined) return callUrl(context, url, request);
   const call = openCall(context, entry.id, executor, request);
   executor.wire.sendCall(call, {
-    functionId: entry.id,
+    functionId: executor.guard === undefined ? entry.id : executor.guard.names.functions.own(entry.id),
     data: context.settings.isDropIn ? dataWithCaller(request) : request.data,
     metadata: request.metadata,
     traceparent: request.traceparent,
@@ -95,13 +114,18 @@ function refuseOverload(functionId: string): Refusal {
 
 /** Bytes of the binary wire are trusted to be JSON by whoever passes them on, and looked at where they must be text. */
 function checkPayload(context: RouterContext, executor: Session, request: CallRequest): Refusal | undefined {
-  if (!executor.wire.needsText && !context.settings.isDropIn) return undefined;
   const { data, metadata, functionId } = request;
-  if (data !== undefined && data.asText() === undefined) return unreadablePayload(`the payload for ${functionId}`);
-  if (metadata !== undefined && metadata.asText() === undefined) {
+  if (data !== undefined && !isReadable(context, executor, data))
+    return unreadablePayload(`the payload for ${functionId}`);
+  if (metadata !== undefined && !isReadable(context, executor, metadata)) {
     return unreadablePayload(`the metadata for ${functionId}`);
   }
   return undefined;
+}
+
+/** In drop-in mode the payload is opened on the way. */
+function isReadable(context: RouterContext, executor: Session, payload: Payload): boolean {
+  return executor.wire.admit(payload) && (!context.settings.isDropIn || payload.asText() !== undefined);
 }
 
 /** Answers a caller that waits; a call that nobody waits for is counted as dropped (V1). */

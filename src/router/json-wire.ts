@@ -4,13 +4,13 @@ import { withDepth } from '../core/call-depth.ts';
 import { RAW_NULL, type RawJson } from '../protocol/byte-string.ts';
 import { encodeEngineFrame } from '../protocol/encode.ts';
 import type { InvocationResult, InvokeFunction } from '../protocol/frames.ts';
+import type { Payload } from '../protocol/payload.ts';
 import type { TextOutbox } from '../transport/outbox.ts';
 import type { HandedCall } from './open-call.ts';
 import type { Outcome } from './reply.ts';
 import type { CallerRef, CallOrder, ControlFrame, Wire } from './wire.ts';
 
 export class JsonWire implements Wire {
-  readonly needsText = true;
   readonly #outbox: TextOutbox;
   /** Foreign clients keep no deadline of the engine's and know no trigger; ours gives both to the handler. */
   readonly #isOwnSdk: boolean;
@@ -18,6 +18,11 @@ export class JsonWire implements Wire {
   constructor(outbox: TextOutbox, isOwnSdk: boolean) {
     this.#outbox = outbox;
     this.#isOwnSdk = isOwnSdk;
+  }
+
+  /** A payload that came as bytes has to prove that it is JSON: it goes out as part of a text. */
+  admit(payload: Payload): boolean {
+    return payload.asText() !== undefined;
   }
 
   sendControl(frame: ControlFrame): void {

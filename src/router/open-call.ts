@@ -1,30 +1,21 @@
 // A call as it is asked for, and its entry in the table of calls in flight.
 
+import type { Access } from '../core/access.ts';
 import type { Call } from '../core/call-table.ts';
-import type { TriggerOrigin } from '../protocol/frames.ts';
-import type { Payload } from '../protocol/payload.ts';
 import type { ModuleExecutor } from './builtin.ts';
 import type { Caller, RouterContext } from './context.ts';
 import { Session } from './session.ts';
-import type { CallerRef } from './wire.ts';
+import type { CallerRef, CallOrder } from './wire.ts';
 
-/** A call to be made, whoever asks for it. Payloads may be views of a message: copied, or used before it is gone. */
-export interface CallRequest {
-  readonly functionId: string;
-  readonly data: Payload | undefined;
-  readonly metadata: Payload | undefined;
-  readonly traceparent: string | undefined;
-  readonly baggage: string | undefined;
-  /** How deep in a chain of calls the one who asks stands (I8). */
-  readonly depth: number;
-  readonly timeoutMs: number;
+/** A call to be made, whoever asks for it. Its `depth` is that of the one who asks (I8). */
+export interface CallRequest extends CallOrder {
   /** Who asks: shown to built-in functions, and counted against. */
   readonly from: Session | undefined;
+  /** What the one on whose behalf it is made may reach; `undefined`: everything. */
+  readonly rights: Access | undefined;
   /** Who gets the answer, under which id; `undefined`: nobody waits. */
   readonly caller: Caller | undefined;
   readonly ref: CallerRef;
-  /** What caused the call, if it was a trigger. */
-  readonly trigger: TriggerOrigin | undefined;
 }
 
 export type HandedCall = Call<Session | ModuleExecutor, Caller>;

@@ -5,6 +5,7 @@ import { Refusal } from '../core/refusal.ts';
 import { byteStringToText, bytesToByteString } from '../protocol/byte-string.ts';
 import type { Concerned } from '../protocol/decode.ts';
 import type { RouterContext } from './context.ts';
+import { chargeMessage } from './guard.ts';
 import { outcomeOf } from './reply.ts';
 import type { Session } from './session.ts';
 import { answer, settle } from './settle.ts';
@@ -18,6 +19,11 @@ export function refuseFrame(
   reason: string,
   concerns?: Concerned,
 ): void {
+  if (session.guard !== undefined) {
+    // Rubbish counts like any other message, and may have ended the connection.
+    chargeMessage(context, session, session.guard);
+    if (session.state === 'closed') return;
+  }
   const { counters, logger, settings } = context;
   counters.count('frames.refused');
   const head = bytes.subarray(0, QUOTED_BYTES_MAX);

@@ -13,13 +13,15 @@ import type { RawJson } from '../protocol/byte-string.ts';
 import { CLOSE_CODES } from '../protocol/close-codes.ts';
 import { type DecodeRefusal, decodeWorkerFrame } from '../protocol/decode.ts';
 import type { Reattach, WorkerFrame } from '../protocol/frames.ts';
-import { SUBPROTOCOL_BINARY, type Subprotocol } from '../protocol/subprotocols.ts';
+import { SUBPROTOCOL_BINARY, SUBPROTOCOL_COMPACT, type Subprotocol } from '../protocol/subprotocols.ts';
 import { BinaryOutbox, type FlushQueue, TextOutbox } from '../transport/outbox.ts';
 import type { PeerSocket, SocketEvents } from '../transport/socket.ts';
 import { BinaryFrames } from './binary-frames.ts';
 import { BinaryWire } from './binary-wire.ts';
 import type { RouterContext } from './context.ts';
 import { handleRegisterFunction, handleUnregisterFunction } from './functions.ts';
+import { chargeMessage, type Guard } from './guard.ts';
+import { guardFrame } from './guarded-frames.ts';
 import { closeSlow } from './housekeeping.ts';
 import { handleInvoke } from './invoke.ts';
 import { JsonWire } from './json-wire.ts';
@@ -43,6 +45,8 @@ export interface NewConnection {
   /** What the peer asked for: a form of ours, or nothing, as the peer's clients do. */
   readonly subprotocol: Subprotocol | undefined;
   readonly limits: SessionLimits;
+  /** What stands between it and the engine; absent: it is trusted with everything. */
+  readonly guard?: Guard | undefined;
 }
 
 export class Router {
@@ -58,7 +62,7 @@ export class Router {
   }
 
   /** A worker connected. Returns what its transport has to call. */
-  connect({ socket, remoteAddress, subprotocol, limits }: NewConnection): SocketEvents {
+  connect({ socket, remoteAddress, subprotocol, limits, guard }: NewConnection): SocketEvents {
     const { context } = this;
     const way = this.#wayOut(socket, subprotocol, limits, () => session);
     const session: Session = new Session({
@@ -69,6 +73,7 @@ export class Router {
       remoteAddress,
       connectedAtMs: context.clock.nowMs(),
       limits,
+      guard,
       ...way,
       link: { ping: () => socket.ping(), disconnect: (end) => endSocket(socket, end) },
     });
@@ -104,16 +109,17 @@ export class Router {
       overflowed: (bytes: number) => closeSlow(this.context, sessionOf(), bytes),
     };
     const parts = { socket, flushes: this.#flushes, bytesMax: limits.outboundCloseBytes, events };
-    if (subprotocol === SUBPROTOCOL_BINARY) {
+    if (isBinaryForm(subprotocol)) {
       const outbox = new BinaryOutbox(parts);
-      return { outbox, wire: new BinaryWire(outbox) };
+      const shapes = subprotocol === SUBPROTOCOL_COMPACT ? this.context.compact.shapes : undefined;
+      return { outbox, wire: new BinaryWire(outbox, shapes) };
     }
     const outbox = new TextOutbox(parts);
     return { outbox, wire: new JsonWire(outbox, subprotocol !== undefined) };
   }
 
   #wayIn(session: Session, subprotocol: Subprotocol | undefined): SocketEvents['message'] {
-    if (subprotocol !== SUBPROTOCOL_BINARY) {
+    if (!isBinaryForm(subprotocol)) {
       return (bytes, isBinary) => {
         if (this.#hears(session)) this.#receiveJson(session, bytes, isBinary);
       };
@@ -133,14 +139,14 @@ export class Router {
 
   #receiveJson(session: Session, bytes: Uint8Array, isBinary: boolean): void {
     if (isBinary) {
-      if (takeTelemetry(this.context.counters, bytes)) return;
+      if (takeTelemetry(this.context.counters, bytes)) return this.#charge(session);
       // Text frames were checked by the socket library; what is relayed must be text whatever frame it came in.
       if (!isUtf8(bytes)) {
         refuseFrame(this.context, session, bytes, 'a binary frame that is neither telemetry nor UTF-8 text');
         return;
       }
     }
-    if (isBlank(bytes)) return;
+    if (isBlank(bytes)) return this.#charge(session);
     const take = (frame: WorkerFrame<RawJson> | DecodeRefusal, frameBytes: Uint8Array): void => {
       // The connection may have ended while its frame was away: whatever it asked for, it must not happen now (W2).
       if (session.state === 'closed') this.context.counters.count('frames.dropped', 'connection_closed');
@@ -161,7 +167,18 @@ export class Router {
     } else this.#handle(session, frame);
   }
 
+  /** What is dropped counts all the same where messages are counted. */
+  #charge(session: Session): void {
+    if (session.guard !== undefined) chargeMessage(this.context, session, session.guard);
+  }
+
   #handle(session: Session, frame: WorkerFrame<RawJson>): void {
+    const { guard } = session;
+    if (guard === undefined) this.#act(session, frame);
+    else guardFrame(this.context, session, guard, frame, (admitted) => this.#act(session, admitted));
+  }
+
+  #act(session: Session, frame: WorkerFrame<RawJson>): void {
     const { context } = this;
     switch (frame.type) {
       case 'invokefunction':
@@ -218,6 +235,10 @@ export class Router {
     this.context.counters.count('connections.closed', 'frame_dropped');
     withdraw(this.context, session, 'terminate');
   }
+}
+
+function isBinaryForm(subprotocol: Subprotocol | undefined): boolean {
+  return subprotocol === SUBPROTOCOL_BINARY || subprotocol === SUBPROTOCOL_COMPACT;
 }
 
 const NOT_TEXT: DecodeRefusal = { type: 'refused', reason: 'not UTF-8 text' };

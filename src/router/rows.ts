@@ -3,11 +3,11 @@
 import { type FunctionEntry, namespaceOf } from '../core/function-table.ts';
 import type { TriggerBinding, TriggerType } from '../core/trigger-table.ts';
 import { byteStringToText, parseRawJson, type RawJson } from '../protocol/byte-string.ts';
-import type { BuiltinDefinition, ModuleTriggerType } from './builtin.ts';
+import type { AnyBuiltin, ModuleTriggerType } from './builtin.ts';
 import type { RouterContext } from './context.ts';
 import type { Session } from './session.ts';
 
-export type Entry = FunctionEntry<Session, BuiltinDefinition>;
+export type Entry = FunctionEntry<Session, AnyBuiltin>;
 
 export interface FunctionRow {
   function_id: string;
@@ -128,7 +128,14 @@ export function triggerRow(context: RouterContext, binding: TriggerBinding<Sessi
     status: triggerStatus(context, binding),
     ...(binding.error !== undefined && { error: binding.error }),
     ...(binding.lastFiredAtMs !== undefined && { last_fired_at: new Date(binding.lastFiredAtMs).toISOString() }),
+    ...detailsOf(context, binding),
   };
+}
+
+function detailsOf(context: RouterContext, binding: TriggerBinding<Session>): Readonly<Record<string, unknown>> {
+  const provider = context.triggers.type(binding.type)?.provider;
+  if (provider?.kind !== 'module' || binding.state !== 'bound') return {};
+  return provider.module.details?.(binding) ?? {};
 }
 
 /** The name shown for a function's worker: the newest registrant's, or the first part of the id. */
@@ -146,6 +153,7 @@ function workerStatus(context: RouterContext, session: Session): WorkerRow['stat
 
 function triggerStatus(context: RouterContext, binding: TriggerBinding<Session>): TriggerRow['status'] {
   if (binding.state === 'refused' || binding.error !== undefined) return 'Error';
+  if (binding.isDisplaced) return 'Inactive';
   const isLive = binding.state === 'bound' && context.functions.get(binding.functionId) !== undefined;
   return isLive ? 'Active' : 'Inactive';
 }

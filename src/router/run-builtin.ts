@@ -3,20 +3,47 @@
 
 import { Refusal, unreadablePayload } from '../core/refusal.ts';
 import { parseRawJson } from '../protocol/byte-string.ts';
-import type { BuiltinDefinition } from './builtin.ts';
+import type { AnyBuiltin, BuiltinCall, BuiltinDefinition, RawBuiltinDefinition } from './builtin.ts';
 import type { RouterContext } from './context.ts';
-import { type CallRequest, openCall } from './open-call.ts';
+import { type CallRequest, type HandedCall, openCall } from './open-call.ts';
 import { type Outcome, outcomeOf, outcomeOfValue } from './reply.ts';
 import { answer, settle } from './settle.ts';
 
-export function runBuiltin(context: RouterContext, builtin: BuiltinDefinition, request: CallRequest): void {
+export function runBuiltin(context: RouterContext, builtin: AnyBuiltin, request: CallRequest): void {
+  if ('handleRaw' in builtin) runRaw(context, builtin, request);
+  else runParsed(context, builtin, request);
+}
+
+/** Found again by the numbers of its call, so that the deadline may have ended it meanwhile. */
+function runRaw(context: RouterContext, builtin: RawBuiltinDefinition, request: CallRequest): void {
+  const { slot, generation } = openCall(context, builtin.id, context.moduleExecutor, request);
+  const done = (outcome: Outcome): void => {
+    const call = context.calls.findByNumbers(slot, generation >>> 0, context.moduleExecutor);
+    if (call === undefined) context.counters.count('invocations.late_results');
+    else settleOwn(context, call, outcome);
+  };
+  try {
+    builtin.handleRaw(request.data, callOf(request), done);
+  } catch (error) {
+    done(outcomeOf(asRefusal(context, builtin.id, error)));
+  }
+}
+
+/** A call that nobody waits for may fail like any other: that is counted. */
+function settleOwn(context: RouterContext, call: HandedCall, outcome: Outcome): void {
+  if (call.origin === undefined && outcome.error !== undefined) context.counters.count('invocations.void_failed');
+  settle(context, call, outcome);
+}
+
+function callOf(request: CallRequest): BuiltinCall {
+  return { callerWorkerId: request.from?.workerId, rights: request.rights, depth: request.depth + 1 };
+}
+
+function runParsed(context: RouterContext, builtin: BuiltinDefinition, request: CallRequest): void {
   const outcomeOfThrown = (error: unknown): Outcome => outcomeOf(asRefusal(context, builtin.id, error));
   let value: unknown;
   try {
-    value = builtin.handle(readData(request), {
-      callerWorkerId: request.from?.workerId,
-      depth: request.depth + 1,
-    });
+    value = builtin.handle(readData(request), callOf(request));
     if (!(value instanceof Promise)) return finish(context, request, builtin.id, outcomeOfValue(value));
   } catch (error) {
     return finish(context, request, builtin.id, outcomeOfThrown(error));

@@ -9,9 +9,12 @@
 //   S1  `generation` is never reused, so nothing a dead session does later can touch its successor (W3).
 //   S2  A session leaves `open` once, and `withdraw` runs exactly then.
 
+import type { Access } from '../core/access.ts';
 import type { Executor } from '../core/executor.ts';
 import type { WorkerAnnouncement } from '../protocol/frames.ts';
 import type { Outbox } from '../transport/outbox.ts';
+import type { Guard } from './guard.ts';
+import type { UrlFunction } from './url-invocation.ts';
 import type { ControlFrame, Wire } from './wire.ts';
 
 export interface SessionLimits {
@@ -35,6 +38,7 @@ export interface SessionOptions {
   readonly outbox: Outbox;
   readonly wire: Wire;
   readonly link: SessionLink;
+  readonly guard?: Guard | undefined;
 }
 
 /** What a session may do to its connection besides sending frames. */
@@ -57,6 +61,10 @@ export class Session implements Executor {
   readonly outbox: Outbox;
   readonly wire: Wire;
   readonly link: SessionLink;
+  /** `undefined`: it is trusted with everything. */
+  readonly guard: Guard | undefined;
+  /** What it may reach; `undefined`: everything. */
+  readonly access: Access | undefined;
 
   state: 'open' | 'closed' = 'open';
   /** Monotonic time of the last frame of any kind that came in. */
@@ -64,9 +72,13 @@ export class Session implements Executor {
   /** What the worker said of itself; `undefined` until it has, which is fine for ever. */
   profile: WorkerAnnouncement | undefined = undefined;
   inFlight = 0;
+  /** What the limits allow, or less where the worker said so. */
+  inFlightMax: number;
   /** Calls this connection is waiting for. */
   callsAwaited = 0;
   readonly functions = new Set<string>();
+  /** Those of its functions that are a URL: the engine calls them itself. */
+  readonly urlFunctions = new Map<string, UrlFunction>();
   readonly triggers = new Set<string>();
   readonly triggerTypes = new Set<string>();
 
@@ -78,13 +90,12 @@ export class Session implements Executor {
     this.remoteAddress = options.remoteAddress;
     this.connectedAtMs = options.connectedAtMs;
     this.limits = options.limits;
+    this.inFlightMax = options.limits.inFlightPerWorker;
     this.outbox = options.outbox;
     this.wire = options.wire;
     this.link = options.link;
-  }
-
-  get inFlightMax(): number {
-    return this.limits.inFlightPerWorker;
+    this.guard = options.guard;
+    this.access = options.guard?.rules.access;
   }
 
   get isAccepting(): boolean {
@@ -103,7 +114,14 @@ export class Session implements Executor {
     return this.profile?.name ?? this.workerId;
   }
 
+  /** The worker says who it is, and how much it takes on. */
+  describe(profile: WorkerAnnouncement): void {
+    this.profile = profile;
+    const { inFlightPerWorker } = this.limits;
+    this.inFlightMax = Math.min(inFlightPerWorker, profile.max_in_flight ?? inFlightPerWorker);
+  }
+
   send(frame: ControlFrame): void {
-    this.wire.sendControl(frame);
+    this.wire.sendControl(this.guard === undefined ? frame : this.guard.names.translate(frame));
   }
 }

@@ -65,7 +65,7 @@ export function answer(caller: Caller, ref: CallerRef, functionId: string, outco
 /** What came as bytes and must become text is looked at now; a worker that sent rubbish has failed its call. */
 function readable(caller: Session, functionId: string, outcome: Outcome): Outcome {
   const payload = outcome.error ?? outcome.result;
-  if (!caller.wire.needsText || payload === undefined || payload.asText() !== undefined) return outcome;
+  if (payload === undefined || caller.wire.admit(payload)) return outcome;
   return outcomeOf(unreadablePayload(`the answer of ${functionId}`));
 }
 

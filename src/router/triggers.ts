@@ -3,7 +3,7 @@
 // Neighbours: `core/trigger-table.ts` decides, this file sends. Rules of the wire, section 4.
 
 import { Refusal } from '../core/refusal.ts';
-import type { NewBinding, TriggerBinding } from '../core/trigger-table.ts';
+import type { NewBinding } from '../core/trigger-table.ts';
 import { detach, parseRawJson, RAW_NULL, type RawJson, rawJson } from '../protocol/byte-string.ts';
 import type {
   RegisterTrigger,
@@ -14,12 +14,12 @@ import type {
 } from '../protocol/frames.ts';
 import { idOffence } from '../protocol/ids.ts';
 import { REGISTRATION_BYTES_MAX } from '../protocol/limits.ts';
+import type { Binding, ModuleTriggerType } from './builtin.ts';
+import { conditionOf } from './condition.ts';
 import type { RouterContext } from './context.ts';
 import { errorText } from './error-text.ts';
 import { detachRaw, sizeOf } from './functions.ts';
 import type { Session } from './session.ts';
-
-type Binding = TriggerBinding<Session>;
 
 export function handleRegisterTriggerType(
   context: RouterContext,
@@ -29,13 +29,18 @@ export function handleRegisterTriggerType(
   const id = detach(frame.id);
   const refusal = registerType(context, session, id, frame);
   if (refusal !== undefined) {
-    context.counters.count('registrations.rejected');
-    context.logger.warn('Trigger type refused', { worker: session.displayName, trigger_type: id, reason: refusal });
+    logTypeRefused(context, session, id, refusal);
     return;
   }
   session.triggerTypes.add(id);
   // Every binding of the type goes to the newest provider, those it may know already included.
   for (const binding of context.triggers.bindingsOf(id)) deliver(context, binding);
+}
+
+/** The wire has no frame that would tell it. */
+export function logTypeRefused(context: RouterContext, session: Session, id: string, reason: string): void {
+  context.counters.count('registrations.rejected');
+  context.logger.warn('Trigger type refused', { worker: session.displayName, trigger_type: id, reason });
 }
 
 /** Why the type is refused; `undefined`: it is this session's now. */
@@ -73,7 +78,7 @@ export function handleUnregisterTriggerType(
 export function handleRegisterTrigger(context: RouterContext, session: Session, frame: RegisterTrigger<RawJson>): void {
   const offence = triggerOffence(session, frame);
   if (offence !== undefined) {
-    sendResult(context, session, frame, new Refusal('trigger_registration_failed', offence));
+    refuseTrigger(context, session, frame, new Refusal('trigger_registration_failed', offence));
     return;
   }
   const { binding, refusal } = bind(context, {
@@ -85,7 +90,7 @@ export function handleRegisterTrigger(context: RouterContext, session: Session, 
     owner: session,
   });
   session.triggers.add(binding.id);
-  if (refusal !== undefined) sendResult(context, session, frame, refusal);
+  if (refusal !== undefined) refuseTrigger(context, session, frame, refusal);
 }
 
 /** Stores a binding and hands it to its provider, if there is one. */
@@ -95,9 +100,12 @@ export function bind(
 ): { binding: Binding; refusal: Refusal | undefined } {
   const { added, replaced } = context.triggers.add(request);
   if (replaced !== undefined && replaced.owner !== request.owner) replaced.owner?.triggers.delete(replaced.id);
-  // A provider of the same type is handed the new one under the old id; any other has to be told that it is gone.
-  if (replaced !== undefined && replaced.type !== added.type) tellProviderOfRemoval(context, replaced);
-  if (context.triggers.type(added.type) === undefined) {
+  const provider = context.triggers.type(added.type)?.provider;
+  // A worker of the same type is handed the new one under the old id; any other has to be told that it is gone.
+  if (replaced !== undefined && (replaced.type !== added.type || provider?.kind === 'module')) {
+    tellProviderOfRemoval(context, replaced);
+  }
+  if (provider === undefined) {
     context.logger.info(`Trigger waits: nothing provides its type`, { trigger_type: added.type, trigger_id: added.id });
   }
   return { binding: added, refusal: deliver(context, added) };
@@ -137,8 +145,10 @@ export function handleUnregisterTrigger(
   frame: UnregisterTrigger<RawJson>,
 ): void {
   const binding = context.triggers.binding(frame.id);
-  // Its owner, or for one that has none any worker of this trusted port.
-  if (binding === undefined || (binding.owner !== undefined && binding.owner !== session)) return;
+  if (binding === undefined) return;
+  // Its owner, or for one that has none whoever is trusted.
+  const isAnyones = binding.owner === undefined && session.access === undefined;
+  if (!isAnyones && binding.owner !== session) return;
   unbind(context, binding);
 }
 
@@ -150,7 +160,11 @@ export function unbind(context: RouterContext, binding: Binding): void {
 
 export function tellProviderOfRemoval(context: RouterContext, binding: Binding): void {
   const provider = context.triggers.type(binding.type)?.provider;
-  if (provider?.kind !== 'worker') return;
+  if (provider === undefined) return;
+  if (provider.kind === 'module') {
+    if (binding.state === 'bound') provider.module.unbound?.(binding);
+    return;
+  }
   provider.executor.send({
     type: 'unregistertrigger',
     id: binding.id,
@@ -169,12 +183,7 @@ function deliver(context: RouterContext, binding: Binding): Refusal | undefined 
     binding.state = 'parked';
     return undefined;
   }
-  if (provider.kind === 'module') {
-    const reason = provider.module.refuse(parseRawJson(binding.config));
-    binding.state = reason === undefined ? 'bound' : 'refused';
-    binding.error = reason;
-    return reason === undefined ? undefined : new Refusal('trigger_registration_failed', reason);
-  }
+  if (provider.kind === 'module') return judge(provider.module, binding);
   binding.state = 'bound';
   provider.executor.send({
     type: 'registertrigger',
@@ -184,6 +193,18 @@ function deliver(context: RouterContext, binding: Binding): Refusal | undefined 
     config: binding.config,
     ...(binding.metadata === undefined ? undefined : { metadata: binding.metadata }),
   });
+  return undefined;
+}
+
+function judge(type: ModuleTriggerType, binding: Binding): Refusal | undefined {
+  const config = parseRawJson(binding.config);
+  const condition = conditionOf(config);
+  const reason = type.refuse(config) ?? condition.offence;
+  binding.state = reason === undefined ? 'bound' : 'refused';
+  binding.error = reason;
+  binding.conditionFunctionId = condition.functionId;
+  if (reason !== undefined) return new Refusal('trigger_registration_failed', reason);
+  type.bound?.(binding, config);
   return undefined;
 }
 
@@ -208,7 +229,12 @@ function triggerOffence(session: Session, frame: RegisterTrigger<RawJson>): stri
   return undefined;
 }
 
-function sendResult(context: RouterContext, session: Session, frame: RegisterTrigger<RawJson>, refusal: Refusal): void {
+export function refuseTrigger(
+  context: RouterContext,
+  session: Session,
+  frame: RegisterTrigger<RawJson>,
+  refusal: Refusal,
+): void {
   context.counters.count('registrations.rejected');
   context.logger.warn('Trigger refused', {
     worker: session.displayName,

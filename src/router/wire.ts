@@ -16,16 +16,16 @@ export type CallerRef = string | number;
 
 export interface Wire {
   /**
-   * Whether payloads go out as part of a text: then one that came as bytes has to prove first that it is JSON, and
+   * To be asked before a payload is sent: makes sure that the peer will be able to read it. False: nobody can, and
    * whoever hands it on answers for the refusal.
    */
-  readonly needsText: boolean;
+  admit(payload: Payload): boolean;
   sendControl(frame: ControlFrame): void;
   sendCall(call: HandedCall, order: CallOrder): void;
   sendResult(ref: CallerRef, functionId: string, outcome: Outcome): void;
 }
 
-/** What the executor is told of a call. */
+/** What the executor is told of a call. Payloads may be views of a message: copied, or used before it is gone. */
 export interface CallOrder {
   readonly functionId: string;
   readonly data: Payload | undefined;
@@ -35,5 +35,6 @@ export interface CallOrder {
   /** How deep in the chain the call itself stands: one more than its caller. */
   readonly depth: number;
   readonly timeoutMs: number;
+  /** What caused the call, if it was a trigger. */
   readonly trigger: TriggerOrigin | undefined;
 }

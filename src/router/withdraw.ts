@@ -20,7 +20,7 @@ export function withdraw(
   session.outbox.close();
   let functionsChanged = false;
   for (const id of session.functions) functionsChanged = context.functions.unregister(id, session) || functionsChanged;
-  const { removed } = context.triggers.withdraw(session);
+  const removed = context.triggers.withdraw(session);
   context.sessions.delete(session.workerId);
   orphanCalls(context, session, reasonForCallers);
   for (const binding of removed) tellProviderOfRemoval(context, binding);

@@ -5,7 +5,7 @@ import type { Settings } from './options.ts';
 import { SDK_VERSION } from './version.ts';
 import { type EncodedCall, encodeValue } from './wire.ts';
 
-export function makeAnnouncement({ host, name, description, timeoutMs }: Settings): EncodedCall {
+export function makeAnnouncement({ host, name, description, timeoutMs, maxInFlight }: Settings): EncodedCall {
   const { runtime, os, pid, isolation } = host;
   // Fields that are undefined are not sent.
   const announcement: { [Field in keyof WorkerAnnouncement]: WorkerAnnouncement[Field] | undefined } = {
@@ -16,6 +16,7 @@ export function makeAnnouncement({ host, name, description, timeoutMs }: Setting
     os,
     pid,
     isolation,
+    max_in_flight: maxInFlight,
   };
   return {
     number: 0,

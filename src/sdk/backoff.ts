@@ -6,11 +6,17 @@ export const REDIAL_MS_FIRST = 500;
 export const REDIAL_MS_MAX = 15_000;
 
 /**
+ * The same where the engine is there and lets in so many per second (429): its door opens again in a moment, and a
+ * thousand workers that were too many at once are back within 20 s of its return (W5).
+ */
+const CROWDED_MS_MAX = 4_000;
+
+/**
  * Full jitter: anything from nothing to the ceiling of this attempt, so that a thousand workers which lost the
  * same engine do not return at the same moment. `failures` counts from 1.
  */
-export function redialDelayMs(failures: number, random: () => number): number {
-  return random() * ceilingMs(REDIAL_MS_FIRST, failures, REDIAL_MS_MAX);
+export function redialDelayMs(failures: number, isCrowded: boolean, random: () => number): number {
+  return random() * ceilingMs(REDIAL_MS_FIRST, failures, isCrowded ? CROWDED_MS_MAX : REDIAL_MS_MAX);
 }
 
 /** A wait between half of the ceiling and the ceiling: a caller who asked for a pause gets one. */

@@ -5,7 +5,10 @@
 // `protocol/binary-layout.ts`. One of these per connection, because it remembers the names the engine gave numbers to.
 
 import { FLAG, HEADER_BYTES, KIND, NAMES_MAX } from '../protocol/binary-layout.ts';
+import { CompactDecoder } from '../protocol/compact-decode.ts';
+import type { CompactEncoder } from '../protocol/compact-encode.ts';
 import type { ErrorBody, TriggerOrigin } from '../protocol/frames.ts';
+import { readShape, SHAPES_MAX, type Shape } from '../protocol/shape.ts';
 import type { PlatformMemory } from './platform.ts';
 import { isOrigin, readFrame } from './received-frame.ts';
 import type { DeliveredCall, FrameReceiver } from './wire.ts';
@@ -14,12 +17,30 @@ export class BinaryReader {
   readonly #memory: PlatformMemory;
   readonly #names: (string | undefined)[] = [];
 
-  constructor(memory: PlatformMemory) {
+  readonly #shapes: (Shape | undefined)[] = [];
+  readonly #decoder: CompactDecoder;
+  /** What caused the last call that said so: mostly the next one has the same cause. */
+  #originText: string | undefined;
+  #origin: TriggerOrigin | undefined;
+  /** Learns what the engine tells of shapes; undefined where it tells nothing of them. */
+  readonly #encoder: CompactEncoder | undefined;
+
+  constructor(memory: PlatformMemory, encoder: CompactEncoder | undefined) {
     this.#memory = memory;
+    this.#encoder = encoder;
+    this.#decoder = new CompactDecoder(memory, (number) => this.#shapes[number]);
   }
 
-  /** A message that cannot be read is passed over, unless its length is wrong: then nothing behind it can be found. */
+  /**
+   * A message whose header or lengths do not hold voids itself and what is behind it, as they do at the engine: whoever
+   * wrote it may mean something else by the rest as well. One whose content cannot be read is passed over.
+   */
   read(bytes: Uint8Array, receiver: FrameReceiver): void {
+    this.#readMessages(bytes, receiver);
+    this.#decoder.forget();
+  }
+
+  #readMessages(bytes: Uint8Array, receiver: FrameReceiver): void {
     let at = 0;
     while (at < bytes.length) {
       const end = at + 4 + u32(bytes, at);
@@ -27,55 +48,58 @@ export class BinaryReader {
         receiver.onUnreadable(`a message at byte ${at} claims ${end - at} of the ${bytes.length - at} bytes left`);
         return;
       }
-      this.#readMessage(bytes, at, end, receiver);
+      if (!this.#readMessage(bytes, at, end, receiver)) return;
       at = end;
     }
   }
 
-  #readMessage(bytes: Uint8Array, at: number, end: number, receiver: FrameReceiver): void {
+  /** False: its header or a length in it does not hold. */
+  #readMessage(bytes: Uint8Array, at: number, end: number, receiver: FrameReceiver): boolean {
     switch (bytes[at + 4]) {
       case KIND.result:
-        this.#readResult(bytes, at, end, receiver);
-        return;
+        return this.#readResult(bytes, at, end, receiver);
       case KIND.call:
-        this.#readCall(bytes, at, end, receiver);
-        return;
+        return this.#readCall(bytes, at, end, receiver);
       case KIND.name:
-        this.#readName(bytes, at, end, receiver);
-        return;
+        return this.#readName(bytes, at, end, receiver);
+      case KIND.shape:
+        this.#readShape(bytes, at, end, receiver);
+        return true;
       case KIND.control:
         this.#readControl(bytes, at, end, receiver);
-        return;
+        return true;
       default:
         receiver.onUnreadable(`unknown kind ${bytes[at + 4]} at byte ${at}`);
+        return false;
     }
   }
 
-  #readResult(bytes: Uint8Array, at: number, end: number, receiver: FrameReceiver): void {
+  #readResult(bytes: Uint8Array, at: number, end: number, receiver: FrameReceiver): boolean {
     if (end - at < HEADER_BYTES.result) {
       receiver.onUnreadable(`a result at byte ${at} is shorter than its header`);
-      return;
+      return false;
     }
     const flags = bytes[at + 5] ?? 0;
     const number = u32(bytes, at + 8);
     let payload: unknown;
     if ((flags & FLAG.payload) !== 0) {
       try {
-        payload = this.#value(bytes, at + HEADER_BYTES.result, end);
+        payload = this.#payload(flags, bytes, at + HEADER_BYTES.result, end);
       } catch (error) {
         // The engine passes on what the other worker sent without looking into it.
         receiver.onError(number, unreadable('answer', error), undefined);
-        return;
+        return true;
       }
     }
     if ((flags & FLAG.isError) === 0) receiver.onResult(number, payload);
     else receiver.onError(number, payload, undefined);
+    return true;
   }
 
-  #readCall(bytes: Uint8Array, at: number, end: number, receiver: FrameReceiver): void {
+  #readCall(bytes: Uint8Array, at: number, end: number, receiver: FrameReceiver): boolean {
     if (end - at < HEADER_BYTES.call) {
       receiver.onUnreadable(`a call at byte ${at} is shorter than its header`);
-      return;
+      return false;
     }
     const call = new BinaryCall(bytes, at);
     let payload: unknown = null;
@@ -84,12 +108,13 @@ export class BinaryReader {
       call.functionId = this.#nameOf(u32(bytes, at + 16));
       let next = at + HEADER_BYTES.call;
       if ((flags & ANY_SECTION) !== 0) next = this.#readSections(call, flags, bytes, next, end);
-      if ((flags & FLAG.payload) !== 0) payload = this.#value(bytes, next, end);
+      if ((flags & FLAG.payload) !== 0) payload = this.#payload(flags, bytes, next, end);
     } catch (error) {
       receiver.onBrokenCall(call, unreadable('call', error));
-      return;
+      return !(error instanceof OverlongSection);
     }
     receiver.onCall(call, payload);
+    return true;
   }
 
   /** Returns where the payload begins. */
@@ -112,17 +137,39 @@ export class BinaryReader {
     }
     if ((flags & FLAG.extra) !== 0) {
       const next = sectionEnd(bytes, at, end);
-      const origin = this.#value(bytes, at + 4, next);
-      if (isOrigin(origin)) call.trigger = origin;
+      call.trigger = this.#originIn(this.#memory.read(bytes, at + 4, next));
       at = next;
     }
     return at;
   }
 
-  #readName(bytes: Uint8Array, at: number, end: number, receiver: FrameReceiver): void {
+  #originIn(text: string): TriggerOrigin | undefined {
+    if (text === this.#originText) return this.#origin;
+    const origin: unknown = JSON.parse(text);
+    // Frozen, because handlers of several calls get it.
+    this.#origin = isOrigin(origin) ? Object.freeze(origin) : undefined;
+    this.#originText = text;
+    return this.#origin;
+  }
+
+  #readName(bytes: Uint8Array, at: number, end: number, receiver: FrameReceiver): boolean {
     const number = end - at < HEADER_BYTES.name ? NAMES_MAX : u32(bytes, at + 8);
     if (number < NAMES_MAX) this.#names[number] = this.#memory.read(bytes, at + HEADER_BYTES.name, end);
     else receiver.onUnreadable(`a name at byte ${at} has no number below ${NAMES_MAX}`);
+    return number < NAMES_MAX;
+  }
+
+  #readShape(bytes: Uint8Array, at: number, end: number, receiver: FrameReceiver): void {
+    const number = end - at < HEADER_BYTES.shape ? SHAPES_MAX : u32(bytes, at + 8);
+    const shape = number < SHAPES_MAX ? readShape(this.#memory.read(bytes, at + HEADER_BYTES.shape, end)) : undefined;
+    if (shape === undefined || this.#encoder === undefined) {
+      receiver.onUnreadable(`a shape at byte ${at} is none, or was not asked for`);
+      return;
+    }
+    // What a number stands for never changes.
+    if (this.#shapes[number] !== undefined) return;
+    this.#shapes[number] = shape;
+    this.#encoder.learn(shape, number);
   }
 
   #readControl(bytes: Uint8Array, at: number, end: number, receiver: FrameReceiver): void {
@@ -137,6 +184,14 @@ export class BinaryReader {
     const name = this.#names[number];
     if (name === undefined) throw new Error(`function number ${number} was never given a name`);
     return name;
+  }
+
+  #payload(flags: number, bytes: Uint8Array, start: number, end: number): unknown {
+    if ((flags & FLAG.compact) === 0) return this.#value(bytes, start, end);
+    if (this.#encoder === undefined) throw new Error('a compact payload on a connection that did not ask for them');
+    const value = this.#decoder.decode(bytes, start, end);
+    if (this.#decoder.mayHoldReference) this.#memory.noteReference();
+    return value;
   }
 
   #value(bytes: Uint8Array, start: number, end: number): unknown {
@@ -169,9 +224,11 @@ const ANY_SECTION = FLAG.metadata | FLAG.traceparent | FLAG.baggage | FLAG.extra
 /** A section begins with its length, in four bytes. */
 function sectionEnd(bytes: Uint8Array, at: number, end: number): number {
   const next = at + 4 + u32(bytes, at);
-  if (next > end) throw new Error(`a section at byte ${at} is longer than its message`);
+  if (next > end) throw new OverlongSection(`a section at byte ${at} is longer than its message`);
   return next;
 }
+
+class OverlongSection extends Error {}
 
 function unreadable(what: string, error: unknown): ErrorBody {
   const why = error instanceof Error ? error.message : String(error);

@@ -7,18 +7,22 @@
 // B2  Memory that the socket still needs is never written to again.
 
 import { FLAG, HEADER_BYTES, KIND } from '../protocol/binary-layout.ts';
+import type { CompactEncoder } from '../protocol/compact-encode.ts';
 import { callDepth, parseBaggage } from './baggage.ts';
 import { HEADROOM_BYTES, type PlatformMemory, type PlatformSocket } from './platform.ts';
-import type { Encoded, EncodedCall } from './wire.ts';
+import type { EncodedCall, EncodedPayload } from './wire.ts';
 
 export class BinaryWriter {
   readonly #platform: PlatformMemory;
+  /** Where payloads of the compact form lie. */
+  readonly #encoder: CompactEncoder | undefined;
   #memory: Uint8Array;
   /** Behind the last message; what is before HEADROOM_BYTES belongs to the socket. */
   #end = HEADROOM_BYTES;
 
-  constructor(platform: PlatformMemory) {
+  constructor(platform: PlatformMemory, encoder: CompactEncoder | undefined) {
     this.#platform = platform;
+    this.#encoder = encoder;
     this.#memory = platform.allocate(FIRST_BYTES);
   }
 
@@ -63,6 +67,13 @@ export class BinaryWriter {
     this.#finish(start, this.#text(text, start + HEADER_BYTES.name));
   }
 
+  /** Asks for the number of a key list. */
+  shape(keyList: string): void {
+    const start = this.#begin(KIND.shape, 0, 0);
+    putU32(this.#memory, start + 8, 0);
+    this.#finish(start, this.#text(keyList, start + HEADER_BYTES.shape));
+  }
+
   call(call: EncodedCall, functionNumber: number): void {
     const { number, action, traceparent, baggage, metadata, data } = call;
     const depth = call.depth ?? callDepth(parseBaggage(baggage));
@@ -77,17 +88,17 @@ export class BinaryWriter {
     if (traceparent !== undefined) at = this.#section(traceparent, at);
     if (baggage !== undefined) at = this.#section(baggage, at);
     if (action !== undefined) at = this.#section(action, at);
-    if (data !== undefined) at = this.#text(data, at);
+    if (data !== undefined) at = this.#payload(data, at);
     this.#finish(start, at);
   }
 
-  result(idLow: number, idHigh: number, payload: Encoded | undefined, isError: boolean): void {
-    const flags = payload === undefined ? 0 : isError ? FLAG.payload | FLAG.isError : FLAG.payload;
+  result(idLow: number, idHigh: number, payload: EncodedPayload | undefined, isError: boolean): void {
+    const flags = payloadFlags(payload) | (payload !== undefined && isError ? FLAG.isError : 0);
     const start = this.#begin(KIND.result, flags, 0);
     putU32(this.#memory, start + 8, idLow);
     putU32(this.#memory, start + 12, idHigh);
     const at = start + HEADER_BYTES.result;
-    this.#finish(start, payload === undefined ? at : this.#text(payload, at));
+    this.#finish(start, payload === undefined ? at : this.#payload(payload, at));
   }
 
   #begin(kind: number, flags: number, depth: number): number {
@@ -111,6 +122,13 @@ export class BinaryWriter {
     return end;
   }
 
+  #payload(payload: EncodedPayload, at: number): number {
+    if (typeof payload === 'string') return this.#text(payload, at);
+    if (this.#encoder === undefined) throw new Error('A compact payload on a connection that takes none');
+    this.#platform.copy(this.#encoder.memory, payload.start, payload.start + payload.length, this.#memory, at);
+    return at + payload.length;
+  }
+
   #text(text: string, at: number): number {
     return at + this.#platform.write(this.#memory, text, at);
   }
@@ -128,8 +146,13 @@ function flagsOf({ number, action, traceparent, baggage, metadata, data }: Encod
     (traceparent === undefined ? 0 : FLAG.traceparent) |
     (baggage === undefined ? 0 : FLAG.baggage) |
     (action === undefined ? 0 : FLAG.extra) |
-    (data === undefined ? 0 : FLAG.payload)
+    payloadFlags(data)
   );
+}
+
+function payloadFlags(payload: EncodedPayload | undefined): number {
+  if (payload === undefined) return 0;
+  return typeof payload === 'string' ? FLAG.payload : FLAG.payload | FLAG.compact;
 }
 
 function putU32(memory: Uint8Array, at: number, value: number): void {

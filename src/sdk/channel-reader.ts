@@ -40,12 +40,8 @@ export class ChannelReader implements AsyncIterable<Uint8Array | string> {
   #socket: ChannelSocket | undefined;
   /** Why the stream is not complete. */
   #error: SvcError | undefined;
-  readonly #window = new CreditWindow(READER_WINDOW);
-  #queue = new Fifo<Message>();
-  readonly #waiters = new Fifo<() => void>();
-  readonly #listeners = new Set<(text: string) => void>();
   #stream: ReadableStream<Uint8Array> | undefined;
-  readonly #live: LiveEnd = { isClosing: () => false, fail: (error) => this.#end(error) };
+  #own: InUse | undefined;
 
   constructor(world: ChannelWorld, ref: ChannelRef) {
     this.#world = world;
@@ -91,12 +87,12 @@ export class ChannelReader implements AsyncIterable<Uint8Array | string> {
    * out in another way. The returned function ends it.
    */
   onMessage(listener: (text: string) => void): () => void {
-    this.#listeners.add(listener);
+    const { listeners, queue } = this.#inUse;
+    listeners.add(listener);
     this.#dial();
-    const queued = this.#queue.takeAll();
-    this.#queue = new Fifo();
+    const queued = queue.takeAll();
     for (const message of queued) this.#receive(message);
-    return () => void this.#listeners.delete(listener);
+    return () => void listeners.delete(listener);
   }
 
   /** Bytes and texts in their order. Leaving the loop early closes the reader. */
@@ -110,7 +106,7 @@ export class ChannelReader implements AsyncIterable<Uint8Array | string> {
 
   /** Reads no more; a writer that is connected is told. */
   close(): void {
-    this.#queue = new Fifo();
+    this.#own?.queue.takeAll();
     this.#end(undefined);
   }
 
@@ -118,10 +114,15 @@ export class ChannelReader implements AsyncIterable<Uint8Array | string> {
     return this.ref;
   }
 
+  get #inUse(): InUse {
+    this.#own ??= new InUse({ isClosing: () => false, fail: (error) => this.#end(error) });
+    return this.#own;
+  }
+
   #dial(): void {
     if (this.#state !== 'unused') return;
     this.#state = 'open';
-    this.#world.live.enter(this.#live);
+    this.#world.live.enter(this.#inUse.live);
     this.#socket = new ChannelSocket(this.#world, this.ref, {
       // The socket's bytes are its own again when this returns; `slice` would not copy them where they are a Buffer.
       onMessage: (data) => this.#arrive(typeof data === 'string' ? data : new Uint8Array(data)),
@@ -132,16 +133,17 @@ export class ChannelReader implements AsyncIterable<Uint8Array | string> {
   #arrive(data: Uint8Array | string): void {
     const bytes = typeof data === 'string' ? this.#world.platform.memory.byteLength(data) : data.length;
     this.#receive({ data, bytes });
-    this.#waiters.shift()?.();
+    this.#inUse.waiters.shift()?.();
   }
 
   #receive(message: Message): void {
-    if (typeof message.data !== 'string' || this.#listeners.size === 0) {
-      this.#queue.push(message);
+    const { listeners, queue } = this.#inUse;
+    if (typeof message.data !== 'string' || listeners.size === 0) {
+      queue.push(message);
       return;
     }
     this.#release(message);
-    for (const listener of this.#listeners) this.#tell(listener, message.data);
+    for (const listener of listeners) this.#tell(listener, message.data);
   }
 
   /** One that throws must not keep the others from hearing, nor the bytes behind it from coming. */
@@ -164,8 +166,9 @@ export class ChannelReader implements AsyncIterable<Uint8Array | string> {
   /** The next message, or nothing at the end of a complete stream. */
   async #next(): Promise<Message | undefined> {
     this.#dial();
+    const { queue, waiters } = this.#inUse;
     for (;;) {
-      const message = this.#queue.shift();
+      const message = queue.shift();
       if (message !== undefined) {
         this.#release(message);
         return message;
@@ -174,12 +177,12 @@ export class ChannelReader implements AsyncIterable<Uint8Array | string> {
         if (this.#error !== undefined) throw this.#error;
         return undefined;
       }
-      await new Promise<void>((resolve) => this.#waiters.push(resolve));
+      await new Promise<void>((resolve) => waiters.push(resolve));
     }
   }
 
   #release({ bytes }: Message): void {
-    const grant = this.#window.release(bytes);
+    const grant = this.#inUse.window.release(bytes);
     if (grant !== undefined && this.#state === 'open') this.#socket?.sendText(encodeCredit(grant));
   }
 
@@ -191,9 +194,23 @@ export class ChannelReader implements AsyncIterable<Uint8Array | string> {
     if (this.#state === 'over') return;
     this.#state = 'over';
     this.#error = error;
-    this.#world.live.leave(this.#live);
     this.#socket?.terminate();
-    for (const wake of this.#waiters.takeAll()) wake();
+    if (this.#own === undefined) return;
+    this.#world.live.leave(this.#own.live);
+    for (const wake of this.#own.waiters.takeAll()) wake();
+  }
+}
+
+/** Made with the first use: the handler of an HTTP trigger is given two ends, and mostly uses neither. */
+class InUse {
+  readonly window = new CreditWindow(READER_WINDOW);
+  readonly queue = new Fifo<Message>();
+  readonly waiters = new Fifo<() => void>();
+  readonly listeners = new Set<(text: string) => void>();
+  readonly live: LiveEnd;
+
+  constructor(live: LiveEnd) {
+    this.live = live;
   }
 }
 

@@ -28,16 +28,20 @@ export const REF_MARK = '"channel_id"';
  * are changed where they are: the value has just been parsed and is nobody else's.
  */
 export function replaceRefs(value: unknown, make: (ref: ChannelRef) => object): unknown {
-  return replaceBelow(value, new Made(make));
-}
-
-function replaceBelow(value: unknown, made: Made): unknown {
+  const made = new Made(make);
   if (typeof value !== 'object' || value === null) return value;
   if (isRef(value)) return made.of(value);
-  for (const [key, inner] of Object.entries(value)) {
-    const replaced = replaceBelow(inner, made);
-    // The key is the object's own, as the parser made it: here even `__proto__` is a key like any other.
-    if (replaced !== inner) Reflect.set(value, key, replaced);
+  // A list of what is to be searched and not recursion: how deep the value is was chosen by a stranger.
+  const unsearched: object[] = [value];
+  for (let outer = unsearched.pop(); outer !== undefined; outer = unsearched.pop()) {
+    const members = outer as Readonly<Record<string, unknown>>;
+    for (const key of Object.keys(members)) {
+      const inner = members[key];
+      if (typeof inner !== 'object' || inner === null) continue;
+      // The key is the object's own, as the parser made it: here even `__proto__` is a key like any other.
+      if (isRef(inner)) Reflect.set(outer, key, made.of(inner));
+      else unsearched.push(inner);
+    }
   }
   return value;
 }

@@ -56,6 +56,7 @@ export class ChannelSocket {
     this.#events = events;
     this.#socket = platform.openSocket(
       {
+        purpose: 'channel',
         url: channelUrl(settings.url, ref),
         headers: settings.headers,
         subprotocols: [SUBPROTOCOL_CHANNEL],

@@ -39,13 +39,8 @@ export class ChannelWriter {
   /** Since the engine's first grant, which also tells that the connection stands. */
   #credit: CreditAccount | undefined;
   #error: SvcError | undefined;
-  readonly #writes = new Fifo<PendingWrite>();
-  readonly #closeWaiters = new Fifo<Waiter>();
   #stream: WritableStream<Uint8Array | string> | undefined;
-  readonly #live: LiveEnd = {
-    isClosing: () => this.#state === 'closing' || this.#state === 'leaving',
-    fail: (error) => this.#fail(error),
-  };
+  #own: InUse | undefined;
 
   constructor(world: ChannelWorld, ref: ChannelRef) {
     this.#world = world;
@@ -70,7 +65,7 @@ export class ChannelWriter {
     const offence = this.#error ?? this.#offence(data);
     if (offence !== undefined) return Promise.reject(offence);
     return new Promise((resolve, reject) => {
-      this.#writes.push({ data, sentBytes: 0, resolve, reject });
+      this.#inUse.writes.push({ data, sentBytes: 0, resolve, reject });
       if (this.#state === 'unused') this.#dial('writing');
       else this.#pump();
     });
@@ -81,7 +76,7 @@ export class ChannelWriter {
     if (this.#error !== undefined) return Promise.reject(this.#error);
     if (this.#state === 'closed') return Promise.resolve();
     return new Promise((resolve, reject) => {
-      this.#closeWaiters.push({ resolve, reject });
+      this.#inUse.closeWaiters.push({ resolve, reject });
       if (this.#state === 'unused') {
         this.#dial('closing');
       } else if (this.#state === 'writing') {
@@ -116,9 +111,17 @@ export class ChannelWriter {
     return new SvcError('PAYLOAD_TOO_LARGE', `${channel}: a message of ${bytes} bytes, ${limit}`);
   }
 
+  get #inUse(): InUse {
+    this.#own ??= new InUse({
+      isClosing: () => this.#state === 'closing' || this.#state === 'leaving',
+      fail: (error) => this.#fail(error),
+    });
+    return this.#own;
+  }
+
   #dial(state: 'writing' | 'closing'): void {
     this.#state = state;
-    this.#world.live.enter(this.#live);
+    this.#world.live.enter(this.#inUse.live);
     this.#socket = new ChannelSocket(this.#world, this.ref, {
       onMessage: (message) => this.#takeCredit(message),
       onEnd: (closure) => this.#onEnd(closure),
@@ -137,12 +140,13 @@ export class ChannelWriter {
   #pump(): void {
     const [socket, credit] = [this.#socket, this.#credit];
     if (socket === undefined || credit === undefined) return;
-    for (let write = this.#writes.first; write !== undefined && credit.isOpen; write = this.#writes.first) {
+    const { writes } = this.#inUse;
+    for (let write = writes.first; write !== undefined && credit.isOpen; write = writes.first) {
       if (!this.#sendNextFrame(write, socket, credit)) continue;
-      this.#writes.shift();
+      writes.shift();
       write.resolve();
     }
-    if (this.#state !== 'closing' || !this.#writes.isEmpty) return;
+    if (this.#state !== 'closing' || !writes.isEmpty) return;
     this.#state = 'leaving';
     socket.close('stream_complete');
   }
@@ -168,18 +172,32 @@ export class ChannelWriter {
       return;
     }
     this.#state = 'closed';
-    this.#world.live.leave(this.#live);
-    for (const { resolve } of this.#closeWaiters.takeAll()) resolve();
+    const { live, closeWaiters } = this.#inUse;
+    this.#world.live.leave(live);
+    for (const { resolve } of closeWaiters.takeAll()) resolve();
   }
 
   #fail(error: SvcError): void {
     if (this.#state === 'closed' || this.#state === 'failed') return;
     this.#state = 'failed';
     this.#error = error;
-    this.#world.live.leave(this.#live);
     this.#socket?.terminate();
-    for (const { reject } of this.#writes.takeAll()) reject(error);
-    for (const { reject } of this.#closeWaiters.takeAll()) reject(error);
+    if (this.#own === undefined) return;
+    const { live, writes, closeWaiters } = this.#own;
+    this.#world.live.leave(live);
+    for (const { reject } of writes.takeAll()) reject(error);
+    for (const { reject } of closeWaiters.takeAll()) reject(error);
+  }
+}
+
+/** Made with the first use: the handler of an HTTP trigger is given two ends, and mostly uses neither. */
+class InUse {
+  readonly writes = new Fifo<PendingWrite>();
+  readonly closeWaiters = new Fifo<Waiter>();
+  readonly live: LiveEnd;
+
+  constructor(live: LiveEnd) {
+    this.live = live;
   }
 }
 

@@ -1,14 +1,16 @@
 // Channels of a worker: makes them, turns references into live ends before anybody sees them, and ends what is left of
 // them when the worker shuts down.
 //
-// A message is searched for references only if its text holds the mark they all have. Whether it does is seen where
-// text comes in, below the wire: so a call without a reference costs one look through its text.
+// A message is searched for references only if its text holds the mark they all have, or one of its shapes the key.
+// Whether it does is seen by the wire that reads the message: so a call without a reference costs one look through its
+// text.
 
 import { ChannelReader } from './channel-reader.ts';
-import { type ChannelRef, REF_MARK, replaceRefs } from './channel-ref.ts';
+import { type ChannelRef, replaceRefs } from './channel-ref.ts';
 import type { ChannelWorld, LiveEnd } from './channel-socket.ts';
 import { ChannelWriter } from './channel-writer.ts';
 import { SvcError } from './errors.ts';
+import type { ChannelsOfWorker } from './features.ts';
 import type { Settings } from './options.ts';
 import type { Platform } from './platform.ts';
 
@@ -48,9 +50,7 @@ export interface Channel {
   readonly readerRef: ChannelRef;
 }
 
-export class Channels {
-  /** The platform to connect the worker with: it tells this object of messages that may hold references. */
-  readonly watchedPlatform: Platform;
+export class Channels implements ChannelsOfWorker {
   readonly #world: ChannelWorld;
   readonly #live = new Set<LiveEnd>();
   /** Waits for the last of them to go. */
@@ -67,10 +67,12 @@ export class Channels {
       },
     };
     this.#world = { platform, settings, live };
-    this.watchedPlatform = watchTexts(platform, (text) => {
-      if (text.includes(REF_MARK)) this.#sawMark = true;
-    });
   }
+
+  /** A message is being read that may hold a reference. */
+  readonly noteReference = (): void => {
+    this.#sawMark = true;
+  };
 
   /** A payload or a result that has just been read, with live ends in place of references. */
   revive(value: unknown): unknown {
@@ -109,37 +111,3 @@ export class Channels {
 }
 
 const GOODBYE_MS_MAX = 1_000;
-
-/** The same platform, whose texts from the peer are shown to `see` before they are read. */
-function watchTexts(platform: Platform, see: (text: string) => void): Platform {
-  const { clock, random, uuid, memory, signals } = platform;
-  return {
-    clock,
-    random,
-    uuid,
-    signals,
-    memory: {
-      allocate: (bytes) => memory.allocate(bytes),
-      write: (target, text, at) => memory.write(target, text, at),
-      byteLength: (text) => memory.byteLength(text),
-      read: (source, start, end) => {
-        const text = memory.read(source, start, end);
-        see(text);
-        return text;
-      },
-    },
-    openSocket: (request, events) =>
-      platform.openSocket(request, {
-        onAlive: () => events.onAlive(),
-        onClose: (closure) => events.onClose(closure),
-        onMessage: (message) => {
-          if (typeof message === 'string') see(message);
-          events.onMessage(message);
-        },
-      }),
-    createContextStorage: () => platform.createContextStorage(),
-    writeLog: (level, message) => platform.writeLog(level, message),
-    describeHost: () => platform.describeHost(),
-    requestedWire: () => platform.requestedWire(),
-  };
-}

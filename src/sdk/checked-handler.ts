@@ -3,37 +3,43 @@
 
 import { SvcError } from './errors.ts';
 import type { Run } from './incoming-calls.ts';
-import { describeIssues, type ValueCheck } from './schema.ts';
+import type { Schema } from './schema.ts';
 import type { StandardResult } from './standard-schema.ts';
+import { compileCheck, describeIssues, type ValueCheck } from './value-check.ts';
 
-export interface HandlerChecks {
+export interface HandlerSchemas {
   readonly functionId: string;
-  readonly input: ValueCheck | undefined;
-  readonly output: ValueCheck | undefined;
+  readonly input: Schema | undefined;
+  readonly output: Schema | undefined;
   /** Called with what is wrong with a result that is answered all the same; absent when such a call is to fail. */
   readonly warn: ((problem: string) => void) | undefined;
 }
 
-export function checkHandler(run: Run, checks: HandlerChecks): Run {
-  const { input, output } = checks;
+export function checkHandler(run: Run, schemas: HandlerSchemas): Run {
+  const input = compile(schemas.input);
+  const output = compile(schemas.output);
   const answered: Run =
     output === undefined
       ? run
       : (payload, invocation) =>
           chain(run(payload, invocation), (result) =>
-            chain(output(result), (verdict) => judgeResult(result, verdict, checks)),
+            chain(output(result), (verdict) => judgeResult(result, verdict, schemas)),
           );
   if (input === undefined) return answered;
   return (payload, invocation) =>
     chain(input(payload), (verdict) => {
       if (verdict.issues === undefined) return answered(verdict.value, invocation);
-      const { functionId } = checks;
+      const { functionId } = schemas;
       const message = `${functionId}: the payload is invalid: ${describeIssues(verdict.issues)}`;
       throw new SvcError('BAD_REQUEST', message, { function_id: functionId });
     });
 }
 
-function judgeResult(result: unknown, verdict: StandardResult<unknown>, { functionId, warn }: HandlerChecks): unknown {
+function compile(schema: Schema | undefined): ValueCheck | undefined {
+  return schema === undefined ? undefined : compileCheck(schema);
+}
+
+function judgeResult(result: unknown, verdict: StandardResult<unknown>, { functionId, warn }: HandlerSchemas): unknown {
   if (verdict.issues === undefined) return verdict.value;
   const problem = `${functionId}: the result is invalid: ${describeIssues(verdict.issues)}`;
   if (warn === undefined) throw new SvcError('invocation_failed', problem, { function_id: functionId });

@@ -20,7 +20,6 @@
 
 import { CLOSE_CODES } from '../protocol/close-codes.ts';
 import type { WorkerRegistered } from '../protocol/frames.ts';
-import { SUBPROTOCOL_BINARY } from '../protocol/subprotocols.ts';
 import { REDIAL_MS_MAX, redialDelayMs } from './backoff.ts';
 import { ConnectionTroubles } from './connection-troubles.ts';
 import type { SvcError } from './errors.ts';
@@ -29,8 +28,6 @@ import { Liveness } from './liveness.ts';
 import type { Settings } from './options.ts';
 import type { Platform, PlatformSocket, SocketClosure } from './platform.ts';
 import { type DeliveredCall, encodeFrame, type FrameReceiver, type ReceivedFrame, type Wire } from './wire.ts';
-import { BinaryWire } from './wire-binary.ts';
-import { JsonWire } from './wire-json.ts';
 
 /**
  * Whether a worker has a connection: `connecting` (a dial is under way), `connected`, `disconnected` (waiting for
@@ -78,6 +75,7 @@ interface Dialling {
 export class Connection {
   readonly #platform: Platform;
   readonly #settings: Settings;
+  readonly #openWire: (socket: PlatformSocket) => Wire;
   readonly #events: ConnectionEvents;
   /** Only `#enter` writes it. */
   #mode: Mode = { name: 'idle' };
@@ -105,9 +103,15 @@ export class Connection {
   };
   #lastRefusal: string | undefined;
 
-  constructor(platform: Platform, settings: Settings, events: ConnectionEvents) {
+  constructor(
+    platform: Platform,
+    settings: Settings,
+    openWire: (socket: PlatformSocket) => Wire,
+    events: ConnectionEvents,
+  ) {
     this.#platform = platform;
     this.#settings = settings;
+    this.#openWire = openWire;
     this.#events = events;
     this.#troubles = new ConnectionTroubles(settings, platform.clock);
   }
@@ -153,7 +157,7 @@ export class Connection {
     const { url, headers, subprotocols, frameBytesMax } = this.#settings;
     this.#wire = undefined;
     const socket: PlatformSocket = this.#platform.openSocket(
-      { url, headers, subprotocols, messageBytesMax: frameBytesMax + ENVELOPE_BYTES },
+      { purpose: 'worker', url, headers, subprotocols, messageBytesMax: frameBytesMax + ENVELOPE_BYTES },
       {
         onMessage: (message) => {
           if (this.#isPresent(socket)) this.#onMessage(socket, message);
@@ -189,14 +193,8 @@ export class Connection {
     const nowMs = this.#platform.clock.monotonicMs();
     this.#liveness?.heard(nowMs);
     if (this.#mode.name === 'up') this.#mode.link.receivedMs = nowMs;
-    this.#wire ??= this.#makeWire(socket);
+    this.#wire ??= this.#openWire(socket);
     this.#wire.receive(message, this.#receiver);
-  }
-
-  /** The engine has chosen a form of the wire from those on offer; one that chose none knows no forms. */
-  #makeWire(socket: PlatformSocket): Wire {
-    if (socket.subprotocol !== SUBPROTOCOL_BINARY) return new JsonWire(socket);
-    return new BinaryWire(socket, this.#platform.memory, this.#settings.frameBytesMax);
   }
 
   #onFrame(frame: ReceivedFrame): void {
@@ -256,7 +254,8 @@ export class Connection {
     this.#failures++;
     const error = this.#troubles.explain(mode.name === 'up', closure);
     if (this.#settings.reconnects) {
-      const delayMs = redialDelayMs(this.#failures, this.#platform.random);
+      const isCrowded = closure.httpStatus === TOO_MANY_REQUESTS;
+      const delayMs = redialDelayMs(this.#failures, isCrowded, this.#platform.random);
       const cancelDial = this.#platform.clock.after(delayMs, () => this.#dial(), 'holds-process');
       this.#enter({ name: 'waiting', cancelDial });
     } else {
@@ -307,5 +306,6 @@ const DIAL_MS_MAX = 10_000;
 /** How long a closing handshake may take before the socket is dropped. */
 const CLOSE_MS_MAX = 1_000;
 const SHUT_DOWN = 'shut down';
+const TOO_MANY_REQUESTS = 429;
 /** What the engine may put around a payload of the allowed size. */
 const ENVELOPE_BYTES = 64 * 1024;

@@ -31,6 +31,11 @@ export interface HandlerContext {
   readonly queue: string | undefined;
   /** For queued jobs: the receipt the enqueuing caller got. The same for every attempt. */
   readonly messageReceiptId: string | undefined;
+  /**
+   * For queued jobs: tells how far the job is, at most 4 KiB of JSON; whoever holds the receipt can read it. Of no
+   * effect for calls that are not jobs.
+   */
+  progress(value: unknown): Promise<void>;
   /** When the caller stops waiting; undefined when it set no limit. */
   readonly deadline: Date | undefined;
   /** Aborted when the deadline passes or the worker shuts down; hand it to `fetch`, timers and streams. */

@@ -22,7 +22,16 @@ export abstract class Deadline {
   abstract expire(): void;
 }
 
-export class DeadlineWheel {
+/** Where deadlines are kept. */
+export interface Deadlines {
+  add(entry: Deadline, delayMs: number): void;
+  /** For deadlines that few entries live to see: may be a little later. */
+  addLoosely(entry: Deadline, delayMs: number): void;
+  /** Does nothing for an entry that is not there. */
+  remove(entry: Deadline): void;
+}
+
+export class DeadlineWheel implements Deadlines {
   readonly #clock: PlatformClock;
   readonly #slots: Deadline[] = Array.from({ length: SLOTS }, () => new ListHead());
   /** Added loosely since the last tick: they get their place at the next one, if they live to see it. */

@@ -1,6 +1,6 @@
 // The one error class of the SDK, and the questions a program asks of it.
 
-import { isRetryable } from '../protocol/errors.ts';
+import { isRetryable } from '../protocol/retryable.ts';
 
 /** Marks instances across copies of this package, where `instanceof` fails. */
 const BRAND = Symbol.for('svc.error');

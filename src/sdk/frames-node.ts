@@ -3,7 +3,7 @@
 // Handing each message to the library instead costs two chunks per message, and gathering those chunks into one
 // write took a third of all time a busy caller spent.
 
-import { asBuffer } from './memory-node.ts';
+import { asBuffer } from '../protocol/node-text.ts';
 
 /** One final text frame per message, each under a mask of zeros. */
 export function frameTexts(texts: readonly string[]): Buffer {

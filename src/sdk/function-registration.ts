@@ -1,15 +1,15 @@
 // A function as users define it becomes a frame for the engine and a handler behind its checks.
 
 import type { RegisterFunction } from '../protocol/frames.ts';
-import { checkHandler } from './checked-handler.ts';
 import { SvcError } from './errors.ts';
+import type { Features } from './features.ts';
 import type { AnyFunctionDefinition } from './function-definition.ts';
 import type { Handler } from './functions.ts';
 import type { Run } from './incoming-calls.ts';
 import { OncePerMinute } from './once-per-minute.ts';
 import { checkId, type Settings } from './options.ts';
 import type { PlatformClock } from './platform.ts';
-import { compileCheck, jsonSchemaOf } from './schema.ts';
+import { jsonSchemaOf } from './schema.ts';
 import type { Untyped } from './target.ts';
 
 export interface ReadFunction {
@@ -22,6 +22,7 @@ export function readFunction(
   handler: Handler<Untyped, unknown>,
   settings: Settings,
   clock: PlatformClock,
+  checkHandler: Features['checkHandler'],
 ): ReadFunction {
   const definition: AnyFunctionDefinition = typeof given === 'string' ? { id: given } : given;
   const { description, input, output, metadata, output_check } = definition;
@@ -48,8 +49,8 @@ export function readFunction(
     },
     run: checkHandler(handler, {
       functionId: id,
-      input: input === undefined ? undefined : compileCheck(input),
-      output: output === undefined ? undefined : compileCheck(output),
+      input,
+      output,
       warn:
         output_check === 'error'
           ? undefined

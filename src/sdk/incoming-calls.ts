@@ -15,7 +15,7 @@ import type { Settings } from './options.ts';
 import type { TraceCarrier } from './outgoing-calls.ts';
 import type { ContextStorage } from './platform.ts';
 import { errorToAnswer } from './remote-error.ts';
-import { type DeliveredCall, type Encoded, encodeValue } from './wire.ts';
+import type { DeliveredCall, EncodedPayload } from './wire.ts';
 
 /** A handler with everything around it that its definition asks for. */
 export type Run = (payload: unknown, invocation: Invocation) => unknown;
@@ -107,9 +107,9 @@ export class IncomingCalls {
     const link = this.#finish(invocation);
     if (link === undefined) return;
     const call = Invocation.callOf(invocation);
-    let encoded: Encoded | undefined;
+    let encoded: EncodedPayload | undefined;
     try {
-      encoded = encodeValue(result);
+      encoded = link.encode(result);
     } catch (cause) {
       const why = cause instanceof Error ? cause.message : String(cause);
       const message = `the result of ${call.functionId} cannot be sent as JSON: ${why}`;

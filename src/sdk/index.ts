@@ -1,5 +1,6 @@
 // The public door of `svc-sdk` for Node.
 
+import { nodeFeatures } from './features-node.ts';
 import type { WorkerOptions } from './options.ts';
 import { defaultUrl, nodePlatform } from './platform-node.ts';
 import type { SvcWorker } from './svc-worker.ts';
@@ -18,7 +19,7 @@ import { Worker } from './worker.ts';
  * console.log(id);
  */
 export function registerWorker(url: string = defaultUrl(), options: WorkerOptions = {}): SvcWorker {
-  return new Worker(url, options, nodePlatform);
+  return new Worker(url, options, nodePlatform, nodeFeatures);
 }
 
 export {
@@ -55,11 +56,37 @@ export type { FunctionDefinition, RegisteredFunction } from './function-definiti
 // All of it, not by name: users extend `Functions` by merging with this module, which only reaches what is
 // exported this way.
 export * from './functions.ts';
+export {
+  HttpAnswer,
+  type HttpHeaders,
+  type HttpMethod,
+  type HttpReply,
+  type HttpRequest,
+  type HttpTrigger,
+  type HttpTriggerOptions,
+  http,
+  streamed,
+} from './http.ts';
+export { Fatal, RetryLater } from './job-errors.ts';
 export type { JsonSchema } from './json-schema.ts';
 export type { IncomingCall, Middleware, OutgoingCall } from './middleware.ts';
 export type { WorkerOptions } from './options.ts';
+export type { DeadLetter, DeadLetterQueue, QueuedJob, SvcQueue } from './queue-client.ts';
 export type { Schema } from './schema.ts';
 export type { StandardIssue, StandardResult, StandardSchema } from './standard-schema.ts';
+export type {
+  StateChange,
+  StateClient,
+  StateEntry,
+  StateEvent,
+  StateFilter,
+  StateListOptions,
+  StateUpdate,
+  StateWatch,
+} from './state-client.ts';
+export type { StreamChange, StreamEvent } from './stream-items.ts';
+export type { StreamHandlers, StreamSubscription, SubscribeOptions } from './stream-subscription.ts';
+export type { StreamGroup, StreamUpdate, SvcStream } from './streams.ts';
 export type { SvcWorker } from './svc-worker.ts';
 export type {
   RegisteredTrigger,
@@ -69,3 +96,12 @@ export type {
   TriggerTypeDefinition,
   TriggerTypeProvider,
 } from './trigger-definition.ts';
+export {
+  type CronTick,
+  type CronTrigger,
+  type CronTriggerOptions,
+  cron,
+  type EventTrigger,
+  event,
+} from './trigger-kinds.ts';
+export { ops, type UpdateError, type UpdateOp } from './update-ops.ts';

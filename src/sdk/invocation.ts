@@ -3,7 +3,7 @@
 
 import { callDepth, parseBaggage, parseTraceparent, type TraceIds } from './baggage.ts';
 import type { HandlerContext, TriggerOrigin } from './context.ts';
-import { Deadline, type DeadlineWheel } from './deadline-wheel.ts';
+import { Deadline, type Deadlines } from './deadline-wheel.ts';
 import { SvcError } from './errors.ts';
 import type { Link } from './link.ts';
 import type { PlatformClock } from './platform.ts';
@@ -15,7 +15,7 @@ import type { DeliveredCall } from './wire.ts';
 export interface Surroundings {
   readonly worker: SvcWorker;
   readonly clock: PlatformClock;
-  readonly wheel: DeadlineWheel;
+  readonly wheel: Deadlines;
 }
 
 export class Invocation implements HandlerContext {
@@ -89,6 +89,12 @@ export class Invocation implements HandlerContext {
   get messageReceiptId(): string | undefined {
     const receipt = this.#fromQueue('messageReceiptId');
     return typeof receipt === 'string' ? receipt : undefined;
+  }
+
+  async progress(value: unknown): Promise<void> {
+    const { messageReceiptId } = this;
+    if (messageReceiptId === undefined) return;
+    await this.worker.trigger({ function_id: 'engine::queue::progress', payload: { messageReceiptId, value } });
   }
 
   get deadline(): Date | undefined {

@@ -9,8 +9,8 @@ import {
   answerBytesMax,
   callBytesMax,
   type DeliveredCall,
-  type Encoded,
   type EncodedCall,
+  type EncodedPayload,
   encodeError,
   type Wire,
 } from './wire.ts';
@@ -52,11 +52,16 @@ export class Link {
     return this.#isUp;
   }
 
+  /** A payload or a result, to be sent on this link before anything else is encoded; see `Wire`. */
+  encode(value: unknown): EncodedPayload | undefined {
+    return this.#wire.encode(value);
+  }
+
   sendCall(call: EncodedCall): void {
     if (this.#isUp) this.#queued(this.#wire.addCall(call));
   }
 
-  sendResult(call: DeliveredCall, result: Encoded | undefined): void {
+  sendResult(call: DeliveredCall, result: EncodedPayload | undefined): void {
     if (this.#isUp) this.#queued(this.#wire.addResult(call, result));
   }
 
@@ -81,7 +86,7 @@ export class Link {
   }
 
   /** How long the answer is, if that is more than the engine takes: sent, it would end the connection. */
-  overlongAnswerBytes(call: DeliveredCall, answer: Encoded): number | undefined {
+  overlongAnswerBytes(call: DeliveredCall, answer: EncodedPayload): number | undefined {
     if (answerBytesMax(call, answer) <= this.#frameBytesMax) return undefined;
     const bytes = this.#wire.answerBytes(call, answer);
     return bytes > this.#frameBytesMax ? bytes : undefined;

@@ -1,15 +1,17 @@
-// Text in memory through Buffer, which writes and reads a short text three times as fast as TextEncoder.
+// Text in memory through Buffer.
 
+import { asBuffer, nodeText } from '../protocol/node-text.ts';
 import type { PlatformMemory } from './platform.ts';
 
 export const nodeMemory: PlatformMemory = {
   allocate: (bytes) => Buffer.allocUnsafeSlow(bytes),
   write: (target, text, at) => asBuffer(target).write(text, at),
-  read: (source, start, end) => asBuffer(source).toString('utf8', start, end),
+  writeNarrow: (target, text, at) => void asBuffer(target).write(text, at, 'latin1'),
+  writeWide: (target, text, at) => void asBuffer(target).write(text, at, 'utf16le'),
+  copy: (source, start, end, target, at) => void asBuffer(source).copy(target, at, start, end),
   byteLength: (text) => Buffer.byteLength(text),
+  read: nodeText.read,
+  readNarrow: nodeText.readNarrow,
+  readWide: nodeText.readWide,
+  noteReference: () => {},
 };
-
-/** All memory that Node hands out is Buffers already. */
-export function asBuffer(bytes: Uint8Array): Buffer {
-  return bytes instanceof Buffer ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-}

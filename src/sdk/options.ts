@@ -1,7 +1,7 @@
 // What can be said of a worker when it is made, and what follows when it is left out.
 
 import { CALL_TIMEOUT_MS_DEFAULT, CALL_TIMEOUT_MS_MAX, ID_BYTES_MAX } from '../protocol/limits.ts';
-import { SUBPROTOCOL_BINARY, SUBPROTOCOL_JSON, type Subprotocol } from '../protocol/subprotocols.ts';
+import type { Subprotocol } from '../protocol/subprotocols.ts';
 import { SvcError } from './errors.ts';
 import type { HostFacts, LogLevel, Platform } from './platform.ts';
 import { utf8Length } from './utf8.ts';
@@ -29,6 +29,11 @@ export interface WorkerOptions {
   readonly handle_signals?: boolean | undefined;
   /** How long handlers may finish during a shutdown. Default 25 000. */
   readonly drain_timeout_ms?: number | undefined;
+  /**
+   * Calls that handlers of this worker may have on hand at a time, 1 to 65 536. What is beyond goes to other workers of
+   * the function, or is refused with `OVERLOADED` where there are none. Else what the engine allows: 1 024.
+   */
+  readonly max_in_flight?: number | undefined;
   /** Largest message in either direction, in bytes: what the engine allows. Default 16 MiB. */
   readonly frame_bytes_max?: number | undefined;
   /**
@@ -36,6 +41,8 @@ export interface WorkerOptions {
    * that has no binary form gets JSON in any case.
    */
   readonly wire?: 'binary' | 'json' | undefined;
+  /** Address of the stream server, for subscriptions. Else port 3112 of the engine's host. */
+  readonly stream_url?: string | undefined;
   /** Takes the SDK's own lines about connection and registrations. Else they go to standard error. */
   readonly log?: ((level: 'info' | 'warn' | 'error', message: string) => void) | undefined;
 }
@@ -50,6 +57,7 @@ export interface InternalOptions extends WorkerOptions {
 
 export interface Settings {
   readonly url: string;
+  readonly streamUrl: string | undefined;
   readonly headers: Readonly<Record<string, string>>;
   /** The forms of the wire to offer, the preferred one first. */
   readonly subprotocols: readonly Subprotocol[];
@@ -59,19 +67,25 @@ export interface Settings {
   readonly timeoutMs: number;
   readonly handlesSignals: boolean;
   readonly drainTimeoutMs: number;
+  readonly maxInFlight: number | undefined;
   readonly frameBytesMax: number;
   readonly announces: boolean;
   readonly reconnects: boolean;
   readonly log: (level: LogLevel, message: string) => void;
 }
 
-export function resolveSettings(url: string, options: InternalOptions, platform: Platform): Settings {
+export function resolveSettings(
+  url: string,
+  options: InternalOptions,
+  platform: Platform,
+  dialFacts: Pick<Settings, 'headers' | 'subprotocols'>,
+): Settings {
   const host = platform.describeHost();
   const { log } = options;
   return {
     url: checkUrl(url),
-    headers: readHeaders(options),
-    subprotocols: readWire(options.wire, platform.requestedWire()),
+    streamUrl: options.stream_url === undefined ? undefined : checkUrl(options.stream_url),
+    ...dialFacts,
     host,
     name: options.worker_name ?? host.name,
     description: options.description,
@@ -83,6 +97,10 @@ export function resolveSettings(url: string, options: InternalOptions, platform:
       0,
       CALL_TIMEOUT_MS_MAX,
     ),
+    maxInFlight:
+      options.max_in_flight === undefined
+        ? undefined
+        : checkWhole('max_in_flight', options.max_in_flight, 1, IN_FLIGHT_CEILING),
     frameBytesMax: checkWhole(
       'frame_bytes_max',
       options.frame_bytes_max ?? FRAME_BYTES_MAX,
@@ -110,6 +128,8 @@ export function checkId(what: string, id: unknown): string {
 const FRAME_BYTES_MAX = 16 * 1024 * 1024;
 /** Longest text a JavaScript engine holds in one piece, with room for the envelope. */
 const FRAME_BYTES_CEILING = 256 * 1024 * 1024;
+/** What one engine has in flight altogether. */
+const IN_FLIGHT_CEILING = 65_536;
 const DRAIN_TIMEOUT_MS = 25_000;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: finding them is the purpose.
 const CONTROL = /[\u0000-\u001f\u007f-\u009f]/;
@@ -125,27 +145,6 @@ function checkUrl(url: string): string {
   throw new SvcError('INVALID_ARGUMENTS', `engine address: ${JSON.stringify(url)}, expected ws://… or wss://…`);
 }
 
-/** What HTTP cannot carry is refused here: the socket would throw at every dial, and quote the token. */
-function readHeaders({ headers = {}, token }: WorkerOptions): Readonly<Record<string, string>> {
-  for (const [name, value] of Object.entries(headers)) {
-    if (HEADER_NAME.test(name) && typeof value === 'string' && HEADER_VALUE.test(value)) continue;
-    throw new SvcError('INVALID_ARGUMENTS', `headers: '${name}' has a name or a value that HTTP cannot carry`);
-  }
-  if (token === undefined) return { ...headers };
-  if (!TOKEN.test(token)) {
-    throw new SvcError('INVALID_ARGUMENTS', 'token: empty, or with spaces, line breaks or letters outside ASCII');
-  }
-  return { ...headers, Authorization: `Bearer ${token}` };
-}
-
-function readWire(option: string | undefined, requested: string | undefined): readonly Subprotocol[] {
-  const wire = option ?? requested ?? 'binary';
-  if (wire === 'binary') return [SUBPROTOCOL_BINARY, SUBPROTOCOL_JSON];
-  if (wire === 'json') return [SUBPROTOCOL_JSON];
-  const place = option === undefined ? 'SVC_WIRE' : 'wire';
-  throw new SvcError('INVALID_ARGUMENTS', `${place}: ${JSON.stringify(wire)}, expected binary or json`);
-}
-
 /** The SDK logs in the middle of its work, which a log that throws must not end. */
 function writeSafely(log: WorkerOptions['log'], platform: Platform, level: LogLevel, message: string): void {
   try {
@@ -155,7 +154,3 @@ function writeSafely(log: WorkerOptions['log'], platform: Platform, level: LogLe
     platform.writeLog('error', `the log function threw ${String(error)}; it was told: ${message}`);
   }
 }
-
-const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
-const HEADER_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
-const TOKEN = /^[\x21-\x7e]+$/;

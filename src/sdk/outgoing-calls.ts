@@ -10,7 +10,7 @@
 //     A waiting call has no engine yet, so there ours is the one that counts.
 
 import type { InvokeAction } from '../protocol/frames.ts';
-import type { DeadlineWheel } from './deadline-wheel.ts';
+import type { Deadlines } from './deadline-wheel.ts';
 import { SvcError } from './errors.ts';
 import { BUFFERED_BYTES_MAX, type Link } from './link.ts';
 import { OfflineQueue } from './offline-queue.ts';
@@ -20,7 +20,7 @@ import { type CallOwner, PendingCall } from './pending-call.ts';
 import type { PlatformClock } from './platform.ts';
 import { errorFromAnswer } from './remote-error.ts';
 import { SentCalls } from './sent-calls.ts';
-import { type Encoded, encodeValue } from './wire.ts';
+import { type Encoded, type EncodedPayload, encodeValue } from './wire.ts';
 import { jsonCallBytes } from './wire-json.ts';
 
 /** A call as it is asked for, checked. */
@@ -44,7 +44,7 @@ export interface TraceCarrier {
 
 export class OutgoingCalls implements CallOwner {
   readonly #clock: PlatformClock;
-  readonly #wheel: DeadlineWheel;
+  readonly #wheel: Deadlines;
   readonly #settings: Settings;
   readonly #sent = new SentCalls();
   readonly #waiting = new OfflineQueue();
@@ -53,7 +53,7 @@ export class OutgoingCalls implements CallOwner {
   /** Why no call can be made any more. */
   #end: SvcError | undefined;
 
-  constructor(clock: PlatformClock, wheel: DeadlineWheel, settings: Settings) {
+  constructor(clock: PlatformClock, wheel: Deadlines, settings: Settings) {
     this.#clock = clock;
     this.#wheel = wheel;
     this.#settings = settings;
@@ -65,7 +65,7 @@ export class OutgoingCalls implements CallOwner {
     const link = this.#link;
     let call: PendingCall;
     try {
-      call = this.#encode(spec, parent);
+      call = this.#encode(spec, parent, link);
       if (link === undefined) this.#queue(call);
       else checkRoom(call, link, this.#settings);
     } catch (error) {
@@ -133,7 +133,7 @@ export class OutgoingCalls implements CallOwner {
     else if (this.#sent.remove(call)) call.fail(() => timeout(call, 'the engine did not answer'));
   }
 
-  #encode(spec: CallSpec, parent: TraceCarrier | undefined): PendingCall {
+  #encode(spec: CallSpec, parent: TraceCarrier | undefined, link: Link | undefined): PendingCall {
     const { functionId, action, timeoutMs, signal, metadata, payload } = spec;
     if (this.#end !== undefined) throw refusal(this.#end.code, functionId, this.#end.message);
     if (signal?.aborted === true) throw cancellation(functionId, signal);
@@ -149,7 +149,7 @@ export class OutgoingCalls implements CallOwner {
         // Outside of any handler a chain of calls begins.
         depth: parent === undefined ? 0 : parent.depth,
         metadata: metadata === undefined ? undefined : encodeField(functionId, 'metadata', metadata),
-        data: payload === undefined ? undefined : encodeField(functionId, 'payload', payload),
+        data: payload === undefined ? undefined : encodePayload(functionId, payload, link),
       },
       this,
     );
@@ -207,13 +207,29 @@ export class OutgoingCalls implements CallOwner {
 /** The engine answers within 1 s of the deadline under full load (I3); only then is it late. */
 const GRACE_MS = 1_500;
 
+/** What is stored stays JSON, so that the engine can hand it on as it came: anything else it would have to convert. */
+const IS_STORED = /^(?:state|stream)::/;
+
+/** A call that has to wait for a connection waits as text, which every form of the wire takes. */
+function encodePayload(functionId: string, payload: unknown, link: Link | undefined): EncodedPayload | undefined {
+  try {
+    return link === undefined || IS_STORED.test(functionId) ? encodeValue(payload) : link.encode(payload);
+  } catch (cause) {
+    throw unsendable(functionId, 'payload', cause);
+  }
+}
+
 function encodeField(functionId: string, field: string, value: unknown): Encoded | undefined {
   try {
     return encodeValue(value);
   } catch (cause) {
-    const why = cause instanceof Error ? cause.message : String(cause);
-    throw refusal('BAD_REQUEST', functionId, `the ${field} cannot be sent as JSON: ${why}`, cause);
+    throw unsendable(functionId, field, cause);
   }
+}
+
+function unsendable(functionId: string, field: string, cause: unknown): SvcError {
+  const why = cause instanceof Error ? cause.message : String(cause);
+  return refusal('BAD_REQUEST', functionId, `the ${field} cannot be sent as JSON: ${why}`, cause);
 }
 
 function checkRoom(call: PendingCall, link: Link, settings: Settings): void {

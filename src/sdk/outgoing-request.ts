@@ -4,12 +4,12 @@
 import type { Action } from './actions.ts';
 import type { CallOptions } from './call-options.ts';
 import { SvcError } from './errors.ts';
+import type { Features } from './features.ts';
 import type { FunctionReference } from './functions.ts';
 import type { MiddlewareChain } from './middleware.ts';
 import { checkTimeout, type Settings } from './options.ts';
 import type { CallSpec, OutgoingCalls, TraceCarrier } from './outgoing-calls.ts';
 import type { ContextStorage, Platform } from './platform.ts';
-import { callWithRetry, checkRetry } from './retry.ts';
 import type { Untyped } from './target.ts';
 
 /** `trigger` without its types, which are the compiler's business alone. */
@@ -24,13 +24,13 @@ export interface RequestParts {
   readonly contexts: ContextStorage<TraceCarrier>;
   readonly middleware: MiddlewareChain;
   readonly outgoing: OutgoingCalls;
+  readonly callWithRetry: Features['callWithRetry'];
 }
 
 export function makeCall(request: AnyRequest, parts: RequestParts): Promise<unknown> {
   let spec: CallSpec;
   try {
     spec = readRequest(request, parts.settings);
-    if (request.retry !== undefined) checkRetry(request.retry);
   } catch (error) {
     return Promise.reject(error);
   }
@@ -43,7 +43,7 @@ function makeCallAround(
   { retry }: AnyRequest,
   spec: CallSpec,
   parent: TraceCarrier | undefined,
-  { platform, middleware, outgoing }: RequestParts,
+  { platform, middleware, outgoing, callWithRetry }: RequestParts,
 ): Promise<unknown> {
   const send = (changed: CallSpec): Promise<unknown> =>
     retry === undefined

@@ -2,7 +2,7 @@
 
 import { Deadline } from './deadline-wheel.ts';
 import type { SvcError } from './errors.ts';
-import type { Encoded, EncodedCall } from './wire.ts';
+import type { Encoded, EncodedCall, EncodedPayload } from './wire.ts';
 
 /** Who acts when the call's time is over. */
 export interface CallOwner {
@@ -20,7 +20,7 @@ export interface NewCall {
   readonly baggage: string | undefined;
   readonly depth: number | undefined;
   readonly metadata: Encoded | undefined;
-  readonly data: Encoded | undefined;
+  readonly data: EncodedPayload | undefined;
 }
 
 export class PendingCall extends Deadline implements EncodedCall {
@@ -37,7 +37,7 @@ export class PendingCall extends Deadline implements EncodedCall {
   /** When the caller stops waiting, on the platform's clock; known only while the call waits for a connection. */
   deadlineMs = 0;
   metadata: Encoded | undefined;
-  data: Encoded | undefined;
+  data: EncodedPayload | undefined;
   readonly #owner: CallOwner;
   #resolve: ((answer: unknown) => void) | undefined;
   /** Undoes what the call left outside, such as a listener on its signal. */

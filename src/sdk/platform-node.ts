@@ -16,9 +16,9 @@ export const nodePlatform: Platform = {
   clock: {
     monotonicMs: () => performance.now(),
     wallMs: () => Date.now(),
-    after(delayMs, task, lifetime) {
+    after(delayMs, task, kind) {
       const timer = outside.runInAsyncScope(setTimeout, undefined, task, delayMs);
-      if (lifetime !== 'holds-process') timer.unref();
+      if (kind !== 'holds-process') timer.unref();
       return () => clearTimeout(timer);
     },
     afterTurn: (task) => void setImmediate(task),
@@ -26,6 +26,7 @@ export const nodePlatform: Platform = {
   random: Math.random,
   uuid: () => randomUUID(),
   openSocket,
+  setsHeaders: true,
   memory: nodeMemory,
   createContextStorage: <T>(): ContextStorage<T> => {
     const storage = new AsyncLocalStorage<T>();

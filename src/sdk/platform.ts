@@ -1,6 +1,9 @@
 // What the SDK needs of the place it runs in. Everything else in this folder is plain ECMAScript; Node is known
 // only to `platform-node.ts`, and the browser SDK brings a file of its own.
 
+import type { TextMemory } from '../protocol/text-bytes.ts';
+import type { TextSource } from '../protocol/text-slices.ts';
+
 export interface Platform {
   readonly clock: PlatformClock;
   /** Uniform in [0, 1). Spreads reconnects; never used for secrets. */
@@ -12,7 +15,9 @@ export interface Platform {
    * and is the last event, also when the dial itself failed.
    */
   openSocket(request: SocketRequest, events: SocketEvents): PlatformSocket;
-  readonly memory: PlatformMemory;
+  /** Whether `SocketRequest.headers` are sent: a browser sends none of ours. */
+  readonly setsHeaders: boolean;
+  readonly memory: ByteMemory;
   /** A value that follows `await` from a handler into the calls it makes. */
   createContextStorage<T>(): ContextStorage<T>;
   /** SIGTERM and SIGINT. Absent where there are no signals. */
@@ -32,25 +37,25 @@ export interface PlatformClock {
   wallMs(): number;
   /**
    * Runs `task` once; the returned function cancels it. A timer keeps the process alive only where its owner
-   * says so: a worker that waits to dial again must not end, everything else must not hold up the end.
+   * says so: a worker that waits to dial again must not end, everything else must not hold up the end. What waits to
+   * dial need not be run before there is a network, and may be run as soon as there is one again.
    */
-  after(delayMs: number, task: () => void, lifetime?: 'holds-process'): () => void;
+  after(delayMs: number, task: () => void, kind?: 'holds-process' | 'needs-network'): () => void;
   /** Runs `task` when all input that has arrived by now has been handled: frames of one turn leave together. */
   afterTurn(task: () => void): void;
 }
 
-/** Text in memory, the fastest way the place has. */
-export interface PlatformMemory {
-  /** Memory with anything in it. */
-  allocate(bytes: number): Uint8Array;
-  /** Writes text as UTF-8 and returns how many bytes that took; the caller has made sure that it fits. */
-  write(target: Uint8Array, text: string, at: number): number;
-  read(source: Uint8Array, start: number, end: number): string;
-  /** How many bytes `write` will take. */
-  byteLength(text: string): number;
+/** What every form of the wire needs. */
+export type ByteMemory = Pick<TextMemory, 'allocate' | 'byteLength'>;
+
+/** Text in memory, the fastest way the place has: for the binary form. */
+export interface PlatformMemory extends TextMemory, TextSource {
+  /** A value was read that may hold a reference to a channel, from bytes in which no such text stands. */
+  noteReference(): void;
 }
 
 export interface SocketRequest {
+  readonly purpose: 'worker' | 'channel' | 'stream';
   readonly url: string;
   /** The forms of the wire on offer; the peer selects one. */
   readonly subprotocols: readonly string[];

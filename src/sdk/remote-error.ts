@@ -1,7 +1,7 @@
 // Errors from the wire and to the wire.
 
-import { isRetryable } from '../protocol/errors.ts';
 import type { ErrorBody } from '../protocol/frames.ts';
+import { isRetryable } from '../protocol/retryable.ts';
 import { parseTraceparent } from './baggage.ts';
 import { isSvcError, SvcError } from './errors.ts';
 import { isRecord } from './record.ts';
@@ -10,7 +10,7 @@ import { isRecord } from './record.ts';
 export function errorFromAnswer(error: unknown, function_id: string, traceparent: string | undefined): SvcError {
   const trace_id = parseTraceparent(traceparent)?.trace_id;
   if (!isRecord(error) || typeof error.code !== 'string' || typeof error.message !== 'string') {
-    return new SvcError('UNKNOWN', `unrecognisable error: ${JSON.stringify(error)}`, { function_id, trace_id });
+    return new SvcError('UNKNOWN', `unrecognisable error: ${describe(error)}`, { function_id, trace_id });
   }
   const { code, message } = error;
   const stack = textOrNothing(error.stacktrace);
@@ -28,24 +28,25 @@ export function errorFromAnswer(error: unknown, function_id: string, traceparent
 
 /** What is sent for whatever a handler threw. */
 export function errorToAnswer(thrown: unknown): ErrorBody {
-  if (!(thrown instanceof Error)) return { code: 'invocation_failed', message: describeThrown(thrown) };
+  if (!(thrown instanceof Error))
+    return { code: 'invocation_failed', message: typeof thrown === 'string' ? thrown : describe(thrown) };
   const code = isSvcError(thrown) && thrown.code !== '' ? thrown.code : 'invocation_failed';
   const body: ErrorBody = { code, message: thrown.message };
   if (typeof thrown.stack === 'string') body.stacktrace = thrown.stack;
   if (isSvcError(thrown)) {
     if (thrown.enqueue_error !== undefined) body.enqueue_error = thrown.enqueue_error;
     if (thrown.reason !== undefined) body.reason = thrown.reason;
+    if ('after_ms' in thrown && typeof thrown.after_ms === 'number') body.after_ms = thrown.after_ms;
   }
   return body;
 }
 
-function describeThrown(thrown: unknown): string {
-  if (typeof thrown === 'string') return thrown;
+function describe(value: unknown): string {
   try {
-    return JSON.stringify(thrown) ?? String(thrown);
+    return JSON.stringify(value) ?? String(value);
   } catch {
-    // Cycles and big integers have no JSON; their own text has to do.
-    return String(thrown);
+    // Cycles, big integers and what is nested too deep have no JSON, and asking them for their own text may fail too.
+    return typeof value === 'bigint' ? String(value) : Object.prototype.toString.call(value);
   }
 }
 

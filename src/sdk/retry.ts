@@ -8,10 +8,12 @@ import type { Platform, PlatformClock } from './platform.ts';
 
 export async function callWithRetry(
   { clock, random }: Pick<Platform, 'clock' | 'random'>,
-  { attempts, backoff_ms }: RetryOptions,
+  retry: RetryOptions,
   { timeoutMs, signal }: { readonly timeoutMs: number; readonly signal: AbortSignal | undefined },
   call: (timeoutMs: number) => Promise<unknown>,
 ): Promise<unknown> {
+  checkRetry(retry);
+  const { attempts, backoff_ms } = retry;
   const deadlineMs = clock.monotonicMs() + timeoutMs;
   for (let failures = 1; ; failures++) {
     try {
@@ -25,7 +27,7 @@ export async function callWithRetry(
   }
 }
 
-export function checkRetry({ attempts, backoff_ms }: RetryOptions): void {
+function checkRetry({ attempts, backoff_ms }: RetryOptions): void {
   if (!Number.isSafeInteger(attempts) || attempts < 1 || attempts > ATTEMPTS_MAX) {
     throw refuse('attempts', attempts, `a whole number from 1 to ${ATTEMPTS_MAX}`);
   }

@@ -1,10 +1,10 @@
-// Checking values against what a function declares (SDK-2). A schema becomes one check when its function is
-// registered, and the JSON Schema shown by console and CLI is taken from it where it can give one.
+// What a function declares (SDK-2): the JSON Schema shown by console and CLI is taken from it where it can give one.
+// `value-check.ts` checks values against it.
 
 import { SvcError } from './errors.ts';
-import { compileJsonSchema, type JsonSchema } from './json-schema.ts';
+import type { JsonSchema } from './json-schema.ts';
 import { isRecord } from './record.ts';
-import type { StandardIssue, StandardResult, StandardSchema } from './standard-schema.ts';
+import type { StandardSchema } from './standard-schema.ts';
 
 /**
  * What `input` and `output` of a function may be.
@@ -15,21 +15,6 @@ import type { StandardIssue, StandardResult, StandardSchema } from './standard-s
  * export const order: Schema = { type: 'object', properties: { sku: { type: 'string' } }, required: ['sku'] };
  */
 export type Schema = StandardSchema | JsonSchema;
-
-/** The value to go on with, or what is wrong with it. Standard Schemas may take their time. */
-export type ValueCheck = (value: unknown) => StandardResult<unknown> | PromiseLike<StandardResult<unknown>>;
-
-export function compileCheck(schema: Schema): ValueCheck {
-  if (isStandardSchema(schema)) {
-    const { '~standard': standard } = schema;
-    return (value) => standard.validate(value);
-  }
-  const check = compileJsonSchema(schema);
-  return (value) => {
-    const issues = check(value);
-    return issues.length === 0 ? { value } : { issues };
-  };
-}
 
 /** The schema as JSON Schema; undefined when it is of a library that cannot tell. */
 export function jsonSchemaOf(schema: Schema, side: 'input' | 'output'): JsonSchema | undefined {
@@ -43,19 +28,7 @@ export function jsonSchemaOf(schema: Schema, side: 'input' | 'output'): JsonSche
   );
 }
 
-/** What is wrong, in one line: the first issues with their places, and how many more there are. */
-export function describeIssues(issues: readonly StandardIssue[]): string {
-  const shown = issues.slice(0, ISSUES_SHOWN_MAX).map(({ path = [], message }) => {
-    const steps = path.map((step) => String(typeof step === 'object' ? step.key : step));
-    return steps.length === 0 ? message : `/${steps.join('/')} ${message}`;
-  });
-  const hidden = issues.length - shown.length;
-  return shown.join('; ') + (hidden > 0 ? `; and ${hidden} more` : '');
-}
-
-const ISSUES_SHOWN_MAX = 5;
-
-function isStandardSchema(schema: Schema): schema is StandardSchema {
+export function isStandardSchema(schema: Schema): schema is StandardSchema {
   // Some libraries make callable schemas.
   const isHolder = (typeof schema === 'object' && schema !== null) || typeof schema === 'function';
   if (!isHolder || !('~standard' in schema)) return false;

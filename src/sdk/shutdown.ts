@@ -6,7 +6,8 @@ import type { PlatformClock, TerminationSignals } from './platform.ts';
 
 export interface Drain {
   readonly clock: PlatformClock;
-  readonly incoming: IncomingCalls;
+  /** Undefined where nothing could be called. */
+  readonly incoming: IncomingCalls | undefined;
   readonly drainTimeoutMs: number;
   /** Tells the engine that nothing more is offered. */
   readonly withdraw: () => void;
@@ -20,6 +21,7 @@ export async function drain({ clock, incoming, drainTimeoutMs, withdraw, roundTr
   withdraw();
   // Calls handed over before the engine read that are still on their way; without a connection there are none.
   await within(clock, Math.min(LAST_CALLS_MS_MAX, drainTimeoutMs), roundTrip().catch(nothing));
+  if (incoming === undefined) return;
   await within(clock, deadlineMs - clock.monotonicMs(), incoming.whenIdle());
   if (incoming.runningCount === 0) return;
   incoming.abortAll(new SvcError('SHUTDOWN', `this worker is shutting down; ${drainTimeoutMs} ms to finish are over`));

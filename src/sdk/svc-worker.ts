@@ -6,6 +6,9 @@ import type { ConnectionState } from './connection.ts';
 import type { WorkerEvents } from './events.ts';
 import type { RegisterFunction } from './function-definition.ts';
 import type { Middleware } from './middleware.ts';
+import type { SvcQueue } from './queue-client.ts';
+import type { StateClient } from './state-client.ts';
+import type { SvcStream } from './streams.ts';
 import type {
   RegisteredTrigger,
   RegisteredTriggerType,
@@ -96,6 +99,23 @@ export interface SvcWorker {
    */
   readonly trigger: Trigger;
 
+  /** Values kept by the engine, by scope and key. */
+  readonly state: StateClient;
+
+  /**
+   * Publishes an event: every function bound to its topic is called with the data, and not waited for. Resolves when
+   * the engine has handed it on.
+   *
+   * @example
+   * import { registerWorker } from 'svc-sdk';
+   *
+   * const svc = registerWorker();
+   * const welcome = svc.registerFunction('mail::welcome', ({ id }: { id: number }) => console.log('welcome', id));
+   * svc.registerTrigger({ type: 'event', function_id: welcome, config: { topic: 'user.*' } });
+   * await svc.emit('user.created', { id: 7 });
+   */
+  emit(topic: string, data?: unknown): Promise<void>;
+
   /**
    * Makes a channel: a pipe for bytes and texts beside the calls, for what is too large for a payload or not all there
    * yet. References to its ends may stand anywhere in payloads and results; whoever gets one, gets a live end.
@@ -125,6 +145,29 @@ export interface SvcWorker {
    * });
    */
   use(middleware: Middleware): void;
+
+  /**
+   * A stream by its name: reads and writes its groups, and watches them.
+   *
+   * @example
+   * import { registerWorker } from 'svc-sdk';
+   *
+   * const room = registerWorker().stream('chat').group<{ text: string }>('room1');
+   * room.subscribe({ onChange: ({ type, id }) => console.log(type, id) });
+   */
+  stream(name: string): SvcStream;
+
+  /**
+   * A queue by its name: its jobs and its dead letters. Nothing is asked of the engine yet.
+   *
+   * @example
+   * import { registerWorker } from 'svc-sdk';
+   *
+   * const mail = registerWorker().queue('mail');
+   * await mail.enqueue('mail::send', { to: 'x@example.org' });
+   * console.log(await mail.dlq.list());
+   */
+  queue(name: string): SvcQueue;
 
   /**
    * Listens to an event; the returned function ends it.

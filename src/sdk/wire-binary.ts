@@ -1,13 +1,16 @@
-// The binary form, `svc.msgpack.v1`: many messages in one WebSocket message, calls and results with fixed headers,
-// names as numbers, and everything else as the JSON frame it would be in the other form.
+// The binary form, `svc.msgpack.v1` and `svc.compact.v1`: many messages in one WebSocket message, calls and results
+// with fixed headers, names as numbers, and everything else as the JSON frame it would be in the other form.
 //
-// Neighbours: `binary-writer.ts` writes the messages, `binary-reader.ts` reads them.
+// Neighbours: `binary-writer.ts` writes the messages, `binary-reader.ts` reads them; `protocol/compact-encode.ts` makes
+// payloads of the compact form, where the engine takes it.
 //
-// W1  What was added first leaves first. Messages wait as the objects they are, and are written when they leave.
+// W1  What was added first leaves first. Messages wait as the objects they are, and are written when they leave; their
+//     payloads wait in the encoder.
 // W2  No WebSocket message is longer than the engine takes, as long as no single one of ours is.
 // W3  A call is behind the message that tells the number of its function.
 
 import { HEADER_BYTES, NAMES_MAX } from '../protocol/binary-layout.ts';
+import { CompactEncoder } from '../protocol/compact-encode.ts';
 import { BinaryReader } from './binary-reader.ts';
 import { BinaryWriter } from './binary-writer.ts';
 import type { PlatformMemory, PlatformSocket } from './platform.ts';
@@ -17,6 +20,8 @@ import {
   type DeliveredCall,
   type Encoded,
   type EncodedCall,
+  type EncodedPayload,
+  encodeValue,
   type FrameReceiver,
   type Wire,
 } from './wire.ts';
@@ -27,16 +32,28 @@ export class BinaryWire implements Wire {
   readonly #frameBytesMax: number;
   readonly #writer: BinaryWriter;
   readonly #reader: BinaryReader;
+  /** Where the engine takes the compact form. */
+  readonly #encoder: CompactEncoder | undefined;
+  /** Key lists to ask numbers for. */
+  #shapes: string[] = [];
   #waiting: (EncodedCall | Answer | string)[] = [];
   /** Functions that the engine has been told a number for. */
   readonly #numbers = new Map<string, number>();
 
-  constructor(socket: PlatformSocket, memory: PlatformMemory, frameBytesMax: number) {
+  constructor(socket: PlatformSocket, memory: PlatformMemory, frameBytesMax: number, isCompact: boolean) {
     this.#socket = socket;
     this.#memory = memory;
     this.#frameBytesMax = frameBytesMax;
-    this.#writer = new BinaryWriter(memory);
-    this.#reader = new BinaryReader(memory);
+    const encoder = isCompact ? new CompactEncoder(memory, (keyList) => this.#shapes.push(keyList)) : undefined;
+    this.#encoder = encoder;
+    this.#writer = new BinaryWriter(memory, encoder);
+    this.#reader = new BinaryReader(memory, encoder);
+  }
+
+  encode(value: unknown): EncodedPayload | undefined {
+    // What was encoded and then refused is not waited for by anything.
+    if (this.#waiting.length === 0) this.#encoder?.release();
+    return this.#encoder?.encode(value) ?? encodeValue(value);
   }
 
   addCall(call: EncodedCall): number {
@@ -44,7 +61,7 @@ export class BinaryWire implements Wire {
     return HEADER_BYTES.call + (call.data?.length ?? 0) + (call.metadata?.length ?? 0);
   }
 
-  addResult(call: DeliveredCall, result: Encoded | undefined): number {
+  addResult(call: DeliveredCall, result: EncodedPayload | undefined): number {
     this.#waiting.push(new Answer(call, result, false));
     return HEADER_BYTES.result + (result?.length ?? 0);
   }
@@ -60,6 +77,8 @@ export class BinaryWire implements Wire {
   }
 
   flush(): void {
+    for (const keyList of this.#shapes) this.#writeShape(keyList);
+    this.#shapes = [];
     const waiting = this.#waiting;
     this.#waiting = [];
     for (const message of waiting) {
@@ -67,11 +86,14 @@ export class BinaryWire implements Wire {
       else if (typeof message === 'string') this.#writeFrame(message);
       else this.#writeCall(message);
     }
+    this.#encoder?.release();
     this.#send();
   }
 
   discard(): void {
+    this.#shapes = [];
     this.#waiting = [];
+    this.#encoder?.release();
   }
 
   /** With the message that may have to name its function first. */
@@ -81,11 +103,11 @@ export class BinaryWire implements Wire {
     for (const text of [metadata, traceparent, baggage, action]) {
       if (text !== undefined) bytes += 4 + this.#memory.byteLength(text);
     }
-    return bytes + this.#memory.byteLength(call.data ?? '');
+    return bytes + this.#payloadBytes(call.data ?? '');
   }
 
-  answerBytes(_call: DeliveredCall, answer: Encoded): number {
-    return HEADER_BYTES.result + this.#memory.byteLength(answer);
+  answerBytes(_call: DeliveredCall, answer: EncodedPayload): number {
+    return HEADER_BYTES.result + this.#payloadBytes(answer);
   }
 
   receive(message: string | Uint8Array, receiver: FrameReceiver): void {
@@ -108,6 +130,15 @@ export class BinaryWire implements Wire {
       this.#makeRoom(HEADER_BYTES.result);
     }
     this.#writer.result(call.idLow, call.idHigh, payload, isError);
+  }
+
+  #writeShape(keyList: string): void {
+    this.#makeRoom(HEADER_BYTES.shape + this.#memory.byteLength(keyList));
+    this.#writer.shape(keyList);
+  }
+
+  #payloadBytes(payload: EncodedPayload | ''): number {
+    return typeof payload === 'string' ? this.#memory.byteLength(payload) : payload.length;
   }
 
   #writeFrame(text: string): void {
@@ -144,10 +175,10 @@ export class BinaryWire implements Wire {
 /** An answer on its way: to which call of the engine, and what. */
 class Answer {
   readonly call: DeliveredCall;
-  readonly payload: Encoded | undefined;
+  readonly payload: EncodedPayload | undefined;
   readonly isError: boolean;
 
-  constructor(call: DeliveredCall, payload: Encoded | undefined, isError: boolean) {
+  constructor(call: DeliveredCall, payload: EncodedPayload | undefined, isError: boolean) {
     this.call = call;
     this.payload = payload;
     this.isError = isError;

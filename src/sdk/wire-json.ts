@@ -2,17 +2,32 @@
 // wire is to be read by a human.
 
 import { withDepth } from './baggage.ts';
+import { REF_MARK } from './channel-ref.ts';
 import type { PlatformSocket } from './platform.ts';
 import { type JsonCall, readFrame } from './received-frame.ts';
 import { utf8Length } from './utf8.ts';
-import type { DeliveredCall, Encoded, EncodedCall, FrameReceiver, Wire } from './wire.ts';
+import {
+  type DeliveredCall,
+  type Encoded,
+  type EncodedCall,
+  type EncodedPayload,
+  encodeValue,
+  type FrameReceiver,
+  type Wire,
+} from './wire.ts';
 
 export class JsonWire implements Wire {
   readonly #socket: PlatformSocket;
+  readonly #noteReference: () => void;
   #texts: string[] = [];
 
-  constructor(socket: PlatformSocket) {
+  constructor(socket: PlatformSocket, noteReference: () => void) {
     this.#socket = socket;
+    this.#noteReference = noteReference;
+  }
+
+  encode(value: unknown): Encoded | undefined {
+    return encodeValue(value);
   }
 
   addCall(call: EncodedCall): number {
@@ -23,8 +38,9 @@ export class JsonWire implements Wire {
     return this.addFrame(text);
   }
 
-  addResult(call: DeliveredCall, result: Encoded | undefined): number {
-    return this.addFrame(result === undefined ? `${answerStart(call)}}` : `${answerStart(call)},"result":${result}}`);
+  addResult(call: DeliveredCall, result: EncodedPayload | undefined): number {
+    const text = result === undefined ? '' : `,"result":${textOf(result)}`;
+    return this.addFrame(`${answerStart(call)}${text}}`);
   }
 
   addError(call: DeliveredCall, error: Encoded): number {
@@ -51,8 +67,8 @@ export class JsonWire implements Wire {
     return jsonCallBytes(call);
   }
 
-  answerBytes(call: DeliveredCall, answer: Encoded): number {
-    return utf8Length(answerStart(call)) + RESULT_FIELD_BYTES + utf8Length(answer);
+  answerBytes(call: DeliveredCall, answer: EncodedPayload): number {
+    return utf8Length(answerStart(call)) + RESULT_FIELD_BYTES + utf8Length(textOf(answer));
   }
 
   receive(message: string | Uint8Array, receiver: FrameReceiver): void {
@@ -60,6 +76,7 @@ export class JsonWire implements Wire {
       receiver.onUnreadable('a binary message on a connection of the JSON form');
       return;
     }
+    if (message.includes(REF_MARK)) this.#noteReference();
     const frame = readFrame(message);
     switch (frame.type) {
       case 'invocationresult': {
@@ -99,7 +116,12 @@ function writeCall(call: EncodedCall): string {
   const entries = depth === undefined || depth === 0 ? baggage : withDepth(baggage, depth);
   if (entries !== undefined) text += `,"baggage":${JSON.stringify(entries)}`;
   if (metadata !== undefined) text += `,"metadata":${metadata}`;
-  return data === undefined ? `${text}}` : `${text},"data":${data}}`;
+  return data === undefined ? `${text}}` : `${text},"data":${textOf(data)}}`;
+}
+
+function textOf(payload: EncodedPayload): Encoded {
+  if (typeof payload !== 'string') throw new Error('A payload of the binary form on a wire of the JSON form');
+  return payload;
 }
 
 function answerStart({ idText, idLow }: DeliveredCall): string {

@@ -3,8 +3,9 @@
 //
 // Values of users (payloads, results, configurations) are encoded once, when the user hands them over, and travel
 // through the SDK as `Encoded`: a call that waits for a connection carries what was meant when it was made. Both
-// forms carry values as JSON text, so a value does not depend on the form it will leave in.
+// forms carry values as JSON text; payloads that need not wait may be encoded by the wire they leave on.
 
+import type { CompactPayload } from '../protocol/compact-encode.ts';
 import type {
   EngineFrame,
   ErrorBody,
@@ -13,16 +14,25 @@ import type {
   TriggerOrigin,
   WorkerFrame,
 } from '../protocol/frames.ts';
+import type { PlatformSocket } from './platform.ts';
 
 /** A user's value as it stands in a message. */
 export type Encoded = string & { readonly encoded: unique symbol };
 
+/** A payload or a result as it stands in a message: where the engine takes it, in the compact form. */
+export type EncodedPayload = Encoded | CompactPayload;
+
 /** One connection's form of the wire. It remembers what this connection was told, and is gone with it. */
 export interface Wire {
+  /**
+   * A payload or a result for this wire, to be added before anything else is encoded. Undefined where there is nothing
+   * to send; throws what JSON.stringify throws.
+   */
+  encode(value: unknown): EncodedPayload | undefined;
   /** Puts a call on its way; from then on its payload is the wire's. Returns about how long it will be. */
   addCall(call: EncodedCall): number;
   /** The answer to a call of the engine. */
-  addResult(call: DeliveredCall, result: Encoded | undefined): number;
+  addResult(call: DeliveredCall, result: EncodedPayload | undefined): number;
   addError(call: DeliveredCall, error: Encoded): number;
   /** Any other frame, as `encodeFrame` made it. */
   addFrame(text: string): number;
@@ -33,10 +43,16 @@ export interface Wire {
   /** Bytes that the message for a call takes, exactly; it walks over the texts. */
   callBytes(call: EncodedCall): number;
   /** The same for the answer to a call. */
-  answerBytes(call: DeliveredCall, answer: Encoded): number;
+  answerBytes(call: DeliveredCall, answer: EncodedPayload): number;
   /** Takes a message of the engine apart. */
   receive(message: string | Uint8Array, receiver: FrameReceiver): void;
 }
+
+/**
+ * Speaks the form that the engine has chosen for the connection. `noteReference` is to be called when a message is read
+ * that may hold a reference to a channel.
+ */
+export type OpenWire = (socket: PlatformSocket, frameBytesMax: number, noteReference: () => void) => Wire;
 
 /** A call on its way out, complete but for its form on the wire. */
 export interface EncodedCall {
@@ -51,7 +67,7 @@ export interface EncodedCall {
   /** How deep in a chain of calls the one who makes it stands (I8); undefined where `baggage` tells. */
   readonly depth: number | undefined;
   metadata: Encoded | undefined;
-  data: Encoded | undefined;
+  data: EncodedPayload | undefined;
 }
 
 /** A call the engine hands to this worker, without its payload: whatever keeps this must not keep that. */
@@ -111,7 +127,7 @@ export function callBytesMax(call: EncodedCall): number {
 }
 
 /** The same for an answer. */
-export function answerBytesMax(call: DeliveredCall, answer: Encoded): number {
+export function answerBytesMax(call: DeliveredCall, answer: EncodedPayload): number {
   return CALL_FRAME_BYTES + ESCAPED_UNIT_BYTES * (call.idText?.length ?? 0) + UTF8_UNIT_BYTES * answer.length;
 }
 

@@ -7,25 +7,26 @@
 
 import { makeAnnouncement } from './announcement.ts';
 import type { Trigger } from './call-options.ts';
-import { type Channel, type ChannelOptions, Channels } from './channels.ts';
+import type { Channel, ChannelOptions } from './channels.ts';
 import { Connection, type ConnectionState, type WorkFrame } from './connection.ts';
-import { DeadlineWheel } from './deadline-wheel.ts';
 import { isInvocationStopped, isSvcError, SvcError } from './errors.ts';
 import { EventListeners, type WorkerEvents } from './events.ts';
+import type { Called, ChannelsOfWorker, Features, StreamsOfWorker } from './features.ts';
 import type { AnyFunctionDefinition, RegisteredFunction, RegisterFunction } from './function-definition.ts';
 import { readFunction } from './function-registration.ts';
 import type { Handler } from './functions.ts';
-import { IncomingCalls } from './incoming-calls.ts';
 import type { Link } from './link.ts';
 import { type Middleware, MiddlewareChain } from './middleware.ts';
 import { checkId, type InternalOptions, resolveSettings, type Settings } from './options.ts';
 import { OutgoingCalls, type TraceCarrier } from './outgoing-calls.ts';
 import { type AnyRequest, makeCall } from './outgoing-request.ts';
-import type { ContextStorage, Platform, SocketClosure } from './platform.ts';
+import type { ContextStorage, Platform, PlatformSocket, SocketClosure } from './platform.ts';
+import type { SvcQueue } from './queue-client.ts';
 import { Readiness } from './readiness.ts';
 import { Registrations } from './registrations.ts';
 import { errorFromAnswer } from './remote-error.ts';
-import { drain, shutDownOnSignals } from './shutdown.ts';
+import type { StateClient } from './state-client.ts';
+import type { SvcStream } from './streams.ts';
 import type { SvcWorker } from './svc-worker.ts';
 import type { Untyped } from './target.ts';
 import type {
@@ -35,65 +36,78 @@ import type {
   TriggerTypeDefinition,
   TriggerTypeProvider,
 } from './trigger-definition.ts';
-import { TriggerTypes } from './trigger-types.ts';
 
 export class Worker implements SvcWorker {
   readonly name: string;
   readonly trigger: Trigger;
   readonly registerFunction: RegisterFunction;
+  readonly state: StateClient;
   readonly #platform: Platform;
   readonly #settings: Settings;
   readonly #events: EventListeners;
   readonly #middleware = new MiddlewareChain();
   readonly #readiness = new Readiness();
   readonly #registrations: Registrations;
-  readonly #triggerTypes: TriggerTypes;
   readonly #outgoing: OutgoingCalls;
-  readonly #incoming: IncomingCalls;
-  readonly #channels: Channels;
+  readonly #called: Called;
+  readonly #features: Features;
+  readonly #channels: ChannelsOfWorker;
+  readonly #streams: StreamsOfWorker;
   readonly #connection: Connection;
   /** Resolves when there will be no connection any more. */
   readonly #closed: Promise<void>;
   readonly #stopSignals: () => void;
   #shutdown: Promise<void> | undefined;
 
-  constructor(url: string, options: InternalOptions, platform: Platform) {
-    const settings = resolveSettings(url, options, platform);
+  constructor(url: string, options: InternalOptions, platform: Platform, features: Features) {
+    const settings = resolveSettings(url, options, platform, features.dialFacts(options, platform));
     const { clock, signals } = platform;
     const contexts: ContextStorage<TraceCarrier> = platform.createContextStorage();
-    const wheel = new DeadlineWheel(clock);
+    const wheel = features.createDeadlines(clock);
     const middleware = this.#middleware;
     this.name = settings.name;
     this.#platform = platform;
+    this.#features = features;
     this.#settings = settings;
     this.#events = new EventListeners((problem) => settings.log('error', problem));
     this.#registrations = new Registrations(settings, this.#events);
-    this.#triggerTypes = new TriggerTypes(this.#registrations, settings);
     this.#outgoing = new OutgoingCalls(clock, wheel, settings);
-    this.#incoming = new IncomingCalls({
-      settings,
-      contexts,
-      middleware,
-      surroundings: { worker: this, clock, wheel },
-      find: (functionId) => this.#registrations.functions.get(functionId)?.run,
-    });
-    const requestParts = { platform, settings, contexts, middleware, outgoing: this.#outgoing };
+    this.#called = features.createCalled(
+      {
+        settings,
+        contexts,
+        middleware,
+        surroundings: { worker: this, clock, wheel },
+        find: (functionId) => this.#registrations.functions.get(functionId)?.run,
+      },
+      this.#registrations,
+    );
+    const { callWithRetry } = features;
+    const requestParts = { platform, settings, contexts, middleware, outgoing: this.#outgoing, callWithRetry };
     this.trigger = (request: AnyRequest): Promise<Untyped> => makeCall(request, requestParts);
+    this.#streams = features.createStreams({ platform, settings, trigger: this.trigger });
     this.registerFunction = (
       definition: string | AnyFunctionDefinition,
       handler: Handler<Untyped, unknown>,
     ): RegisteredFunction<Untyped, Untyped> => this.#addFunction(definition, handler);
+    this.state = features.createState(this, platform.uuid);
     let markClosed = (): void => {};
     this.#closed = new Promise((resolve) => {
       markClosed = resolve;
     });
-    const channels = new Channels(platform, settings);
+    const channels = features.createChannels(platform, settings);
+    const openWire = (socket: PlatformSocket) =>
+      features.openWire(socket, settings.frameBytesMax, () => channels.noteReference());
     this.#channels = channels;
-    this.#connection = new Connection(channels.watchedPlatform, settings, {
+    this.#connection = new Connection(platform, settings, openWire, {
       onUp: (link, isFirst) => this.#onUp(link, isFirst),
       onDown: (_link, closure) => this.#onDown(closure),
       onFrame: (frame, link) => this.#onFrame(frame, link),
-      onCall: (call, payload, link) => this.#incoming.receive(call, channels.revive(payload), link),
+      onCall: (call, payload, link) => {
+        const { side } = this.#called;
+        if (side === undefined) link.sendError(call, NO_HANDLERS);
+        else side.calls.receive(call, channels.revive(payload), link);
+      },
       onResult: (number, result) => this.#outgoing.succeed(number, channels.revive(result)),
       onError: (number, error, traceparent) => this.#outgoing.fail(number, error, traceparent),
       onRefused: (error, isNews) => this.#onRefused(error, isNews),
@@ -102,8 +116,7 @@ export class Worker implements SvcWorker {
         markClosed();
       },
     });
-    this.#stopSignals =
-      settings.handlesSignals && signals !== undefined ? shutDownOnSignals(signals, () => this.shutdown()) : nothing;
+    this.#stopSignals = settings.handlesSignals ? features.endOnSignals(signals, () => this.shutdown()) : nothing;
     this.#connection.start();
   }
 
@@ -113,6 +126,18 @@ export class Worker implements SvcWorker {
 
   get state_of_connection(): ConnectionState {
     return this.#connection.state;
+  }
+
+  async emit(topic: string, data: unknown = null): Promise<void> {
+    await this.trigger({ function_id: 'publish', payload: { topic, data } });
+  }
+
+  queue(name: string): SvcQueue {
+    return this.#features.createQueue(this, name);
+  }
+
+  stream(name: string): SvcStream {
+    return this.#streams.stream(name);
   }
 
   registerTrigger({ type, function_id, config, metadata }: TriggerDefinition): RegisteredTrigger {
@@ -148,13 +173,14 @@ export class Worker implements SvcWorker {
       trigger_request_format,
       call_request_format,
     } as const;
+    this.#called.expect();
     const registration = this.#registrations.addTriggerType(frame, provider);
     return {
       id,
       ready: () => registration.ready(() => this.#roundTrip()),
       unregister: () => {
         this.#registrations.remove(registration);
-        this.#triggerTypes.giveUpType(id);
+        this.#called.side?.triggerTypes.giveUpType(id);
       },
     };
   }
@@ -184,13 +210,14 @@ export class Worker implements SvcWorker {
   }
 
   async #shutDown(): Promise<void> {
-    await drain({
+    await this.#features.drain({
       clock: this.#platform.clock,
-      incoming: this.#incoming,
+      incoming: this.#called.side?.calls,
       drainTimeoutMs: this.#settings.drainTimeoutMs,
       withdraw: () => this.#registrations.withdrawWork(),
       roundTrip: () => (this.#connection.link === undefined ? Promise.resolve() : this.#roundTrip()),
     });
+    this.#streams.closeAll();
     await this.#channels.end();
     this.#connection.end();
     await this.#closed;
@@ -198,7 +225,14 @@ export class Worker implements SvcWorker {
   }
 
   #addFunction(definition: string | AnyFunctionDefinition, handler: Handler<Untyped, unknown>) {
-    const { frame, run } = readFunction(definition, handler, this.#settings, this.#platform.clock);
+    const { frame, run } = readFunction(
+      definition,
+      handler,
+      this.#settings,
+      this.#platform.clock,
+      this.#features.checkHandler,
+    );
+    this.#called.expect();
     const registration = this.#registrations.addFunction(frame, run);
     const { id } = frame;
     return {
@@ -214,7 +248,7 @@ export class Worker implements SvcWorker {
     if (this.#settings.announces) link.sendCall(makeAnnouncement(this.#settings));
     this.#registrations.connectionUp(link);
     this.#outgoing.connectionUp(link);
-    if (this.#triggerTypes.holdsAny) void this.#reconcileBindings(link);
+    if (this.#called.side?.triggerTypes.holdsAny) void this.#reconcileBindings(link);
     this.#readiness.up();
     this.#events.emit(isFirst ? 'connected' : 'reconnected', { worker_id: link.workerId });
   }
@@ -223,7 +257,9 @@ export class Worker implements SvcWorker {
     this.#registrations.connectionLost();
     this.#outgoing.connectionLost();
     this.#readiness.down();
-    if (this.#connection.state !== 'closed') this.#events.emit('disconnected', { code, reason });
+    // An end that the user asked for is no news.
+    const isOwnEnd = this.#connection.state === 'closed' && this.#shutdown !== undefined;
+    if (!isOwnEnd) this.#events.emit('disconnected', { code, reason });
   }
 
   #onRefused(error: SvcError, isNews: boolean): void {
@@ -239,10 +275,10 @@ export class Worker implements SvcWorker {
   #onFrame(frame: WorkFrame, link: Link): void {
     switch (frame.type) {
       case 'registertrigger':
-        this.#triggerTypes.register(frame, link);
+        this.#called.side?.triggerTypes.register(frame, link);
         return;
       case 'unregistertrigger':
-        this.#triggerTypes.unregister(frame.id);
+        this.#called.side?.triggerTypes.unregister(frame.id);
         return;
       case 'triggerregistrationresult':
         if (frame.error !== undefined && frame.error !== null) {
@@ -262,7 +298,7 @@ export class Worker implements SvcWorker {
   async #reconcileBindings(link: Link): Promise<void> {
     try {
       await this.#roundTrip();
-      if (link.isUp) this.#triggerTypes.giveUpOthersThan(link);
+      if (link.isUp) this.#called.side?.triggerTypes.giveUpOthersThan(link);
     } catch {
       // No answer, no proof: the bindings stay until the next connection.
     }
@@ -294,6 +330,8 @@ export class Worker implements SvcWorker {
 
 /** Asked where only the fact of an answer counts. */
 const PROBE = 'engine::health::check';
+/** Where the code that runs handlers could not be had; why is in the log. */
+const NO_HANDLERS = { code: 'invocation_failed', message: 'the code that runs handlers could not be loaded' };
 const CREATE_CHANNEL = 'engine::channels::create';
 
 const nothing = (): void => {};

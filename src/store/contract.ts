@@ -4,6 +4,10 @@
 // router never parses a stored value (decisions 19). Commands of one turn travel together and share one sync (D2).
 
 import type { ErrorBody } from '../protocol/frames.ts';
+import type { Kv } from './kv.ts';
+
+/** Directory of the default store: what modules use that name no other. */
+export const STORE_FOLDER_DEFAULT = './data';
 
 /** What a command brought. JSON texts as UTF-8 bytes. */
 export interface StoreReply {
@@ -15,7 +19,7 @@ export interface StoreReply {
 }
 
 export interface StoreEvent {
-  /** Where it happened, for filters: `[scope, key]` of state, `[stream, group, item]` of streams; an absent item is ''. */
+  /** Where it happened, for filters: `[scope, key]` of state, `[stream, group, item]` of streams, '' for no item. */
   readonly place: readonly string[];
   /** `state:updated`, `create`, `delete`, …: what the module's filters and counters go by. */
   readonly kind: string;
@@ -29,10 +33,34 @@ export interface StoreEvent {
 export interface Store {
   /** Whether operations can succeed now; health shows the reason. */
   readonly trouble: string | undefined;
-  /** `done` is called exactly once, after the change is durable (D1), in a later turn. */
-  run(command: string, input: Uint8Array, done: (reply: StoreReply) => void): void;
-  /** Events that no command of this engine caused: changes made by other engines on a shared store. */
-  onEvent(listener: (event: StoreEvent) => void): void;
+  /** Where the data is, for health: never a credential. */
+  readonly facts: Readonly<Record<string, string>>;
+  /**
+   * `done` is called exactly once, after the change is durable (D1), in a later turn. `input` is copied at once. With
+   * `wantsEvents` false a command may leave the events out that nobody listens to.
+   */
+  run(command: string, input: Uint8Array, done: (reply: StoreReply) => void, wantsEvents?: boolean): void;
+  /**
+   * From before the next `stream.subscribe` of that group on, tells what other engines do there. Returns how to end it.
+   * One watcher a group. A store of this machine has no other engines, and tells nothing.
+   */
+  watch(place: WatchedPlace, watcher: GroupWatcher): () => void;
+}
+
+export interface WatchedPlace {
+  readonly stream: string;
+  readonly group: string;
+}
+
+/** Whoever follows a (stream, group). */
+export interface GroupWatcher {
+  /**
+   * Every event, in the order of the numbers, whoever caused it: what this engine does comes here as well, before its
+   * command is answered.
+   */
+  event(event: StoreEvent): void;
+  /** Numbers known until now mean nothing any more, or events are lost: what is there has to be read anew (T4). */
+  reset(): void;
 }
 
 /** A command as the store's thread runs it, on a store of this machine. Pure but for `kv`. */
@@ -40,14 +68,39 @@ export interface StoreCommand {
   readonly name: string;
   /** Whether it may change something. A command that only reads runs beside the transaction of others. */
   readonly isWrite: boolean;
+  /** Goes on from the reserve when the disk is nearly full (D4): deletes and completions. Others that write do not. */
+  readonly usesReserve?: boolean;
   /** Throws a `Refusal` to answer with an error; then nothing of what it put or removed remains. */
-  run(kv: import('./kv.ts').Kv, input: Uint8Array, world: CommandWorld): StoreReply;
+  run(kv: Kv, input: Uint8Array, world: CommandWorld): StoreReply;
 }
 
 export interface CommandWorld {
   readonly nowMs: number;
-  /** Names this incarnation of the store; another one after a restore, or for an in-memory store after a restart (T4). */
+  /** Names this incarnation of the store: another one after a restore, in memory after every start (T4). */
   readonly epoch: string;
   /** Whether the engine answers as the peer does (decisions 1). */
   readonly isDropIn: boolean;
+  /** Whether anybody listens to what this command changes. */
+  readonly wantsEvents: boolean;
+  readonly limits: StoreLimits;
 }
+
+/** What a module may configure of its commands. */
+export interface StoreLimits {
+  /** Of one value of state, bytes of JSON. */
+  readonly stateValueBytes: number;
+  /** Of one item of a stream, bytes of JSON. */
+  readonly streamValueBytes: number;
+  /** What is kept of the events of one group for those who come back (T4): the first limit that is met counts. */
+  readonly streamHistoryEvents: number;
+  readonly streamHistoryMs: number;
+  readonly streamHistoryBytes: number;
+}
+
+export const STORE_LIMITS: StoreLimits = {
+  stateValueBytes: 4 * 1024 * 1024,
+  streamValueBytes: 4 * 1024 * 1024,
+  streamHistoryEvents: 1_000,
+  streamHistoryMs: 5 * 60 * 1_000,
+  streamHistoryBytes: 1024 * 1024,
+};

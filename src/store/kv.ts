@@ -8,7 +8,7 @@
 
 export interface KvReader {
   get(key: Uint8Array): Uint8Array | undefined;
-  /** Ascending from `start` (included) to `end` (excluded); with `isReverse`, the same entries from the last one down. */
+  /** Ascending from `start` (included) to `end` (excluded); with `isReverse`, the same entries, the last one first. */
   range(start: Uint8Array, end: Uint8Array, options?: RangeOptions): Iterable<KvEntry>;
 }
 
@@ -20,6 +20,8 @@ export interface Kv extends KvReader {
 
 export interface RangeOptions {
   readonly limit?: number;
+  /** Entries to pass over first. */
+  readonly offset?: number;
   readonly isReverse?: boolean;
 }
 

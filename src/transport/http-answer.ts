@@ -7,7 +7,8 @@ export interface HttpAnswer {
 
 /** To a request that asks for no upgrade, or for none that we know: these ports speak nothing else. */
 export function answerPlain(path: string): HttpAnswer {
-  if (path === '/' || path === '/otel') return { status: 426, text: 'This port speaks WebSocket' };
+  if (path === '/' || path === '/otel' || path.startsWith('/stream/'))
+    return { status: 426, text: 'This port speaks WebSocket' };
   return { status: 404, text: 'Not found' };
 }
 

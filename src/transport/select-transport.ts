@@ -29,7 +29,7 @@ export function selectTransport({ asked, clock, loadUws }: TransportChoice): Sel
       return { ok: false, text: `SVC_TRANSPORT is '${asked}': expected uws or ws, or nothing for the best that loads` };
   }
   const uws = loadUws();
-  if (!(uws instanceof Error)) return { ok: true, transport: createUwsTransport(uws), warnings: [] };
+  if (!(uws instanceof Error)) return { ok: true, transport: createUwsTransport(uws, clock), warnings: [] };
   // What follows the first line of a loading error is the library's own search path.
   const [reason = ''] = uws.message.split('\n');
   if (asked === 'uws') {

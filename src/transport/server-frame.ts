@@ -11,6 +11,13 @@ export function textFrame(text: ByteString): Buffer {
   return frame;
 }
 
+/** Text that is UTF-8 bytes already; they are copied. */
+export function textFrameOfBytes(bytes: Uint8Array): Buffer {
+  const frame = allocateFrame(WHOLE_TEXT, bytes.length);
+  frame.set(bytes, frame.length - bytes.length);
+  return frame;
+}
+
 /** The bytes are copied. */
 export function binaryFrame(bytes: Uint8Array): Buffer {
   const frame = allocateFrame(WHOLE_BINARY, bytes.length);

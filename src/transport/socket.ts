@@ -1,6 +1,8 @@
 // What the engine knows of one WebSocket, whichever library carries it.
 
 import type { ByteString } from '../protocol/byte-string.ts';
+import type { HttpListenOptions } from './http.ts';
+import type { PreparedTexts } from './prepared-texts.ts';
 
 /** One open connection. Every member may be called after the peer is gone: it then does nothing. */
 export interface PeerSocket {
@@ -9,6 +11,8 @@ export interface PeerSocket {
   readonly bufferedBytes: number;
   /** Sends one text frame. False: the library dropped it, which our own limits should have prevented (L5). */
   sendText(text: ByteString): boolean;
+  /** Sends each message as one text frame, all of them in one write. False as for `sendText`. */
+  sendPrepared(texts: PreparedTexts): boolean;
   /** Sends one binary frame; the bytes may be used again when it returns. */
   sendBinary(bytes: Uint8Array): boolean;
   /** Runs `write`; all frames sent inside leave together. */
@@ -29,18 +33,32 @@ export interface SocketEvents {
   closed(code: number, isOverlong?: boolean): void;
 }
 
-/** An upgrade request as it came, before it is answered. */
+/** An upgrade request as it came, before it is answered. Its headers can be read until `admit` returns. */
 export interface UpgradeRequest {
   readonly path: string;
   readonly query: string;
   readonly remoteAddress: string;
   readonly subprotocols: readonly string[];
   header(name: string): string | undefined;
+  /** All of them by lower-case name; of those that came twice the last. A copy: it may be kept. */
+  headers(): ReadonlyMap<string, string>;
 }
 
 export type Admission =
-  | { readonly ok: true; readonly subprotocol: string | undefined }
+  | {
+      readonly ok: true;
+      readonly subprotocol: string | undefined;
+      /** Told of the connection instead of the listener's own `connected`: it knows what was asked for. */
+      readonly connected?: (socket: PeerSocket, request: AcceptedRequest) => SocketEvents;
+    }
   | { readonly ok: false; readonly status: number; readonly text: string };
+
+/** A verdict that takes its time. It must come; the peer waits for as long. */
+export interface PendingAdmission {
+  readonly verdict: Promise<Admission>;
+  /** The peer left before it was let in: what the verdict says is of no use any more. Never follows `connected`. */
+  gone(): void;
+}
 
 export interface ListenOptions {
   readonly host: string;
@@ -49,7 +67,7 @@ export interface ListenOptions {
   readonly frameBytesMax: number;
   /** The library must not drop what we send below this; our own limits act far earlier. */
   readonly bufferedBytesMax: number;
-  admit(request: UpgradeRequest): Admission;
+  admit(request: UpgradeRequest): Admission | PendingAdmission;
   /** A connection was accepted; `path` is that of its upgrade request. */
   connected(socket: PeerSocket, request: AcceptedRequest): SocketEvents;
 }
@@ -73,6 +91,8 @@ export interface Transport {
   readonly name: string;
   /** Rejects with a `ListenError` when the port cannot be had. */
   listen(options: ListenOptions): Promise<Listener>;
+  /** A port that speaks HTTP. Rejects likewise. */
+  serve(options: HttpListenOptions): Promise<Listener>;
 }
 
 export class ListenError extends Error {

@@ -45,6 +45,7 @@ export function readUpgrade(request: IncomingMessage): UpgradeRequest {
     remoteAddress: fullAddress(socket.remoteAddress ?? ''),
     subprotocols: offeredSubprotocols(header('sec-websocket-protocol')),
     header,
+    headers: () => new Map(Object.entries(headersDistinct).map(([name, values = []]) => [name, values.at(-1) ?? ''])),
   };
 }
 

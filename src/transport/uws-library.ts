@@ -1,6 +1,7 @@
 // The part of uWebSockets.js that we use, typed by hand: the package we install carries no types.
 
 import { createRequire } from 'node:module';
+import type { ListenOptions } from './socket.ts';
 
 export interface UwsSocket {
   send(message: Uint8Array | string, isBinary: boolean): number;
@@ -17,10 +18,13 @@ export interface UwsUserData {
   readonly path: string;
   readonly remoteAddress: string;
   readonly subprotocol: string | undefined;
+  readonly connected: ListenOptions['connected'];
 }
 
 export interface UwsRequest {
   getUrl(): string;
+  getCaseSensitiveMethod(): string;
+  forEach(take: (lowerCaseName: string, value: string) => void): void;
   getQuery(): string | undefined;
   getHeader(lowerCaseName: string): string;
 }
@@ -28,7 +32,17 @@ export interface UwsRequest {
 export interface UwsResponse {
   writeStatus(status: string): UwsResponse;
   writeHeader(name: string, value: string): UwsResponse;
-  end(body: string, closeConnection: boolean): UwsResponse;
+  end(body: string | Uint8Array | undefined, closeConnection: boolean): UwsResponse;
+  endWithoutBody(reportedLength?: number, closeConnection?: boolean): UwsResponse;
+  /** False: not all of it could be sent at once. The library keeps the rest. */
+  write(bytes: Uint8Array): boolean;
+  onWritable(sendMore: (offset: number) => boolean): UwsResponse;
+  onAborted(aborted: () => void): UwsResponse;
+  onData(take: (chunk: ArrayBuffer, isLast: boolean) => void): UwsResponse;
+  cork(write: () => void): UwsResponse;
+  pause(): void;
+  resume(): void;
+  close(): void;
   getRemoteAddressAsText(): ArrayBuffer;
   upgrade(data: UwsUserData, key: string, protocol: string, extensions: string, context: unknown): void;
 }
@@ -51,6 +65,8 @@ export interface UwsBehavior {
 export interface UwsApp {
   ws(pattern: string, behavior: UwsBehavior): UwsApp;
   any(pattern: string, handler: (response: UwsResponse, request: UwsRequest) => void): UwsApp;
+  /** Tells of each connection that opens (1) or ends (-1). */
+  filter(changed: (response: UwsResponse, change: number) => void): UwsApp;
   listen(host: string, port: number, options: number, listening: (token: unknown) => void): UwsApp;
   close(): void;
 }

@@ -1,10 +1,11 @@
-// WebSockets on uWebSockets.js. No other file of the engine calls that library.
+// WebSockets on uWebSockets.js. Only this file and `uws-http.ts` call that library.
 //
 // Traps it sets, and what is done here: sending to a closed socket throws (guarded by `isOpen`); message bytes are
 // valid only inside the callback (passed on as such); two servers may silently share one port (we ask for it
 // exclusively); a socket's userData is shared with the library (the peer lives in a map of ours); a message over its
 // limit ends the connection without a goodbye (the library's limit lies above ours, so that we can say it).
 
+import type { Clock } from '../effects/clock.ts';
 import type { ByteString } from '../protocol/byte-string.ts';
 import { CLOSE_CODES } from '../protocol/close-codes.ts';
 import { fitReason } from './close-reason.ts';
@@ -16,20 +17,29 @@ import {
   statusLine,
   urlOffence,
 } from './http-answer.ts';
+import type { PreparedTexts } from './prepared-texts.ts';
 import {
   type AcceptedRequest,
+  type Admission,
   ListenError,
   type Listener,
   type ListenOptions,
   type PeerSocket,
+  type PendingAdmission,
   type SocketEvents,
   type Transport,
   type UpgradeRequest,
 } from './socket.ts';
+import { writeScratch } from './uws-bytes.ts';
+import { serveOnUws } from './uws-http.ts';
 import type { Uws, UwsApp, UwsRequest, UwsResponse, UwsSocket } from './uws-library.ts';
 
-export function createUwsTransport(uws: Uws): Transport {
-  return { name: 'uWebSockets.js', listen: (options) => listen(uws, options) };
+export function createUwsTransport(uws: Uws, clock: Clock): Transport {
+  return {
+    name: 'uWebSockets.js',
+    listen: (options) => listen(uws, options),
+    serve: (options) => serveOnUws(uws, clock, options),
+  };
 }
 
 interface Peer {
@@ -82,9 +92,9 @@ function addWebSocketRoute(uws: Uws, app: UwsApp, options: ListenOptions, peers:
     },
     open(socket) {
       const peer = new UwsPeerSocket(socket);
-      const { path, remoteAddress, subprotocol } = socket.getUserData();
+      const { path, remoteAddress, subprotocol, connected } = socket.getUserData();
       const accepted: AcceptedRequest = { path, remoteAddress, subprotocol };
-      const events = options.connected(peer, accepted);
+      const events = connected(peer, accepted);
       // If the engine closed it while being told, the library's close callback has been and gone.
       if (peer.isOpen) peers.set(socket, { socket: peer, events, isOverlong: false });
       else events.closed(ABNORMAL);
@@ -133,20 +143,32 @@ function upgrade(options: ListenOptions, response: UwsResponse, request: UwsRequ
     refuse(response, offence);
     return;
   }
-  const upgradeRequest = readRequest(response, request);
-  const admission = options.admit(upgradeRequest);
-  if (!admission.ok) {
-    refuse(response, admission);
-    return;
-  }
-  const { path, remoteAddress } = upgradeRequest;
-  response.upgrade(
-    { path, remoteAddress, subprotocol: admission.subprotocol },
-    request.getHeader('sec-websocket-key'),
-    admission.subprotocol ?? '',
-    request.getHeader('sec-websocket-extensions'),
-    context,
-  );
+  const asked = readRequest(response, request);
+  const { path, remoteAddress } = asked;
+  // The request is gone as soon as this function returns; the response stays until its peer leaves.
+  const [key, extensions] = [request.getHeader('sec-websocket-key'), request.getHeader('sec-websocket-extensions')];
+  const give = (admission: Admission): void => {
+    if (!admission.ok) {
+      refuse(response, admission);
+      return;
+    }
+    const { subprotocol, connected = options.connected } = admission;
+    response.upgrade({ path, remoteAddress, subprotocol, connected }, key, subprotocol ?? '', extensions, context);
+  };
+  const admission = options.admit(asked);
+  if ('verdict' in admission) giveLater(admission, response, give);
+  else give(admission);
+}
+
+function giveLater({ verdict, gone }: PendingAdmission, response: UwsResponse, give: (admission: Admission) => void) {
+  let isHere = true;
+  response.onAborted(() => {
+    isHere = false;
+    gone();
+  });
+  verdict.then((admission) => {
+    if (isHere) response.cork(() => give(admission));
+  });
 }
 
 function readRequest(response: UwsResponse, request: UwsRequest): UpgradeRequest {
@@ -156,6 +178,11 @@ function readRequest(response: UwsResponse, request: UwsRequest): UpgradeRequest
     remoteAddress: Buffer.from(response.getRemoteAddressAsText()).toString('latin1'),
     subprotocols: offeredSubprotocols(request.getHeader('sec-websocket-protocol') || undefined),
     header: (name) => request.getHeader(name) || undefined,
+    headers() {
+      const headers = new Map<string, string>();
+      request.forEach((name, value) => headers.set(name, value));
+      return headers;
+    },
   };
 }
 
@@ -183,6 +210,18 @@ class UwsPeerSocket implements PeerSocket {
   sendText(text: ByteString): boolean {
     if (!this.isOpen) return true;
     return this.#socket.send(writeScratch(text), false) !== SEND_DROPPED;
+  }
+
+  sendPrepared({ messages }: PreparedTexts): boolean {
+    if (!this.isOpen) return true;
+    const socket = this.#socket;
+    const [first] = messages;
+    if (messages.length === 1 && first !== undefined) return socket.send(first, false) !== SEND_DROPPED;
+    let isComplete = true;
+    socket.cork(() => {
+      for (const message of messages) isComplete = socket.send(message, false) !== SEND_DROPPED && isComplete;
+    });
+    return isComplete;
   }
 
   sendBinary(bytes: Uint8Array): boolean {
@@ -217,11 +256,3 @@ class UwsPeerSocket implements PeerSocket {
 
 const SEND_DROPPED = 2;
 const ABNORMAL = 1006;
-
-// The library copies what it cannot write at once, so one buffer serves all small frames of all connections.
-const SCRATCH = Buffer.allocUnsafeSlow(256 * 1024);
-
-function writeScratch(text: ByteString): Uint8Array {
-  if (text.length > SCRATCH.length) return Buffer.from(text, 'latin1');
-  return SCRATCH.subarray(0, SCRATCH.write(text, 0, 'latin1'));
-}

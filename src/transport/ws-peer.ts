@@ -13,6 +13,7 @@ import type { ByteString } from '../protocol/byte-string.ts';
 import { CLOSE_CODES } from '../protocol/close-codes.ts';
 import { fitReason } from './close-reason.ts';
 import { MessageProgress } from './message-progress.ts';
+import type { PreparedTexts } from './prepared-texts.ts';
 import { binaryFrame, textFrame } from './server-frame.ts';
 import type { PeerSocket, SocketEvents } from './socket.ts';
 import type { Ending, ServerWebSocket } from './ws-library.ts';
@@ -67,6 +68,11 @@ export class WsPeer implements PeerSocket {
 
   sendText(text: ByteString): boolean {
     if (this.#isOpen) this.#stream.write(textFrame(text));
+    return true;
+  }
+
+  sendPrepared({ frames }: PreparedTexts): boolean {
+    if (this.#isOpen) this.#stream.write(frames);
     return true;
   }
 

@@ -11,7 +11,15 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { Socket } from 'node:net';
 import type { Clock } from '../effects/clock.ts';
 import { type HttpAnswer, statusLine } from './http-answer.ts';
-import { ListenError, type Listener, type ListenOptions, type Transport } from './socket.ts';
+import { serveOnNode } from './node-http.ts';
+import {
+  type Admission,
+  ListenError,
+  type Listener,
+  type ListenOptions,
+  type Transport,
+  type UpgradeRequest,
+} from './socket.ts';
 import { answerWithoutUpgrade, isWebSocketRequest, readUpgrade, requestOffence } from './upgrade-request.ts';
 import { createUpgrader, offenceReason, type UpgradeLimits } from './ws-library.ts';
 import { WsPeer } from './ws-peer.ts';
@@ -24,6 +32,7 @@ export function createWsTransport(clock: Clock): Transport {
       await listener.open();
       return listener;
     },
+    serve: (options) => serveOnNode(clock, options),
   };
 }
 
@@ -37,6 +46,13 @@ const GOODBYE_MS_MAX = 10_000;
 const CHECK_INTERVAL_MS = 500;
 /** A message took too long, or too many pieces. */
 const POLICY_VIOLATION = 1008;
+
+interface Upgrade {
+  readonly request: IncomingMessage;
+  /** What came behind it in the same piece. */
+  readonly head: Buffer;
+  readonly asked: UpgradeRequest;
+}
 
 class WsListener implements Listener {
   readonly host: string;
@@ -139,13 +155,33 @@ class WsListener implements Listener {
       refuse(stream, offence ?? answerWithoutUpgrade(request));
       return;
     }
-    const { path, remoteAddress, ...asked } = readUpgrade(request);
-    const admission = this.#options.admit({ path, remoteAddress, ...asked });
+    const asked = readUpgrade(request);
+    const admission = this.#options.admit(asked);
+    if (!('verdict' in admission)) {
+      this.#answer({ request, head, asked }, admission);
+      return;
+    }
+    // It is complete: how long the verdict may take is for whoever makes it.
+    this.#strangers.set(stream, Number.POSITIVE_INFINITY);
+    admission.verdict.then((verdict) => {
+      if (!stream.readable || !stream.writable) {
+        stream.destroy();
+        admission.gone();
+        return;
+      }
+      // From here on it has the usual time to read a refusal.
+      this.#strangers.set(stream, this.#clock.monotonicMs());
+      this.#answer({ request, head, asked }, verdict);
+    });
+  }
+
+  #answer({ request, head, asked: { path, remoteAddress } }: Upgrade, admission: Admission): void {
+    const stream = request.socket;
     if (!admission.ok) {
       refuse(stream, admission);
       return;
     }
-    const { subprotocol } = admission;
+    const { subprotocol, connected = this.#options.connected } = admission;
     // The library chooses the first that it finds.
     if (subprotocol === undefined) delete request.headers['sec-websocket-protocol'];
     else request.headers['sec-websocket-protocol'] = subprotocol;
@@ -154,7 +190,7 @@ class WsListener implements Listener {
       this.#strangers.delete(stream);
       const peer = new WsPeer(socket, stream, this.#clock);
       this.#peers.set(stream, peer);
-      peer.tell(this.#options.connected(peer, { path, remoteAddress, subprotocol }));
+      peer.tell(connected(peer, { path, remoteAddress, subprotocol }));
     });
   }
 

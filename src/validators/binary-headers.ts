@@ -2,9 +2,14 @@
 
 import typia, { type tags } from 'typia';
 
-/** A call: known flags, a function number below NAMES_MAX, at most an hour, as deep as the field can say. */
+/**
+ * A call: known flags, none for the form of a payload without a payload, a function number below NAMES_MAX, at most an
+ * hour, as deep as the field can say.
+ */
 interface CheckedCallHeader {
-  flags: number & tags.Type<'uint32'> & tags.Maximum<63>;
+  flags:
+    | (number & tags.Type<'uint32'> & tags.Maximum<63>)
+    | (number & tags.Type<'uint32'> & tags.Minimum<160> & tags.Maximum<191>);
   depth: number & tags.Type<'uint32'> & tags.Maximum<65_535>;
   idLow: number & tags.Type<'uint32'>;
   idHigh: number & tags.Type<'uint32'>;
@@ -12,9 +17,9 @@ interface CheckedCallHeader {
   timeoutMs: number & tags.Type<'uint32'> & tags.Maximum<3_600_000>;
 }
 
-/** A result: no flags but payload and error. */
+/** A result: no flags but payload, and error or compact form. */
 interface CheckedResultHeader {
-  flags: (0 | 32 | 96) & number;
+  flags: (0 | 32 | 96 | 160) & number;
   idLow: number & tags.Type<'uint32'>;
   idHigh: number & tags.Type<'uint32'>;
 }

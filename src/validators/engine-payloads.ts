@@ -2,7 +2,9 @@
 
 import typia from 'typia';
 import type {
+  BackupPayload,
   ChannelsCreatePayload,
+  FireTriggerPayload,
   FunctionsInfoPayload,
   FunctionsListPayload,
   IdPayload,
@@ -25,4 +27,6 @@ export const validateTriggersList = typia.createValidate<TriggersListPayload>();
 export const validateRegisterTrigger = typia.createValidate<RegisterTriggerPayload>();
 export const validateUnregisterTrigger = typia.createValidate<UnregisterTriggerPayload>();
 export const validateChannelsCreate = typia.createValidate<ChannelsCreatePayload>();
+export const validateBackup = typia.createValidate<BackupPayload>();
 export const validateRegisterWorker = typia.createValidate<RegisterWorkerPayload>();
+export const validateFireTrigger = typia.createValidate<FireTriggerPayload>();

@@ -7,6 +7,7 @@ import type {
   Listener,
   ListenOptions,
   PeerSocket,
+  PendingAdmission,
   SocketEvents,
   Transport,
   UpgradeRequest,
@@ -103,7 +104,7 @@ export interface BothEnds {
 }
 
 export interface PortOptions extends Partial<Pick<ListenOptions, 'host' | 'port' | 'frameBytesMax'>> {
-  admit?(request: UpgradeRequest): Admission;
+  admit?(request: UpgradeRequest): Admission | PendingAdmission;
   /** What the engine does while it is told of a connection. */
   whenConnected?(connection: Connection): void;
 }

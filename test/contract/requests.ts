@@ -6,7 +6,9 @@ import { within } from '../support/wait-for.ts';
 import { ContractPort, type TransportUnderTest } from './contract-port.ts';
 import { FrameClient, upgradeRequest } from './frame-client.ts';
 
-type Snapshot = Omit<UpgradeRequest, 'header'> & { readonly headers: Readonly<Record<string, string | undefined>> };
+type Snapshot = Omit<UpgradeRequest, 'header' | 'headers'> & {
+  readonly headers: Readonly<Record<string, string | undefined>>;
+};
 
 /** Lets everybody in and keeps what was asked, with the headers of those names. */
 function keepRequests(kept: Snapshot[], names: readonly string[] = []): (request: UpgradeRequest) => Admission {

@@ -2,6 +2,7 @@
 
 import { expect, test } from 'vitest';
 import { textToByteString } from '../../src/protocol/byte-string.ts';
+import { PreparedTexts } from '../../src/transport/prepared-texts.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { ContractPort, type TransportUnderTest } from './contract-port.ts';
 import { type FrameClient, OPCODE, type ServerFrame } from './frame-client.ts';
@@ -16,6 +17,7 @@ async function take(client: FrameClient, count: number): Promise<ServerFrame[]> 
 
 export function testSending(transport: TransportUnderTest): void {
   testFrames(transport);
+  testPrepared(transport);
   testSlowReaders(transport);
 }
 
@@ -117,6 +119,28 @@ function testFrames(transport: TransportUnderTest): void {
     client.send(...['a', 'b', 'c'].map((text) => ({ opcode: OPCODE.text, payload: Buffer.from(text) })));
     const frames = await take(client, 4);
     expect(frames.map(({ payload }) => payload.toString())).toEqual(['first', 'a', 'b', 'c']);
+  });
+}
+
+function testPrepared(transport: TransportUnderTest): void {
+  test('[T6] prepared texts arrive as one frame each, at everybody, whatever their sizes', async () => {
+    await using port = await ContractPort.open(transport);
+    const ends = await port.connectMany(3);
+    const texts = FRAME_SIZES.map((size) => patternOf(size, 1));
+    const prepared = new PreparedTexts(texts);
+    for (const { connection } of ends) {
+      expect(connection.socket.sendPrepared(prepared)).toBe(true);
+      expect(connection.socket.sendPrepared(new PreparedTexts([Buffer.from('é€😀')]))).toBe(true);
+    }
+    for (const { client } of ends) {
+      const frames = await take(client, texts.length + 1);
+      expect(frames.map(({ opcode }) => opcode)).toEqual(frames.map(() => OPCODE.text));
+      expect(frames.map(({ payload }) => payload.length)).toEqual([...FRAME_SIZES, Buffer.byteLength('é€😀')]);
+      expect(frames.at(-1)?.payload.toString()).toBe('é€😀');
+    }
+    const [gone] = ends;
+    gone?.connection.socket.terminate();
+    expect(gone?.connection.socket.sendPrepared(prepared)).toBe(true);
   });
 }
 

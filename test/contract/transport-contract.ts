@@ -9,10 +9,12 @@ import { testListening } from './listening.ts';
 import { testMessages } from './messages.ts';
 import { testRequests } from './requests.ts';
 import { testSending } from './sending.ts';
+import { testVerdicts } from './verdicts.ts';
 
 export function testTransport(transport: TransportUnderTest): void {
   describe(`the transport on ${transport.name}`, () => {
     describe('a request', () => testRequests(transport));
+    describe('a request that waits for a verdict', () => testVerdicts(transport));
     describe('a message from the peer', () => testMessages(transport));
     describe('what is sent', () => testSending(transport));
     describe('the end of a connection', () => testClosing(transport));

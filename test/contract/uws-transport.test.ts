@@ -11,7 +11,7 @@ const isExpected = process.platform === 'linux' && process.arch === 'x64';
 if (!(uws instanceof Error)) {
   testTransport({
     name: 'uWebSockets.js',
-    create: () => createUwsTransport(uws),
+    create: (clock) => createUwsTransport(uws, clock),
     cannot: {
       sayWhy: 'the library ends a connection that broke a rule without a close frame',
       seeMissingMask: 'the library takes the next four bytes for the mask, whether there is one or not',

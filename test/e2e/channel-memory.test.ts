@@ -1,7 +1,7 @@
 // A writer that does not wait, against a reader that does not read: what it costs the engine, seen from outside.
 
 import { createHash } from 'node:crypto';
-import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
+import { readdirSync, readlinkSync } from 'node:fs';
 import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -34,7 +34,7 @@ describe('a foreign writer that is faster than its reader', () => {
     await using source = await ChannelClient.dial(channelUrl(engine.url, writer));
     await warmUp(engine.url);
     sink.socket.pause();
-    const restBytes = rssBytes(engine.pid);
+    const restBytes = engine.rssBytes;
     const sent = createHash('sha256');
     let sentBytes = 0;
     let mostBytes = 0;
@@ -43,7 +43,7 @@ describe('a foreign writer that is faster than its reader', () => {
       sent.update(frame);
       sentBytes += frame.length;
       await source.send(frame);
-      if (serial % 50 === 0) mostBytes = Math.max(mostBytes, rssBytes(engine.pid));
+      if (serial % 50 === 0) mostBytes = Math.max(mostBytes, engine.rssBytes);
     }
     expect(mostBytes - restBytes).toBeLessThan(64 * MIB);
     source.socket.close(1000);
@@ -103,12 +103,6 @@ async function warmUp(url: string): Promise<void> {
   source.socket.close();
   await using sink = await ChannelClient.dial(channelUrl(url, reader));
   await sink.end();
-}
-
-function rssBytes(pid: number): number {
-  const kib = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1];
-  if (kib === undefined) throw new Error('The system does not tell how much memory the engine has');
-  return Number(kib) * KIB;
 }
 
 function openFiles(pid: number): string[] {

@@ -2,25 +2,40 @@
 // tell which form the other side has.
 
 import { afterEach, describe, expect, test, vi } from 'vitest';
+import { SUBPROTOCOL_BINARY } from '../../src/protocol/subprotocols.ts';
 import { Enqueue, type HandlerContext, registerWorker, type SvcWorker, Void } from '../../src/sdk/index.ts';
 import { createWorker, nodePlatform, type Platform } from '../../src/sdk/internal.ts';
 import { IiiClient } from '../support/iii-client.ts';
 import { ONE_PORT, startTestEngine } from '../support/test-engine.ts';
 
-type Form = 'binary' | 'json';
+/** `binary` is the binary form of a client that knows no compact payloads. */
+type Form = 'compact' | 'binary' | 'json';
 
 const PAIRS: readonly (readonly [caller: Form, provider: Form])[] = [
-  ['binary', 'binary'],
+  ['compact', 'compact'],
+  ['compact', 'binary'],
+  ['compact', 'json'],
+  ['binary', 'compact'],
+  ['json', 'compact'],
   ['binary', 'json'],
   ['json', 'binary'],
   ['json', 'json'],
 ];
 const MIB = 1024 * 1024;
 
+const PLATFORM_WITHOUT_COMPACT: Platform = {
+  ...nodePlatform,
+  openSocket: (request, events) => nodePlatform.openSocket({ ...request, subprotocols: [SUBPROTOCOL_BINARY] }, events),
+};
+
 const workers: SvcWorker[] = [];
 
 function connect(url: string, wire: Form): SvcWorker {
-  const svc = registerWorker(url, { handle_signals: false, drain_timeout_ms: 100, log: () => {}, wire });
+  const options = { handle_signals: false, drain_timeout_ms: 100, log: () => {} } as const;
+  const svc =
+    wire === 'binary'
+      ? createWorker(url, options, PLATFORM_WITHOUT_COMPACT)
+      : registerWorker(url, { ...options, wire: wire === 'json' ? 'json' : 'binary' });
   workers.push(svc);
   return svc;
 }
@@ -56,6 +71,44 @@ describe.each(PAIRS)('a caller of the %s form and a worker of the %s form', (cal
     expect(seen.at(-1)).toBeNull();
     expect(await caller.trigger({ function_id: nothing })).toBeUndefined();
     expect(await caller.trigger({ function_id: later })).toBeNull();
+  });
+
+  test('[wire 2.4] pass on objects again and again, while their shapes become known', async () => {
+    const { engine, provider, caller } = await setUp();
+    await using _ = engine;
+    const seen: unknown[] = [];
+    const echo = provider.registerFunction('own::echo', (value: unknown) => {
+      seen.push(value);
+      return value;
+    });
+    await echo.ready();
+    const values = [
+      {
+        id: 1,
+        größe: 'é€😀',
+        at: new Date(0),
+        none: undefined,
+        items: [
+          { a: 1.5, b: null },
+          { b: [], a: -0 },
+        ],
+      },
+      { id: 2, größe: '\ud800', at: new Date(1), items: [{ a: Number.NaN, b: new Map() }] },
+      JSON.parse('{"__proto__":{"a":1},"2":[],"1":{}}'),
+      { bytes: Buffer.from([0, 255]), wrapped: Object('text'), big: 'x'.repeat(300_000) },
+      Object.fromEntries(Array.from({ length: 100 }, (_, at) => [`k${at}`, { at }])),
+    ];
+    for (let round = 0; round < 5; round++) {
+      for (const value of values) {
+        const asJson: unknown = JSON.parse(JSON.stringify(value));
+        expect(await caller.trigger({ function_id: echo, payload: value })).toEqual(asJson);
+        expect(seen.pop()).toEqual(asJson);
+        expect(await caller.trigger({ function_id: 'engine::functions::list', payload: value })).toBeDefined();
+      }
+      await caller.trigger({ function_id: echo, payload: values[0], action: Void() });
+      await expect.poll(() => seen.length).toBe(1);
+      expect(seen.pop()).toEqual(JSON.parse(JSON.stringify(values[0])));
+    }
   });
 
   test('[L1] pass on 5 MiB, ASCII and not, beside small calls', async () => {
@@ -116,11 +169,13 @@ describe.each(PAIRS)('a caller of the %s form and a worker of the %s form', (cal
     await note.ready();
     await caller.trigger({ function_id: note, payload: 1, metadata: { größe: 1 }, timeout_ms: 5_000 });
     await caller.trigger({ function_id: note, action: Void() });
-    await expect.poll(() => seen.length).toBe(2);
+    await caller.trigger({ function_id: note, metadata: null });
+    await expect.poll(() => seen.length).toBe(3);
     expect(seen[0]).toMatchObject({ function_id: 'own::note', metadata: { größe: 1 }, depth: 1, trace: undefined });
     expect(seen[0]?.deadline).toBeInstanceOf(Date);
     expect(seen[1]).toMatchObject({ metadata: undefined, depth: 1 });
-    expect(new Set(seen.map(({ invocation_id }) => invocation_id)).size).toBe(2);
+    expect(seen[2]?.metadata, 'null is what was left out').toBeUndefined();
+    expect(new Set(seen.map(({ invocation_id }) => invocation_id)).size).toBe(3);
   });
 
   test('[I8] count one chain of calls across both forms, and end it at the limit', async () => {
@@ -143,7 +198,7 @@ describe.each(PAIRS)('a caller of the %s form and a worker of the %s form', (cal
   });
 });
 
-describe.each(['binary', 'json'] as const)('a worker of the %s form and a client of the peer', (form) => {
+describe.each(['compact', 'json'] as const)('a worker of the %s form and a client of the peer', (form) => {
   test('[I1] call each other', async () => {
     vi.spyOn(console, 'debug').mockReturnValue(undefined);
     await using engine = await startTestEngine();
@@ -174,7 +229,7 @@ describe.each(['binary', 'json'] as const)('a worker of the %s form and a client
   });
 });
 
-test.each(['binary', 'json'] as const)(
+test.each(['compact', 'json'] as const)(
   '[SDK-7] a worker of the %s form is understood beyond loopback, where what it sends is masked',
   async (form) => {
     await using engine = await startTestEngine({
@@ -216,8 +271,8 @@ describe('the form of the wire', () => {
       await svc.ready();
       return subprotocol;
     };
-    expect(await selected('')).toBe('svc.msgpack.v1');
+    expect(await selected('')).toBe('svc.compact.v1');
     expect(await selected('json')).toBe('svc.json.v1');
-    expect(await selected('binary')).toBe('svc.msgpack.v1');
+    expect(await selected('binary')).toBe('svc.compact.v1');
   });
 });

@@ -48,7 +48,9 @@ describe('the address of a worker port', () => {
       await expect(startTestEngine({ yaml: onePort(`host: ${host}`) })).rejects.toMatchObject({
         name: 'StartError',
         exitCode: 78,
-        message: expect.stringMatching(/^workers\[0\]\.config\.host: .* Set bridge_token \(at least 32 bytes\)/),
+        message: expect.stringMatching(
+          /^svc-config\.yaml:\d+:\d+: workers\[0\]\.config\.host: .* Set bridge_token \(at least 32 bytes\)/,
+        ),
       });
     },
   );

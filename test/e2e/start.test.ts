@@ -110,16 +110,20 @@ describe('a configuration that cannot be meant', () => {
     ['an unknown top-level key', `thread: 2\n${ONE_PORT}`, /svc-config\.yaml:1:1: thread: .*Did you mean 'threads'/s],
     ['an unknown key of a module', 'workers:\n  - name: svc-worker-manager\n    config: {prot: 0}\n', /:3:14: .*prot/],
     ['an unknown module', 'workers:\n  - name: svc-wroker-manager\n', /svc-config\.yaml:2:11: .*svc-wroker-manager/s],
-    ['a module of a later version', 'workers:\n  - name: svc-queue\n', /does not contain the module svc-queue yet/],
+    [
+      'a module of a later version',
+      'workers:\n  - name: svc-observability\n',
+      /does not contain the module svc-observability yet/,
+    ],
     ['an unknown limit', `limits: {trusted: {frame_byte: 5}}\n${ONE_PORT}`, /limits\.trusted\.frame_byte/],
     ['a limit out of range', `limits: {trusted: {connections: 0}}\n${ONE_PORT}`, /limits\.trusted\.connections.*1/s],
     ['limits that contradict', `limits: {trusted: {outbound_close_bytes: 2048}}\n${ONE_PORT}`, /outbound_buffer_bytes/],
     ['a port out of range', 'workers: [{name: svc-worker-manager, config: {port: 65536}}]', /port.*65535/s],
     ['a text for a number', 'workers: [{name: svc-worker-manager, config: {port: "x"}}]', /port.*'x'/s],
     [
-      'a restricted port, which this version would open to all',
-      'workers: [{name: svc-worker-manager, config: {port: 0, rbac: {}}}]',
-      /rbac: .*without rbac .* open to all/,
+      'a restricted port without rules, which must not be taken for one that is open',
+      'workers: [{name: svc-worker-manager, config: {port: 0, rbac: }}]',
+      /rbac: Must be a map, found nothing/,
     ],
     ['a key given twice', 'threads: 1\nthreads: 2\n', /svc-config\.yaml:2:1: threads/],
     ['an alias', 'threads: &a 1\ndrain_timeout_ms: *a\n', /[Aa]nchor/],
@@ -140,7 +144,7 @@ describe('a configuration that cannot be meant', () => {
       'workers: [{name: svc-worker-manager, config: {host: 0.0.0.0, port: 0}}]',
     );
     expect(await engine.end(15_000)).toEqual({ code: 78, signal: null });
-    expect(engine.stderr).toContain('workers[0].config.host');
+    expect(engine.stderr).toContain('svc-config.yaml:1:53: workers[0].config.host: ');
     expect(engine.stderr).toContain('bridge_token');
   });
 });

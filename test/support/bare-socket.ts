@@ -62,11 +62,13 @@ export class BareSocket implements AsyncDisposable {
   }
 
   /** Connects and becomes a WebSocket. */
-  static async upgrade(port: number, path = '/'): Promise<BareSocket> {
+  static async upgrade(port: number, path = '/', subprotocol?: string): Promise<BareSocket> {
     const bare = await BareSocket.dial(port);
+    const asks = subprotocol === undefined ? '' : `Sec-WebSocket-Protocol: ${subprotocol}\r\n`;
     bare.write(
       `GET ${path} HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n` +
-        'Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n',
+        'Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n' +
+        `${asks}\r\n`,
     );
     await within(5_000, 'the upgrade is answered', once(bare.#socket, 'data'));
     if (!bare.received.startsWith('HTTP/1.1 101 ')) throw new Error(`No upgrade: ${bare.received.slice(0, 200)}`);

@@ -7,7 +7,11 @@ import { HEADER_BYTES, KIND } from '../../src/protocol/binary-layout.ts';
 import { FRAME_MESSAGES_MAX } from '../../src/protocol/binary-read.ts';
 import { MessageBuffer } from '../../src/protocol/binary-write.ts';
 import { rawJson, textToByteString } from '../../src/protocol/byte-string.ts';
+import { CompactDecoder } from '../../src/protocol/compact-decode.ts';
+import { CompactEncoder } from '../../src/protocol/compact-encode.ts';
+import { nodeText } from '../../src/protocol/node-text.ts';
 import { Payload } from '../../src/protocol/payload.ts';
+import { nodeMemory } from '../../src/sdk/memory-node.ts';
 import { mutatedFrame } from './frame-mutations.ts';
 import type { SeededRandom } from './seeded-random.ts';
 
@@ -26,10 +30,11 @@ function validBatch(random: SeededRandom, direction: Direction): Buffer {
   return Buffer.concat([...(random.chance(80) ? NAMES : []), ...messages]);
 }
 
+/** Its own, one of the engine, those of a `HealthyPair` of either form, which gets to see what is passed on unread. */
+const FUNCTIONS = ['fuzz::one', 'engine::functions::list', 'healthy::double', 'healthy::double-binary', 'no::such'];
+
 /** What a connection needs before a call can mean anything. */
-const NAMES = ['fuzz::one', 'fuzz::two', 'engine::functions::list', 'no::such'].map((text, number) =>
-  written((messages) => messages.name(number, text)),
-);
+const NAMES = FUNCTIONS.map((text, number) => written((messages) => messages.name(number, text)));
 
 const GOLDEN: Readonly<Record<Direction, readonly Buffer[]>> = readGolden();
 
@@ -57,32 +62,64 @@ const CONTROL: Readonly<Record<Direction, readonly object[]>> = {
   ],
 };
 
-const VALUES: readonly unknown[] = [null, 0, 'é\u{1f600}', [], { x: [1, { y: 2 }] }, 'x'.repeat(3_000)];
+const VALUES: readonly unknown[] = [
+  null,
+  0,
+  'é\u{1f600}',
+  [],
+  { x: [1, { y: 2 }] },
+  'x'.repeat(3_000),
+  { texts: ['narrow', 'größe', '€\u{1f600}', 'x'.repeat(300)], numbers: [63, 64, -1, 70_000, 0.1, 1e300, null, true] },
+  Array.from({ length: 40 }, (_, index) => ({ index, name: `n${index}` })),
+];
 /** Ids, slots, generations and deadlines from both ends of what four bytes hold. */
 const NUMBERS: readonly number[] = [0, 1, 2, 3, 200, 65_535, 65_536, 2 ** 31 - 1, 2 ** 31, 2 ** 32 - 1];
 
 function validMessage(random: SeededRandom, direction: Direction): Buffer {
-  const payload = random.chance(80) ? Payload.ofText(rawJson(random.pick(VALUES))) : undefined;
+  const payload = random.chance(80) ? validPayload(random) : undefined;
   return written((messages) => {
     const dice = random.below(10);
     if (dice < 2) messages.control(textToByteString(JSON.stringify(random.pick(CONTROL[direction]))));
-    else if (dice < 3) messages.name(random.pick([0, 1, 2, 3, 65_535]), random.pick(['fuzz::one', 'größe::€', '', ' ']));
-    else if (dice < 5) messages.result(random.pick(NUMBERS), random.pick(NUMBERS), payload, random.chance(40));
+    else if (dice < 3)
+      messages.name(random.pick([0, 1, 2, 3, 65_535]), random.pick(['fuzz::one', 'größe::€', '', ' ']));
+    else if (dice < 4) messages.shape(random.pick([0, 1, 4_095, 4_096]), random.pick(KEY_LISTS));
+    else if (dice < 6) messages.result(random.pick(NUMBERS), random.pick(NUMBERS), payload, random.chance(40));
     else {
       messages.call({
         idLow: random.pick(NUMBERS),
         idHigh: direction === 'fromWorker' ? 0 : random.pick(NUMBERS),
-        functionNumber: random.below(5),
+        functionNumber: random.below(FUNCTIONS.length + 1),
         depth: random.pick([0, 0, 0, 1, 63, 64, 65_535]),
         timeoutMs: random.pick([0, 1, 30_000, 3_600_000]),
         metadata: random.chance(30) ? Payload.ofText(rawJson(random.pick(VALUES))) : undefined,
         traceparent: random.chance(30) ? '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01' : undefined,
         baggage: random.chance(30) ? 'svc.depth=3,a=é' : undefined,
-        extra: random.chance(20) ? rawJson(random.pick([{ type: 'enqueue', queue: 'q' }, { type: 't', id: 'i' }])) : undefined,
+        extra: random.chance(20)
+          ? rawJson(
+              random.pick([
+                { type: 'enqueue', queue: 'q' },
+                { type: 't', id: 'i' },
+              ]),
+            )
+          : undefined,
         payload,
       });
     }
   });
+}
+
+const KEY_LISTS = ['["x"]', '["texts","numbers"]', '["index","name"]', '["__proto__"]', '["a","a"]', '[1]', '{}', ''];
+const ENCODER = new CompactEncoder(nodeMemory, () => {});
+const DECODER = new CompactDecoder(nodeText, () => undefined);
+
+/** JSON, or the compact form where the value has one. */
+function validPayload(random: SeededRandom): Payload {
+  const value = random.pick(VALUES);
+  const encoded = random.chance(50) ? ENCODER.encode(value) : undefined;
+  if (encoded === undefined) return Payload.ofText(rawJson(value));
+  const bytes = Buffer.from(ENCODER.memory.subarray(encoded.start, encoded.start + encoded.length));
+  ENCODER.release();
+  return Payload.ofCompact(bytes, 0, bytes.length, DECODER);
 }
 
 type Mutation = (batch: Buffer, random: SeededRandom, direction: Direction) => Buffer;
@@ -100,6 +137,7 @@ const MUTATIONS: readonly Mutation[] = [
   (batch, random) => putByte(batch, random.pick(startsOf(batch)) + FLAGS_AT, random),
   (batch, random) => putNumber(batch, random.pick(startsOf(batch)) + HEADER_BYTES.call, random),
   (batch, random) => putBadText(batch, random),
+  spoilEnd,
   spliceTwo,
   (batch) => Buffer.concat([batch, batch]),
   (batch, random) => Buffer.concat([batch, deepMessage(random)]),
@@ -142,6 +180,15 @@ function putByte(batch: Buffer, at: number, random: SeededRandom): Buffer {
   return bytes;
 }
 
+/** The last bytes of a message are where a compact payload says how the rest of it is to be read. */
+function spoilEnd(batch: Buffer, random: SeededRandom): Buffer {
+  const bytes = Buffer.from(batch);
+  const ends = [...startsOf(batch).slice(1), bytes.length];
+  const at = random.pick(ends) - random.between(1, 12);
+  if (at > 0) bytes[at] = random.pick([0, 1, 2, 3, 0x7f, 0xff, random.below(256)]);
+  return bytes;
+}
+
 /** Bytes that no UTF-8 text has, somewhere behind a header. */
 function putBadText(batch: Buffer, random: SeededRandom): Buffer {
   const bytes = Buffer.from(batch);
@@ -163,7 +210,8 @@ function deepMessage(random: SeededRandom): Buffer {
     ['[', ']'],
     ['{"a":', '}'],
   ] as const);
-  const deep = open.repeat(depth) + (random.chance(70) ? `1${close.repeat(depth)}` : '');
+  // An SDK looks through values in which an end of a channel may stand.
+  const deep = `{"channel_id":1,"a":${open.repeat(depth)}${random.chance(70) ? `1${close.repeat(depth)}}` : ''}`;
   const payload = Payload.ofBytes(Buffer.from(deep), 0, deep.length);
   const place = random.below(4);
   return written((messages) => {
@@ -173,7 +221,7 @@ function deepMessage(random: SeededRandom): Buffer {
       messages.call({
         idLow: 1,
         idHigh: 0,
-        functionNumber: random.below(4),
+        functionNumber: random.below(FUNCTIONS.length),
         depth: 0,
         timeoutMs: 0,
         metadata: place === 2 ? payload : undefined,

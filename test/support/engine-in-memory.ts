@@ -1,25 +1,27 @@
 // The whole engine between the sockets, as `src/engine.ts` builds it, on a clock that the test moves: real tables,
 // real router, real built-in functions; sockets, threads, time and chance are stand-ins.
 
-import { CallTable } from '../../src/core/call-table.ts';
-import { Counters } from '../../src/core/counters.ts';
-import { balanceBy, FunctionTable } from '../../src/core/function-table.ts';
+import { listPlaces } from '../../src/core/outgoing-rules.ts';
 import type { Balance } from '../../src/core/select-worker.ts';
-import { TriggerTable } from '../../src/core/trigger-table.ts';
 import { createLogger } from '../../src/effects/logger.ts';
+import { areScarce, type OpenFilesCount } from '../../src/effects/open-files.ts';
+import { OutgoingClient } from '../../src/effects/outgoing.ts';
 import { engineModule } from '../../src/modules/engine/index.ts';
-import type { EngineModule, ModuleContext, ModuleSettings } from '../../src/modules/module.ts';
-import { SUBPROTOCOL_JSON } from '../../src/protocol/subprotocols.ts';
-import { createAnnouncements } from '../../src/router/announcements.ts';
-import { type BuiltinDefinition, ModuleExecutor } from '../../src/router/builtin.ts';
-import { type ChannelSettings, Channels } from '../../src/router/channels.ts';
+import type { ModuleContext, ModuleSettings, StreamLimits } from '../../src/modules/module.ts';
+import { plugIn } from '../../src/modules/plug-in.ts';
+import { SUBPROTOCOL_JSON, type Subprotocol } from '../../src/protocol/subprotocols.ts';
+import type { BuiltinDefinition } from '../../src/router/builtin.ts';
+import type { ChannelSettings } from '../../src/router/channels.ts';
 import type { RouterContext, RouterSettings } from '../../src/router/context.ts';
+import { createContext } from '../../src/router/create-context.ts';
+import type { Guard } from '../../src/router/guard.ts';
 import { startHousekeeping } from '../../src/router/housekeeping.ts';
 import { LargeFrames } from '../../src/router/large-frames.ts';
 import { RouterPort } from '../../src/router/port.ts';
 import { Router } from '../../src/router/router.ts';
 import type { SessionLimits } from '../../src/router/session.ts';
 import { FlushQueue } from '../../src/transport/outbox.ts';
+import type { SocketEvents } from '../../src/transport/socket.ts';
 import { FakeClock } from './fake-clock.ts';
 import { FakePool } from './fake-pool.ts';
 import { FakeSocket } from './fake-socket.ts';
@@ -39,6 +41,9 @@ export interface InMemoryOptions {
   readonly builtins?: readonly BuiltinDefinition[];
   readonly clock?: FakeClock;
   readonly random?: SeededRandom;
+  /** Places that functions behind a URL may reach although they are inside. */
+  readonly outgoing?: readonly string[];
+  readonly environment?: Readonly<Record<string, string>>;
 }
 
 export interface ConnectOptions {
@@ -66,16 +71,35 @@ export class EngineInMemory {
   readonly port: RouterPort;
   readonly router: Router;
   readonly logLines: string[] = [];
+  /** What the system is said to tell of them. */
+  openFiles: OpenFilesCount | undefined;
   readonly #limits: SessionLimits;
   readonly #stopHousekeeping: () => void;
 
   constructor(options: InMemoryOptions = {}) {
     this.clock = options.clock ?? new FakeClock();
     this.#limits = { ...DEFAULT_LIMITS, ...options.limits };
-    this.context = buildContext(options, this.clock, this.spillFiles, (line) => this.logLines.push(line));
+    this.context = createContext({
+      settings: { ...DEFAULT_SETTINGS, ...options.settings },
+      channels: { ...DEFAULT_CHANNELS, ...options.channels },
+      balance: options.balance ?? 'least_in_flight',
+      clock: this.clock,
+      random: options.random ?? new SeededRandom(1),
+      logger: createLogger({
+        level: 'debug',
+        format: 'default',
+        clock: this.clock,
+        write: (line) => this.logLines.push(line),
+      }),
+      openSpillFile: this.spillFiles.open,
+      outgoing: new OutgoingClient({ listed: listPlaces(options.outgoing ?? []), clock: this.clock }),
+      environment: options.environment ?? {},
+    });
     this.port = new RouterPort(this.context);
     this.router = new Router(this.context, new FlushQueue(this.clock), new LargeFrames(this.pool));
-    this.#plugIn(engineModule.create(this.moduleContext(), {}), options.builtins ?? []);
+    const { functions, triggerTypes } = engineModule.create(this.moduleContext(), {});
+    const { builtins = [] } = options;
+    plugIn(this.context, 'svc-engine-functions', { functions: [...functions, ...builtins], triggerTypes });
     this.#stopHousekeeping = startHousekeeping(this.context);
   }
 
@@ -89,6 +113,11 @@ export class EngineInMemory {
       limits: { ...this.#limits, ...limits },
     });
     return new TestWorker({ clock: this.clock, socket, events, nextId: () => this.context.random.uuid() });
+  }
+
+  /** A worker of any form, whose messages the test writes and reads itself. */
+  connectSocket(socket: FakeSocket, subprotocol: Subprotocol, guard?: Guard): SocketEvents {
+    return this.router.connect({ socket, remoteAddress: '127.0.0.1', subprotocol, limits: this.#limits, guard });
   }
 
   /** How often something was dropped, refused or late. */
@@ -117,11 +146,17 @@ export class EngineInMemory {
     return {
       router: this.port,
       connections: this.router,
-      transport: { name: 'in memory', listen: () => Promise.reject(new Error('There are no ports in memory')) },
+      transport: { name: 'in memory', listen: refusePort, serve: refusePort },
+      stores: { open: refuseStore, backUp: refuseStore, durable: undefined },
       settings: testModuleSettings(this.#limits),
       clock: this.clock,
+      random: this.context.random,
       logger: this.context.logger,
       version: '0.0.0-test',
+      openFiles: {
+        count: () => this.openFiles,
+        take: () => this.openFiles === undefined || !areScarce(this.openFiles),
+      },
       modulesHealth: () => ({ 'svc-engine-functions': { status: 'healthy' } }),
     };
   }
@@ -129,25 +164,44 @@ export class EngineInMemory {
   stop(): void {
     this.#stopHousekeeping();
   }
-
-  #plugIn(module: EngineModule, builtins: readonly BuiltinDefinition[]): void {
-    for (const handler of [...module.functions, ...builtins]) {
-      const { id, description } = handler;
-      const facts = { description, requestFormat: undefined, responseFormat: undefined, metadata: undefined };
-      this.context.functions.addBuiltin({ kind: 'builtin', id, module: 'svc-engine-functions', facts, handler });
-    }
-    for (const type of module.triggerTypes) this.context.triggers.addModuleType(type.id, type.facts, type);
-  }
 }
 
 /** What a module is told when nothing was configured. */
 export function testModuleSettings(limits: SessionLimits = DEFAULT_LIMITS): ModuleSettings {
   return {
+    isDropIn: false,
     bridgeToken: undefined,
     allowedHosts: [],
+    trustedProxies: [],
+    http: { connectionsMax: 10_000, bodyBuffersBytesMax: 256 * MIB },
     trusted: { ...limits, frameBytes: 16 * MIB, connectionsMax: 10_000, connectionsPerSecondMax: 500 },
+    browser: {
+      ...limits,
+      ...{ frameBytes: MIB, connectionsMax: 10_000, connectionsPerSecondMax: 500 },
+      ...{ outboundBufferBytes: 4 * MIB, outboundCloseBytes: 4 * MIB, inFlightPerCaller: 64 },
+      ...{ functionsPerWorker: 100, triggersPerWorker: 100 },
+      perAddress: { connectionsMax: 200, connectionsPerSecondMax: 50 },
+      messages: { perSecond: 200, burst: 400 },
+      ...{ authCalls: 256, askMs: 5_000, registrationMs: 60_000 },
+    },
+    stream: TEST_STREAM_LIMITS,
   };
 }
+
+export const TEST_STREAM_LIMITS: StreamLimits = {
+  ...{ frameBytes: 64 * 1024, connectionsMax: 50_000, connectionsPerSecondMax: 500 },
+  perAddress: { connectionsMax: 200, connectionsPerSecondMax: 50 },
+  ...{ outboundBufferBytes: MIB, outboundMessages: 1_000, subscriptions: 100 },
+  messages: { perSecond: 200, burst: 400 },
+  ...{ valueBytes: 4 * MIB, historyEvents: 1_000, historyMs: 300_000, historyBytes: MIB, allBuffersBytes: 512 * MIB },
+};
+
+const DEFAULT_SETTINGS: RouterSettings = {
+  isDropIn: false,
+  inFlightMax: 65_536,
+  outboundBytesMax: 512 * MIB,
+  logPayloads: false,
+};
 
 const DEFAULT_CHANNELS: ChannelSettings = {
   channelsMax: 10_000,
@@ -157,45 +211,10 @@ const DEFAULT_CHANNELS: ChannelSettings = {
   spillsBytesMax: 1024 * MIB,
 };
 
-function buildContext(
-  options: InMemoryOptions,
-  clock: FakeClock,
-  spillFiles: FakeSpillFiles,
-  write: (line: string) => void,
-): RouterContext {
-  const random = options.random ?? new SeededRandom(1);
-  const logger = createLogger({ level: 'debug', format: 'default', clock, write });
-  const counters = new Counters();
-  const context: RouterContext = {
-    settings: {
-      isDropIn: false,
-      inFlightMax: 65_536,
-      outboundBytesMax: 512 * MIB,
-      logPayloads: false,
-      ...options.settings,
-    },
-    clock,
-    random,
-    logger,
-    counters,
-    functions: new FunctionTable(balanceBy(options.balance ?? 'least_in_flight')),
-    triggers: new TriggerTable(),
-    calls: new CallTable(random.uuid().slice(9, 23)),
-    moduleExecutor: new ModuleExecutor(),
-    sessions: new Map(),
-    channels: new Channels({
-      settings: { ...DEFAULT_CHANNELS, ...options.channels },
-      clock,
-      random,
-      logger,
-      counters,
-      openSpillFile: spillFiles.open,
-    }),
-    verdicts: new Map(),
-    announce: createAnnouncements(() => context),
-    startedAtMs: clock.nowMs(),
-    isDraining: false,
-    isStopped: false,
-  };
-  return context;
+function refusePort(): Promise<never> {
+  return Promise.reject(new Error('There are no ports in memory'));
+}
+
+function refuseStore(): never {
+  throw new Error('There are no stores in this engine: its threads are stand-ins');
 }

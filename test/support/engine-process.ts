@@ -3,6 +3,7 @@
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -35,21 +36,26 @@ export class EngineProcess implements AsyncDisposable {
     this.ended = once(child, 'close').then(([code, signal]) => ({ code, signal }));
   }
 
-  /** Starts it with that configuration file, without waiting for anything. */
-  static async spawn(yaml: string): Promise<EngineProcess> {
+  /** Starts it with that configuration file and that many files to open, without waiting for anything. */
+  static async spawn(yaml: string, openFilesMax?: number): Promise<EngineProcess> {
     const folder = await mkdtemp(join(tmpdir(), 'svc-e2e-'));
     await writeFile(join(folder, 'svc-config.yaml'), yaml);
     const { NODE_OPTIONS: _options, FORCE_COLOR: _colour, ...env } = process.env;
-    const args = [SVC, 'start', '--config', 'svc-config.yaml', '--threads', '1'];
+    const command = [process.execPath, SVC, 'start', '--config', 'svc-config.yaml', '--threads', '1'];
+    const limit = openFilesMax === undefined ? '' : `ulimit -n ${openFilesMax}; `;
     return new EngineProcess(
-      spawn(process.execPath, args, { cwd: folder, env, stdio: ['ignore', 'ignore', 'pipe'] }),
+      spawn('sh', ['-c', `${limit}exec "$0" "$@"`, ...command], {
+        cwd: folder,
+        env,
+        stdio: ['ignore', 'ignore', 'pipe'],
+      }),
       folder,
     );
   }
 
   /** Starts it and waits until it says that it is ready. */
-  static async start(yaml: string): Promise<EngineProcess> {
-    const engine = await EngineProcess.spawn(yaml);
+  static async start(yaml: string, openFilesMax?: number): Promise<EngineProcess> {
+    const engine = await EngineProcess.spawn(yaml, openFilesMax);
     const ready = waitFor(
       'the engine says it is running',
       () => READY.test(engine.stderr) && engine.urls.length > 0,
@@ -67,6 +73,13 @@ export class EngineProcess implements AsyncDisposable {
     const { pid } = this.#child;
     if (pid === undefined) throw new Error('The engine was never started');
     return pid;
+  }
+
+  /** The memory it has at this moment. */
+  get rssBytes(): number {
+    const kib = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${this.pid}/status`, 'utf8'))?.[1];
+    if (kib === undefined) throw new Error('The system does not tell how much memory the engine has');
+    return Number(kib) * 1024;
   }
 
   get stderr(): string {

@@ -2,7 +2,7 @@
 // that the test empties. Nothing here opens a port, reads a file or waits.
 
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { SUBPROTOCOL_BINARY } from '../../src/protocol/subprotocols.ts';
+import { SUBPROTOCOL_BINARY, SUBPROTOCOL_COMPACT } from '../../src/protocol/subprotocols.ts';
 import { nodeMemory } from '../../src/sdk/memory-node.ts';
 import type {
   ContextStorage,
@@ -23,6 +23,7 @@ export class FakePlatform implements Platform {
   readonly clock = new FakeClock();
   readonly signals = new FakeSignals();
   readonly memory = nodeMemory;
+  readonly setsHeaders = true;
   readonly sockets: FakeSocket[] = [];
   readonly logs: { readonly level: LogLevel; readonly message: string }[] = [];
   /** What the random source says next, and then for ever. */
@@ -182,7 +183,8 @@ export class FakeSocket implements PlatformSocket {
   constructor(request: SocketRequest, events: SocketEvents, subprotocol = request.subprotocols[0] ?? '') {
     this.request = request;
     this.subprotocol = subprotocol;
-    this.#binary = subprotocol === SUBPROTOCOL_BINARY ? new BinaryEngine() : undefined;
+    const isBinary = subprotocol === SUBPROTOCOL_BINARY || subprotocol === SUBPROTOCOL_COMPACT;
+    this.#binary = isBinary ? new BinaryEngine() : undefined;
     this.#events = events;
   }
 

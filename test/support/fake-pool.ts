@@ -10,7 +10,6 @@ interface Scan {
 }
 
 export class FakePool implements Pool {
-  readonly threads = 1;
   readonly #scans: Scan[] = [];
 
   /** Frames that are away. */

@@ -1,6 +1,7 @@
 // A peer's socket without a network. It keeps what the engine sends, can stop reading, and can lose a frame.
 
-import { type ByteString, byteStringToText } from '../../src/protocol/byte-string.ts';
+import { type ByteString, byteStringToText, bytesToByteString } from '../../src/protocol/byte-string.ts';
+import type { PreparedTexts } from '../../src/transport/prepared-texts.ts';
 import type { PeerSocket } from '../../src/transport/socket.ts';
 
 /** A frame of the engine as its peer reads it. */
@@ -59,13 +60,18 @@ export class FakeSocket implements PeerSocket {
     return true;
   }
 
+  sendPrepared({ messages }: PreparedTexts): boolean {
+    this.writeCount++;
+    return messages.map((message) => this.sendText(bytesToByteString(message))).every((isSent) => isSent);
+  }
+
   sendBinary(bytes: Uint8Array): boolean {
     if (this.farewell !== undefined) throw new Error(`Sent after the goodbye: ${bytes.length} bytes`);
     if (!this.isOpen) return true;
     if (this.isDropping) return false;
     if (!this.#isReading) this.bufferedBytes += bytes.length;
-    // The engine uses its buffer again as soon as this returns.
-    this.batches.push(bytes.slice());
+    // The engine uses its buffer again as soon as this returns. Not `slice`: of a Buffer that would be a view.
+    this.batches.push(new Uint8Array(bytes));
     return true;
   }
 

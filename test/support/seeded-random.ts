@@ -66,8 +66,12 @@ export class SeededRandom implements Random {
     return shuffled;
   }
 
+  token(): string {
+    return Array.from({ length: 4 }, () => this.bits().toString(16).padStart(8, '0')).join('');
+  }
+
   uuid(): string {
-    const hex = Array.from({ length: 4 }, () => this.bits().toString(16).padStart(8, '0')).join('');
+    const hex = this.token();
     const variant = '89ab'[this.below(4)];
     return [
       hex.slice(0, 8),

@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { waitFor } from './wait-for.ts';
 
 const MAIN = fileURLToPath(new URL('./worker-main.ts', import.meta.url));
+const MANY_MAIN = fileURLToPath(new URL('./many-workers-main.ts', import.meta.url));
 
 export class WorkerProcess implements AsyncDisposable {
   readonly #child: ChildProcess;
@@ -22,8 +23,17 @@ export class WorkerProcess implements AsyncDisposable {
 
   /** Connects to the engine and offers one function, which answers its calls or never does. */
   static async start(url: string, functionId: string, manner: 'answers' | 'hangs'): Promise<WorkerProcess> {
+    return await WorkerProcess.#run([MAIN, url, functionId, manner]);
+  }
+
+  /** Many workers of our SDK; each offers `restart::<number>`, counted from `first`. */
+  static async startMany(url: string, count: number, first: number): Promise<WorkerProcess> {
+    return await WorkerProcess.#run([MANY_MAIN, url, String(count), String(first)]);
+  }
+
+  static async #run(args: readonly string[]): Promise<WorkerProcess> {
     const stdio: ['ignore', 'pipe', 'inherit'] = ['ignore', 'pipe', 'inherit'];
-    const worker = new WorkerProcess(spawn(process.execPath, [MAIN, url, functionId, manner], { stdio }));
+    const worker = new WorkerProcess(spawn(process.execPath, args, { stdio }));
     await worker.says('ready');
     return worker;
   }

@@ -70,11 +70,24 @@ export const start = defineCommand({
     announce(context, configuration, engine);
     // What process managers wait for (pm2's wait_ready), and `npm start`.
     process.send?.('ready');
-    await stop.requested;
-    await engine.drain();
-    return EXIT.done;
+    const failure = await Promise.race([stop.requested.then(() => undefined), engine.storeFailed]);
+    if (failure !== undefined) return await endAfterFailure(engine, terminal);
+    // A store may also fail while the engine drains.
+    const failedLate = engine.storeFailed.then(() => endAfterFailure(engine, terminal));
+    return await Promise.race([engine.drain().then(() => EXIT.done), failedLate]);
   },
 });
+
+/** D3 allows five seconds; what hangs is left behind. */
+const FAILED_DRAIN_MS = 1_000;
+const FAILED_END_MS_MAX = 4_000;
+
+/** A supervisor starts the engine anew: nothing may be acknowledged from here on. */
+async function endAfterFailure(engine: RunningEngine, terminal: Terminal): Promise<typeof EXIT.storage> {
+  setTimeout(() => terminal.exit(EXIT.storage), FAILED_END_MS_MAX).unref();
+  await engine.drain({ timeoutMs: FAILED_DRAIN_MS });
+  return EXIT.storage;
+}
 
 /** The first signal asks for a clean end, the second one ends the process (G1). */
 class StopRequest {

@@ -1,9 +1,11 @@
 // `engine::functions::list` and `engine::functions::info`.
 
+import type { Access } from '../../core/access.ts';
 import { Refusal } from '../../core/refusal.ts';
 import { validateFunctionsInfo, validateFunctionsList } from '../../generated/engine-payloads.ts';
 import type { BuiltinDefinition } from '../../router/builtin.ts';
 import type { RouterPort } from '../../router/port.ts';
+import { hiddenRefusal, mayBeShown } from '../../router/reach.ts';
 import type { Entry, FunctionRow } from '../../router/rows.ts';
 import { readPayload } from '../payload.ts';
 
@@ -14,10 +16,11 @@ export function functionsList(router: RouterPort): BuiltinDefinition {
   return {
     id,
     description: 'Lists the functions that can be called now',
-    handle(payload) {
+    handle(payload, { rights }) {
       const filter = readPayload(id, validateFunctionsList, payload);
       const workers = [...(filter.workers ?? []), ...(filter.worker == null ? [] : [filter.worker])];
       const rows = [...router.functions()]
+        .filter((entry) => rights === undefined || rights.mayReach(entry.id))
         .filter((entry) => filter.prefix == null || entry.id.startsWith(filter.prefix))
         .map((entry) => router.functionRow(entry))
         .filter((row) => filter.include_internal === true || !isInternal(row))
@@ -32,44 +35,52 @@ export function functionsInfo(router: RouterPort): BuiltinDefinition {
   return {
     id,
     description: 'Describes one function, or up to 32: schemas, workers and triggers',
-    handle(payload) {
+    handle(payload, { rights }) {
       const { function_id: one, function_ids: many } = readPayload(id, validateFunctionsInfo, payload);
       if ((one == null) === (many == null)) {
         throw new Refusal('INVALID_ARGUMENTS', 'Give either function_id or function_ids, not both and not none');
       }
-      if (one != null) return detail(router, one) ?? refuseUnknown(one);
+      if (one != null) return detail(router, one, rights) ?? refuseUnknown(one, rights);
       const ids = many ?? [];
       if (ids.length === 0 || ids.length > BATCH_MAX) {
         throw new Refusal('INVALID_ARGUMENTS', `function_ids must hold 1 to ${BATCH_MAX} ids, found ${ids.length}`);
       }
       return {
         functions: ids.map(
-          (functionId) => detail(router, functionId) ?? { function_id: functionId, error: 'not_found' },
+          (functionId) =>
+            detail(router, functionId, rights) ?? {
+              function_id: functionId,
+              error: rights === undefined ? 'not_found' : 'forbidden',
+            },
         ),
       };
     },
   };
 }
 
-function detail(router: RouterPort, functionId: string) {
-  const entry = router.functionEntry(functionId);
+/** `undefined`: it is not there, or not for whoever asks. */
+function detail(router: RouterPort, functionId: string, rights: Access | undefined) {
+  const isShown = rights === undefined || rights.mayReach(functionId);
+  const entry = isShown ? router.functionEntry(functionId) : undefined;
   if (entry === undefined) return undefined;
   const { request_format: requestSchema, response_format: responseSchema, ...row } = router.functionRow(entry);
   return {
     ...row,
     ...(requestSchema !== undefined && { request_schema: requestSchema }),
     ...(responseSchema !== undefined && { response_schema: responseSchema }),
-    registered_triggers: triggersOf(router, entry),
+    registered_triggers: triggersOf(router, entry, rights),
   };
 }
 
-function triggersOf(router: RouterPort, entry: Entry) {
+function triggersOf(router: RouterPort, entry: Entry, rights: Access | undefined) {
   return [...router.triggersTo(entry.id)]
+    .filter((binding) => mayBeShown(rights, binding))
     .map((binding) => router.triggerRow(binding))
     .map(({ id, trigger_type, config, status }) => ({ id, trigger_type, config, status }));
 }
 
-function refuseUnknown(functionId: string): never {
+function refuseUnknown(functionId: string, rights: Access | undefined): never {
+  if (rights !== undefined) throw hiddenRefusal('Function', functionId);
   throw new Refusal('NOT_FOUND', `Function ${functionId} not found`);
 }
 

@@ -1,9 +1,10 @@
 // `engine::health::check`: is the engine well, which version, which modules with which live adapter (K2).
 
+import { areScarce, type OpenFilesCount } from '../../effects/open-files.ts';
 import type { BuiltinDefinition } from '../../router/builtin.ts';
 import type { ModuleContext, ModuleHealth } from '../module.ts';
 
-export function healthCheck({ router, version, modulesHealth }: ModuleContext): BuiltinDefinition {
+export function healthCheck({ router, version, modulesHealth, openFiles }: ModuleContext): BuiltinDefinition {
   return {
     id: 'engine::health::check',
     description: 'Reports the health of the engine and of each of its modules',
@@ -11,17 +12,27 @@ export function healthCheck({ router, version, modulesHealth }: ModuleContext): 
       const modules = modulesHealth();
       // Whoever asks in order to send work here should send it elsewhere.
       const routerStatus = router.isDraining ? 'unhealthy' : 'healthy';
+      const files = filesHealth(openFiles.count());
       return {
-        status: worst([...Object.values(modules), { status: routerStatus }]),
+        status: worst([...Object.values(modules), { status: routerStatus }, ...(files === undefined ? [] : [files])]),
         components: {
           modules,
           router: { status: routerStatus, details: { draining: router.isDraining, counters: router.counters() } },
+          ...(files !== undefined && { open_files: files }),
         },
         timestamp: router.nowMs,
         version,
       };
     },
   };
+}
+
+/** Connections are refused before the last file is taken, so few are left for new ones (guarantees 4). */
+function filesHealth(files: OpenFilesCount | undefined): ModuleHealth | undefined {
+  if (files === undefined) return undefined;
+  if (!areScarce(files)) return { status: 'healthy', details: files };
+  const reason = `${files.open} of ${files.max} files are open, new connections are refused: raise ulimit -n`;
+  return { status: 'degraded', details: { ...files, reason } };
 }
 
 function worst(modules: ModuleHealth[]): ModuleHealth['status'] {

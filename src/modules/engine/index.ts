@@ -1,8 +1,11 @@
 // `svc-engine-functions`: what the engine tells of itself. Always loaded.
 
 import { defineModule, HOLDS_NOTHING } from '../module.ts';
+import { storesBackup } from './backup.ts';
 import { channelsCreate } from './channels.ts';
 import { engineFunctionsConfig } from './config.ts';
+import { DurableTriggers } from './durable-triggers.ts';
+import { fireTrigger } from './fire.ts';
 import { functionsInfo, functionsList } from './functions-list.ts';
 import { healthCheck } from './health.ts';
 import { engineTriggerTypes } from './trigger-types.ts';
@@ -27,25 +30,31 @@ export const engineModule = defineModule({
     config: engineFunctionsConfig,
     adapters: [],
   },
-  create: (context) => ({
-    ...HOLDS_NOTHING,
-    functions: [
-      functionsList(context.router),
-      functionsInfo(context.router),
-      workersRegister(context.router),
-      workersList(context),
-      workersInfo(context),
-      triggersList(context.router),
-      triggersInfo(context.router),
-      triggerTypesList(context.router),
-      registeredTriggersList(context.router),
-      registeredTriggersInfo(context.router),
-      registerTrigger(context.router),
-      unregisterTrigger(context.router),
-      channelsCreate(context.router),
-      healthCheck(context),
-    ],
-    triggerTypes: engineTriggerTypes,
-    health: () => ({ status: 'healthy' }),
-  }),
+  create(context) {
+    const durable = new DurableTriggers(context);
+    return {
+      ...HOLDS_NOTHING,
+      start: () => durable.load(),
+      functions: [
+        functionsList(context.router),
+        functionsInfo(context.router),
+        workersRegister(context.router),
+        workersList(context),
+        workersInfo(context),
+        triggersList(context.router),
+        triggersInfo(context.router),
+        triggerTypesList(context.router),
+        registeredTriggersList(context.router),
+        registeredTriggersInfo(context.router),
+        registerTrigger(durable),
+        unregisterTrigger(context.router, durable),
+        fireTrigger(context.router),
+        channelsCreate(context.router),
+        storesBackup(context),
+        healthCheck(context),
+      ],
+      triggerTypes: engineTriggerTypes,
+      health: () => ({ status: 'healthy' }),
+    };
+  },
 });

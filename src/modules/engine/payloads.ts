@@ -62,6 +62,11 @@ export interface ChannelsCreatePayload {
   buffer_size?: number | null;
 }
 
+export interface BackupPayload {
+  /** A folder that does not exist yet. */
+  path: string;
+}
+
 export interface UnregisterTriggerPayload {
   id: string;
   trigger_type?: string | null;
@@ -77,4 +82,11 @@ export interface RegisterWorkerPayload {
   pid?: number | null;
   isolation?: string | null;
   namespace?: string | null;
+  max_in_flight?: number | null;
+}
+
+export interface FireTriggerPayload {
+  id: string;
+  /** Absent: what the trigger would bring by itself. */
+  payload?: unknown;
 }

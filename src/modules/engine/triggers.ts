@@ -1,5 +1,6 @@
 // `engine::triggers::…` (types), `engine::registered-triggers::…` (bindings), and durable triggers.
 
+import type { Access } from '../../core/access.ts';
 import { namespaceOf } from '../../core/function-table.ts';
 import { Refusal } from '../../core/refusal.ts';
 import {
@@ -11,9 +12,11 @@ import {
 } from '../../generated/engine-payloads.ts';
 import { parseRawJson } from '../../protocol/byte-string.ts';
 import { idOffence } from '../../protocol/ids.ts';
-import type { BuiltinDefinition } from '../../router/builtin.ts';
+import type { Binding, BuiltinCall, BuiltinDefinition } from '../../router/builtin.ts';
 import type { RouterPort } from '../../router/port.ts';
+import { functionsNamedIn, hiddenRefusal, mayBeShown, reachRefusal } from '../../router/reach.ts';
 import { readPayload } from '../payload.ts';
+import type { DurableTriggers } from './durable-triggers.ts';
 
 type TriggerType = NonNullable<ReturnType<RouterPort['triggerType']>>;
 
@@ -22,9 +25,10 @@ export function triggersList(router: RouterPort): BuiltinDefinition {
   return {
     id,
     description: 'Lists the trigger types that can be bound',
-    handle(payload) {
+    handle(payload, call) {
       const filter = readPayload(id, validateTriggerTypesList, payload);
       const triggers = [...router.triggerTypes()]
+        .filter((type) => isTypeShown(type, call))
         .filter((type) => filter.include_internal === true || !type.id.startsWith('engine::'))
         .filter((type) => filter.prefix == null || type.id.startsWith(filter.prefix))
         .filter((type) => filter.search == null || type.id.toLowerCase().includes(filter.search.toLowerCase()))
@@ -41,11 +45,11 @@ export function triggersInfo(router: RouterPort): BuiltinDefinition {
   return {
     id,
     description: 'Describes one trigger type',
-    handle(payload) {
+    handle(payload, call) {
       const wanted = readPayload(id, validateId, payload).id;
       const type = router.triggerType(wanted);
-      if (type === undefined) throw new Refusal('NOT_FOUND', `Trigger type ${wanted} not found`);
-      return typeDetail(router, type);
+      if (type === undefined || !isTypeShown(type, call)) throw notFound('Trigger type', wanted, call);
+      return typeDetail(router, type, call);
     },
   };
 }
@@ -56,9 +60,10 @@ export function triggerTypesList(router: RouterPort): BuiltinDefinition {
   return {
     id,
     description: 'Lists the trigger types in the form of older clients',
-    handle(payload) {
+    handle(payload, call) {
       const filter = readPayload(id, validateTriggerTypesList, payload);
       const types = [...router.triggerTypes()]
+        .filter((type) => isTypeShown(type, call))
         .filter((type) => filter.include_internal === true || !type.id.startsWith('engine::'))
         .map((type) => ({
           id: type.id,
@@ -76,10 +81,11 @@ export function registeredTriggersList(router: RouterPort): BuiltinDefinition {
   return {
     id,
     description: 'Lists the triggers that are bound, with their state',
-    handle(payload) {
+    handle(payload, call) {
       const filter = readPayload(id, validateTriggersList, payload);
       const wanted = filter.search?.toLowerCase();
       const rows = [...router.triggers()]
+        .filter((binding) => isTriggerShown(binding, call))
         .filter((binding) => filter.trigger_type == null || binding.type === filter.trigger_type)
         .filter((binding) => filter.function_id == null || binding.functionId === filter.function_id)
         .filter((binding) => filter.include_internal === true || namespaceOf(binding.functionId) !== 'engine')
@@ -96,27 +102,27 @@ export function registeredTriggersInfo(router: RouterPort): BuiltinDefinition {
   return {
     id,
     description: 'Describes one trigger with its type and its function',
-    handle(payload) {
+    handle(payload, call) {
       const wanted = readPayload(id, validateId, payload).id;
       const binding = router.trigger(wanted);
-      if (binding === undefined) throw new Refusal('NOT_FOUND', `Trigger ${wanted} not found`);
+      if (binding === undefined || !isTriggerShown(binding, call)) throw notFound('Trigger', wanted, call);
       const type = router.triggerType(binding.type);
       const entry = router.functionEntry(binding.functionId);
       return {
         ...router.triggerRow(binding),
-        trigger: type === undefined ? null : typeDetail(router, type),
+        trigger: type === undefined ? null : typeDetail(router, type, call),
         function: entry === undefined ? null : router.functionRow(entry),
       };
     },
   };
 }
 
-export function registerTrigger(router: RouterPort): BuiltinDefinition {
+export function registerTrigger(durable: DurableTriggers): BuiltinDefinition {
   const id = 'engine::register_trigger';
   return {
     id,
     description: 'Binds a trigger that outlives the connection that asked for it',
-    async handle(payload) {
+    async handle(payload, { rights }) {
       const { trigger_type, type, function_id, config, metadata } = readPayload(id, validateRegisterTrigger, payload);
       const typeId = trigger_type ?? type;
       if (typeId == null) throw new Refusal('INVALID_ARGUMENTS', `${id} needs trigger_type`);
@@ -127,26 +133,56 @@ export function registerTrigger(router: RouterPort): BuiltinDefinition {
         const offence = idOffence(text);
         if (offence !== undefined) throw new Refusal('BAD_REQUEST', `The ${kind} ${offence}`);
       }
-      return { id: await router.bindDurable({ type: typeId, functionId: function_id, config, metadata }) };
+      if (rights !== undefined) checkRights(rights, typeId, [function_id, ...functionsNamedIn(config)]);
+      return { id: await durable.register({ type: typeId, functionId: function_id, config, metadata }) };
     },
   };
 }
 
-export function unregisterTrigger(router: RouterPort): BuiltinDefinition {
+export function unregisterTrigger(router: RouterPort, durable: DurableTriggers): BuiltinDefinition {
   const id = 'engine::unregister_trigger';
   return {
     id,
     description: 'Takes away a trigger that was bound with engine::register_trigger',
-    handle: (payload) => ({ removed: router.unbindDurable(readPayload(id, validateUnregisterTrigger, payload).id) }),
+    handle(payload, call) {
+      const wanted = readPayload(id, validateUnregisterTrigger, payload).id;
+      const binding = router.trigger(wanted);
+      const isShown = binding !== undefined && isTriggerShown(binding, call);
+      const removed = isShown && durable.unregister(wanted);
+      return removed instanceof Promise ? removed.then((was) => ({ removed: was })) : { removed };
+    },
   };
 }
 
-function typeDetail(router: RouterPort, type: TriggerType) {
+/** With rights, what may be bound, and what the caller provides itself (X10). */
+function isTypeShown({ id, provider }: TriggerType, { rights, callerWorkerId }: BuiltinCall): boolean {
+  if (rights === undefined || rights.mayBindTo(id)) return true;
+  return provider.kind === 'worker' && provider.executor.workerId === callerWorkerId;
+}
+
+function isTriggerShown(binding: Binding, { rights, callerWorkerId }: BuiltinCall): boolean {
+  return mayBeShown(rights, binding) || binding.owner?.workerId === callerWorkerId;
+}
+
+function notFound(kind: string, id: string, { rights }: BuiltinCall): Refusal {
+  return rights === undefined ? new Refusal('NOT_FOUND', `${kind} ${id} not found`) : hiddenRefusal(kind, id);
+}
+
+/** A durable trigger outlives the connection: everything that it will run must be within its maker's reach now. */
+function checkRights(rights: Access, type: string, functionIds: readonly string[]): void {
+  if (!rights.mayBindTo(type)) throw hiddenRefusal('Trigger type', type);
+  for (const functionId of functionIds) {
+    const refusal = reachRefusal(rights, functionId);
+    if (refusal !== undefined) throw refusal;
+  }
+}
+
+function typeDetail(router: RouterPort, type: TriggerType, call: BuiltinCall) {
   return {
     ...router.triggerTypeRow(type),
     ...(type.facts.configFormat && { configuration_schema: parseRawJson(type.facts.configFormat) }),
     ...(type.facts.payloadFormat && { request_schema: parseRawJson(type.facts.payloadFormat) }),
-    instance_count: [...router.triggers()].filter((binding) => binding.type === type.id).length,
+    instance_count: [...router.triggers()].filter((one) => one.type === type.id && isTriggerShown(one, call)).length,
   };
 }
 

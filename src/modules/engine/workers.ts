@@ -5,8 +5,9 @@ import { validateRegisterWorker, validateWorkersInfo, validateWorkersList } from
 import { detach } from '../../protocol/byte-string.ts';
 import type { WorkerAnnouncement } from '../../protocol/frames.ts';
 import { WORKER_TEXT_CHARS_MAX } from '../../protocol/limits.ts';
-import type { BuiltinDefinition } from '../../router/builtin.ts';
+import type { BuiltinCall, BuiltinDefinition } from '../../router/builtin.ts';
 import type { RouterPort } from '../../router/port.ts';
+import { hiddenRefusal, mayBeShown } from '../../router/reach.ts';
 import type { WorkerRow } from '../../router/rows.ts';
 import type { Session } from '../../router/session.ts';
 import type { ModuleContext } from '../module.ts';
@@ -35,10 +36,11 @@ export function workersList(context: ModuleContext): BuiltinDefinition {
   return {
     id,
     description: 'Lists the connected workers and the modules of the engine',
-    handle(payload) {
+    handle(payload, call) {
       const filter = readPayload(id, validateWorkersList, payload);
       const wanted = filter.search?.toLowerCase();
       const workers = [...moduleRows(context), ...router.workers().map((session) => router.workerRow(session))]
+        .flatMap((row) => rowFor(row, call))
         .filter((row) => wanted === undefined || `${row.name ?? ''} ${row.id}`.toLowerCase().includes(wanted))
         .filter((row) => filter.runtime == null || row.runtime === filter.runtime)
         .filter((row) => filter.status == null || row.status === filter.status)
@@ -54,22 +56,26 @@ export function workersInfo({ router }: ModuleContext): BuiltinDefinition {
   return {
     id,
     description: 'Describes one worker with its functions and triggers',
-    handle(payload) {
+    handle(payload, call) {
       const { worker_id: workerId, name } = readPayload(id, validateWorkersInfo, payload);
       if ((workerId == null) === (name == null)) {
         throw new Refusal('INVALID_ARGUMENTS', 'Give either worker_id or name, not both and not none');
       }
-      const session = findWorker(router, workerId, name);
+      const session = findWorker(router, workerId, name, call);
+      const { rights } = call;
+      const isOwn = session.workerId === call.callerWorkerId;
       return {
-        worker: router.workerRow(session),
+        worker: rowFor(router.workerRow(session), call)[0],
         functions: [...router.functions()]
           .filter((entry) => entry.kind === 'worker' && entry.executors.includes(session))
+          .filter((entry) => isOwn || rights === undefined || rights.mayReach(entry.id))
           .map((entry) => router.functionRow(entry)),
         trigger_types: [...router.triggerTypes()]
           .filter(({ provider }) => provider.kind === 'worker' && provider.executor === session)
+          .filter((type) => isOwn || rights === undefined || rights.mayBindTo(type.id))
           .map((type) => router.triggerTypeRow(type)),
         registered_triggers: [...router.triggers()]
-          .filter((binding) => binding.owner === session)
+          .filter((binding) => binding.owner === session && (isOwn || mayBeShown(rights, binding)))
           .map((binding) => router.triggerRow(binding)),
       };
     },
@@ -77,17 +83,33 @@ export function workersInfo({ router }: ModuleContext): BuiltinDefinition {
 }
 
 /** Names are not unique: a name that several workers carry finds none of them. */
-function findWorker(router: RouterPort, workerId: string | null | undefined, name: string | null | undefined): Session {
+function findWorker(
+  router: RouterPort,
+  workerId: string | null | undefined,
+  name: string | null | undefined,
+  call: BuiltinCall,
+): Session {
   const found = router
     .workers()
-    .filter((session) => (workerId == null ? session.profile?.name === name : session.workerId === workerId));
+    .filter((session) => (workerId == null ? session.profile?.name === name : session.workerId === workerId))
+    .filter((session) => rowFor(router.workerRow(session), call).length > 0);
   const [worker] = found;
-  if (worker === undefined) throw new Refusal('NOT_FOUND', `Worker ${workerId ?? name} not found`);
+  if (worker === undefined) {
+    if (call.rights !== undefined) throw hiddenRefusal('Worker', workerId ?? name ?? '');
+    throw new Refusal('NOT_FOUND', `Worker ${workerId ?? name} not found`);
+  }
   if (found.length > 1) {
     const ids = found.map((session) => session.workerId).join(', ');
     throw new Refusal('INVALID_ARGUMENTS', `${found.length} workers are named ${name}; give a worker_id: ${ids}`);
   }
   return worker;
+}
+
+/** A worker as the caller may see it: with rights, by the functions it can call, or not at all (X10). */
+function rowFor(row: WorkerRow, { rights, callerWorkerId }: BuiltinCall): WorkerRow[] {
+  if (rights === undefined || row.id === callerWorkerId) return [row];
+  const functions = row.functions.filter((functionId) => rights.mayReach(functionId));
+  return functions.length === 0 ? [] : [{ ...row, functions, function_count: functions.length, ip_address: null }];
 }
 
 /** Modules are listed beside the workers: they offer functions too. */
@@ -123,7 +145,13 @@ function profileOf(payload: RegisterWorkerPayload): WorkerAnnouncement {
     if (text !== undefined) profile[key] = text;
   }
   if (payload.pid != null) profile.pid = payload.pid;
+  if (payload.max_in_flight != null) profile.max_in_flight = checkInFlight(payload.max_in_flight);
   return profile;
+}
+
+function checkInFlight(max: number): number {
+  if (Number.isInteger(max) && max >= 1) return max;
+  throw new Refusal('INVALID_ARGUMENTS', `max_in_flight: ${max}, expected a whole number from 1`);
 }
 
 /** Text of strangers that people will read: no control or direction characters, not endless, not blank. */

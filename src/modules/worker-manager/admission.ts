@@ -1,9 +1,10 @@
-// Who may open a connection on a worker port. Pure: request in, verdict out.
+// Who may open a connection on a worker port, as far as that is known at once. Pure: request in, verdict out.
 
+import type { AddressGate } from '../../core/address-gate.ts';
 import type { ConnectionGate } from '../../core/connection-gate.ts';
 import { type OriginRules, originOffence } from '../../core/origin.ts';
 import { equalSecrets } from '../../effects/random.ts';
-import { SUBPROTOCOLS } from '../../protocol/subprotocols.ts';
+import { SUBPROTOCOL_AUTHORIZATION, SUBPROTOCOLS } from '../../protocol/subprotocols.ts';
 import type { Admission, UpgradeRequest } from '../../transport/socket.ts';
 import { admitToChannel, channelTarget } from './channel-endpoint.ts';
 
@@ -18,14 +19,20 @@ export interface AdmissionRules extends OriginRules {
 export interface AdmissionState {
   readonly nowMs: number;
   readonly gate: ConnectionGate;
+  /** The limits of the address that asks; `undefined`: it has none. */
+  readonly addressGate: AddressGate | undefined;
+  /** Where the request comes from. */
+  readonly address: string;
   readonly isDraining: boolean;
+  /** Whether too many wait for the auth function already. */
+  readonly isAuthBusy: boolean;
   /** Whether a worker connection that proved the token is open from that address. */
   isKnownAddress(address: string): boolean;
   /** Whether there is a channel with that id and that key. */
   isChannel(id: string, key: string): boolean;
 }
 
-/** Checks in the order that tells a stranger least; counts the connection at the gate only when it is let in. */
+/** Checks in the order that tells a stranger least; counts the connection at the gates only when it is let in. */
 export function admit(request: UpgradeRequest, rules: AdmissionRules, state: AdmissionState): Admission {
   const target = channelTarget(request);
   const isServed = request.path === WORKER_PATH || request.path === TELEMETRY_PATH;
@@ -39,19 +46,31 @@ export function admit(request: UpgradeRequest, rules: AdmissionRules, state: Adm
       : admitToChannel(target, request.subprotocols, state.isChannel);
   if (!admission.ok) return admission;
   if (state.isDraining) return refuse(503, 'SHUTTING_DOWN: the engine is stopping');
-  switch (state.gate.enter(state.nowMs)) {
-    case 'full':
-      return refuse(503, 'OVERLOADED: this port is at its limit of connections');
-    case 'too_fast':
-      return refuse(429, 'RATE_LIMITED: too many new connections per second');
-    case 'open':
-      return admission;
+  if (target === undefined && state.isAuthBusy)
+    return refuse(503, 'OVERLOADED: too many connections wait to be let in');
+  return enter(state) ?? admission;
+}
+
+/** Takes a place at both gates, or at none. */
+function enter({ gate, addressGate, address, nowMs }: AdmissionState): Admission | undefined {
+  if (addressGate?.enter(address, nowMs) === false) {
+    return refuse(429, 'RATE_LIMITED: too many connections of this address');
   }
+  const verdict = gate.enter(nowMs);
+  if (verdict === 'open') return undefined;
+  addressGate?.leave(address);
+  return verdict === 'full'
+    ? refuse(503, 'OVERLOADED: this port is at its limit of connections')
+    : refuse(429, 'RATE_LIMITED: too many new connections per second');
 }
 
 function admitAsWorker(request: UpgradeRequest, rules: AdmissionRules, state: AdmissionState): Admission {
   if (!hasToken(request, rules, state)) return refuse(401, 'Authorization: Bearer <bridge_token> is needed');
-  return { ok: true, subprotocol: SUBPROTOCOLS.find((name) => request.subprotocols.includes(name)) };
+  const { subprotocols } = request;
+  const form = SUBPROTOCOLS.find((name) => subprotocols.includes(name));
+  // What stands behind it is a token, which is never selected (decisions 43).
+  const known = form ?? subprotocols.find((name) => name === SUBPROTOCOL_AUTHORIZATION);
+  return { ok: true, subprotocol: known };
 }
 
 /** SDKs send no headers on their telemetry socket: there it is enough that a worker of that address has the token. */

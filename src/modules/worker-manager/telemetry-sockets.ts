@@ -1,6 +1,7 @@
 // Sockets that only bring telemetry. They never become workers, yet a dead one must not keep its place for ever: they
 // are pinged and, when silent, ended like worker connections (W1).
 
+import { OwnSilence } from '../../core/own-silence.ts';
 import type { Clock } from '../../effects/clock.ts';
 import { CLOSE_CODES } from '../../protocol/close-codes.ts';
 import { PING_INTERVAL_MS, SILENCE_MS_MAX } from '../../router/housekeeping.ts';
@@ -26,7 +27,8 @@ export class TelemetrySockets {
   }
 
   start(): void {
-    this.#stop = this.#clock.every(CHECK_INTERVAL_MS, () => this.#check());
+    const ownSilence = new OwnSilence(CHECK_INTERVAL_MS, this.#clock.monotonicMs());
+    this.#stop = this.#clock.every(CHECK_INTERVAL_MS, () => this.#check(ownSilence));
   }
 
   /** Says goodbye to all of them. */
@@ -50,9 +52,11 @@ export class TelemetrySockets {
     this.#sockets.delete(socket);
   }
 
-  #check(): void {
+  #check(ownSilence: OwnSilence): void {
     const nowMs = this.#clock.monotonicMs();
+    const ownSilenceMs = ownSilence.sinceLastCheck(nowMs);
     for (const [socket, times] of this.#sockets) {
+      times.heardMs += ownSilenceMs;
       if (nowMs - times.heardMs > SILENCE_MS_MAX) {
         this.#closedSilent();
         socket.terminate();

@@ -37,21 +37,12 @@ describe('problems of the top level', () => {
     expect(places[0]?.slice(0, start.length)).toBe(start);
   });
 
-  test.each(['trusted_proxies', 'outgoing', 'cluster'])(
-    '[K4] The setting %s says that this version lacks it',
-    (name) => {
-      for (const value of ['', ' {}', ' []', ' 5']) {
-        expect(placesOf(`${name}:${value}`)).toEqual([
-          `1:1 ${name}: This version does not have '${name}' yet. Remove it.`,
-        ]);
-      }
-    },
-  );
-
-  test.each(['browser', 'stream', 'http'])('[K4] The limits for %s say that this version lacks them', (name) => {
-    expect(placesOf(`limits:\n  ${name}:\n    frame_bytes: 5\n`)).toEqual([
-      `2:3 limits.${name}: This version does not have 'limits.${name}' yet. Remove it.`,
-    ]);
+  test.each(['cluster'])('[K4] The setting %s says that this version lacks it', (name) => {
+    for (const value of ['', ' {}', ' []', ' 5']) {
+      expect(placesOf(`${name}:${value}`)).toEqual([
+        `1:1 ${name}: This version does not have '${name}' yet. Remove it.`,
+      ]);
+    }
   });
 
   test('[K4] Two limits that contradict each other are refused together', () => {

@@ -1,5 +1,6 @@
 import { describe, expect, expectTypeOf, test } from 'vitest';
 import { modulesOf } from '../../../src/config/load.ts';
+import { formatPath } from '../../../src/config/problem.ts';
 import { loaded, queue, stream, workerManager } from './fixture-declarations.ts';
 
 const CLASS_STYLE = `
@@ -30,20 +31,20 @@ describe('the two styles', () => {
   test('[K4] A module means the same by class and by name', () => {
     const [byClass] = loaded(CLASS_STYLE).modules;
     const [byName] = loaded(NAME_STYLE).modules;
-    expect(byClass).toEqual({ ...byName, path: 'modules[0]' });
+    expect(byClass).toEqual({ ...byName, path: ['modules', 0] });
     expect(byName).toMatchObject({
       declaration: stream,
       name: 'svc-stream',
       config: { port: 3112, host: '0.0.0.0', auth_function: undefined, allowed_origins: [] },
       adapter: { name: 'kv', config: { store_method: 'in_memory', file_path: './data/streams' } },
-      path: 'workers[0]',
+      path: ['workers', 0],
     });
     expect(byName?.config).not.toHaveProperty('adapter');
   });
 
   test('[K4] Both lists may be present, and both are loaded', () => {
     const { modules } = loaded(`${CLASS_STYLE}workers:\n  - name: svc-queue\n`);
-    expect(modules.map(({ name, path }) => `${path} ${name}`)).toEqual([
+    expect(modules.map(({ name, path }) => `${formatPath(path)} ${name}`)).toEqual([
       'workers[0] svc-queue',
       'modules[0] svc-stream',
     ]);
@@ -96,7 +97,7 @@ describe('modules', () => {
           declaration: workerManager,
           name: 'svc-worker-manager',
           config: { port: 49_134, host: '127.0.0.1' },
-          path: 'workers[0]',
+          path: ['workers', 0],
         },
       ]);
     }

@@ -7,8 +7,9 @@ import { loaded, placesOf } from './fixture-declarations.ts';
 const MIB = 1024 * 1024;
 
 describe('defaults', () => {
-  test('[L1] Every limit of the trusted bridge and of the whole engine has the default of the guarantees', () => {
-    expect(loaded('').settings.limits).toEqual({
+  test('[L1] Every limit of the trusted bridge, of ports for browsers and of the whole engine has the default of the guarantees', () => {
+    const { trusted, engine, browser } = loaded('').settings.limits;
+    expect({ trusted, engine, browser }).toEqual({
       trusted: {
         frame_bytes: 16 * MIB,
         connections: 10_000,
@@ -29,6 +30,23 @@ describe('defaults', () => {
         channel_spill_bytes: 64 * MIB,
         channel_spills_bytes: 1024 * MIB,
       },
+      browser: {
+        frame_bytes: MIB,
+        connections: 10_000,
+        connections_per_second: 500,
+        connections_per_address: 200,
+        connections_per_second_per_address: 50,
+        auth_calls: 256,
+        ask_timeout_ms: 5_000,
+        registration_timeout_ms: 60_000,
+        outbound_close_bytes: 4 * MIB,
+        in_flight_per_worker: 1024,
+        in_flight_per_caller: 64,
+        functions_per_worker: 100,
+        triggers_per_worker: 100,
+        messages_per_second: 200,
+        messages_burst: 400,
+      },
     });
   });
 
@@ -41,6 +59,8 @@ describe('defaults', () => {
       bridge_token: undefined,
       allowed_hosts: [],
       drain_timeout_ms: 25_000,
+      trusted_proxies: [],
+      outgoing: { allow: [] },
       log_payloads: false,
       balance: 'least_in_flight',
     });

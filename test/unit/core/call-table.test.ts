@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { type Call, CallTable, DEADLINE_STEP_MS } from '../../../src/core/call-table.ts';
 import type { Executor } from '../../../src/core/executor.ts';
+import { newExecutor } from '../../support/numbered-executor.ts';
 import { forEachSeed, type SeededRandom } from '../../support/seeded-random.ts';
 
 const ID_MIDDLE = '1234-4abc-8def';
@@ -194,10 +195,6 @@ class Model {
 
 function newTable(): CallTable<Executor, string> {
   return new CallTable<Executor, string>(ID_MIDDLE);
-}
-
-function newExecutor(generation: number): Executor {
-  return { generation, inFlight: 0, inFlightMax: 1000, isAccepting: true };
 }
 
 interface Opening {

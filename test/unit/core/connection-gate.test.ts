@@ -19,6 +19,20 @@ describe('connections at a time', () => {
   });
 });
 
+describe('a process without room for more', () => {
+  test('[guarantees 4] It finds the gate full, and is asked only for who would be let in', () => {
+    let [room, asked] = [1, 0];
+    const gate = new ConnectionGate({ connectionsMax: 9, connectionsPerSecondMax: 3 }, () => {
+      asked++;
+      return room-- > 0;
+    });
+    expect([gate.enter(0), gate.enter(0)]).toEqual(['open', 'full']);
+    room = 9;
+    expect([gate.enter(0), gate.enter(0), gate.enter(0)]).toEqual(['open', 'open', 'too_fast']);
+    expect(asked).toBe(4);
+  });
+});
+
 describe('connections per second', () => {
   test('[guarantees 4] One more than the limit is too fast, until the second is over', () => {
     const gate = new ConnectionGate({ connectionsMax: 100, connectionsPerSecondMax: 2 });

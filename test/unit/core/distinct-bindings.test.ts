@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { Executor } from '../../../src/core/executor.ts';
 import { distinctBindings, type TriggerBinding } from '../../../src/core/trigger-table.ts';
 import { rawJson } from '../../../src/protocol/byte-string.ts';
+import { newExecutor } from '../../support/numbered-executor.ts';
 
 const [FIRST, SECOND] = [newExecutor(1), newExecutor(2)];
 
@@ -63,13 +64,12 @@ function bound(
     config: rawJson({ x: 1 }),
     metadata: undefined,
     owner,
+    conditionFunctionId: undefined,
+    isDisplaced: false,
     state: 'bound',
     error: undefined,
     lastFiredAtMs: undefined,
+    face: undefined,
     ...fields,
   };
-}
-
-function newExecutor(generation: number): Executor {
-  return { generation, inFlight: 0, inFlightMax: 1000, isAccepting: true };
 }

@@ -1,30 +1,30 @@
 import { describe, expect, test } from 'vitest';
-import type { Executor } from '../../../src/core/executor.ts';
 import { type Candidates, selectWorker } from '../../../src/core/select-worker.ts';
+import { type NumberedExecutor, newExecutor } from '../../support/numbered-executor.ts';
 import { forEachSeed } from '../../support/seeded-random.ts';
 
 describe('fewest calls in flight', () => {
   test('[I6] Workers with nothing to do take turns', () => {
     const candidates = candidatesOf(3);
-    const chosen = Array.from({ length: 7 }, () => selectWorker(candidates, 'least_in_flight')?.generation);
+    const chosen = Array.from({ length: 7 }, () => selectWorker(candidates, 'least_in_flight')?.number);
     expect(chosen).toEqual([0, 1, 2, 0, 1, 2, 0]);
   });
 
   test('[I6] Workers with equally many calls take turns too', () => {
     const candidates = candidatesOf(3, { inFlight: 2 });
-    const chosen = Array.from({ length: 4 }, () => selectWorker(candidates, 'least_in_flight')?.generation);
+    const chosen = Array.from({ length: 4 }, () => selectWorker(candidates, 'least_in_flight')?.number);
     expect(chosen).toEqual([0, 1, 2, 0]);
   });
 
   test('[I6] Whatever the load, the chosen worker has the fewest calls of all that can take one', () => {
     forEachSeed(200, (random) => {
-      const executors = Array.from({ length: random.between(1, 8) }, (_, generation) => ({
-        generation,
+      const executors = Array.from({ length: random.between(1, 8) }, (_, number) => ({
+        number,
         inFlight: random.below(4),
         inFlightMax: random.between(1, 4),
         isAccepting: random.chance(80),
       }));
-      const candidates: Candidates<Executor> = { executors, next: random.below(executors.length) };
+      const candidates: Candidates<NumberedExecutor> = { executors, next: random.below(executors.length) };
       const usable = executors.filter((one) => one.isAccepting && one.inFlight < one.inFlightMax);
       const fewest = Math.min(...usable.map((one) => one.inFlight));
       const chosen = selectWorker(candidates, 'least_in_flight');
@@ -35,8 +35,8 @@ describe('fewest calls in flight', () => {
 
   test('[I6] Calls that never end spread evenly, to within one call', () => {
     forEachSeed(20, (random) => {
-      const executors = Array.from({ length: random.between(2, 9) }, (_, generation) => newExecutor(generation));
-      const candidates: Candidates<Executor> = { executors, next: 0 };
+      const executors = Array.from({ length: random.between(2, 9) }, (_, number) => newExecutor(number));
+      const candidates: Candidates<NumberedExecutor> = { executors, next: 0 };
       for (let call = 0; call < 100; call++) {
         const chosen = selectWorker(candidates, 'least_in_flight');
         if (chosen !== undefined) chosen.inFlight++;
@@ -48,12 +48,12 @@ describe('fewest calls in flight', () => {
   });
 
   test('[I6] One that leaves does not make the turn skip or stop', () => {
-    const executors = [0, 1, 2].map((generation) => newExecutor(generation));
-    const candidates: Candidates<Executor> = { executors, next: 0 };
+    const executors = [0, 1, 2].map((number) => newExecutor(number));
+    const candidates: Candidates<NumberedExecutor> = { executors, next: 0 };
     selectWorker(candidates, 'least_in_flight');
     selectWorker(candidates, 'least_in_flight');
     executors.pop();
-    const chosen = Array.from({ length: 4 }, () => selectWorker(candidates, 'least_in_flight')?.generation);
+    const chosen = Array.from({ length: 4 }, () => selectWorker(candidates, 'least_in_flight')?.number);
     expect(chosen).toEqual([0, 1, 0, 1]);
   });
 });
@@ -64,29 +64,25 @@ describe('workers that cannot take a call', () => {
     (balance) => {
       expect(selectWorker(candidatesOf(1, { isAccepting: false }), balance)).toBeUndefined();
       expect(selectWorker(candidatesOf(1, { inFlight: 5, inFlightMax: 5 }), balance)).toBeUndefined();
-      expect(selectWorker(candidatesOf(1, { inFlight: 4, inFlightMax: 5 }), balance)?.generation).toBe(0);
+      expect(selectWorker(candidatesOf(1, { inFlight: 4, inFlightMax: 5 }), balance)?.number).toBe(0);
       expect(selectWorker(candidatesOf(0), balance)).toBeUndefined();
     },
   );
 
   test('[I2] A closing worker is passed over, however little it has to do', () => {
     const executors = [newExecutor(0, { isAccepting: false }), newExecutor(1, { inFlight: 9 })];
-    expect(selectWorker({ executors, next: 0 }, 'least_in_flight')?.generation).toBe(1);
+    expect(selectWorker({ executors, next: 0 }, 'least_in_flight')?.number).toBe(1);
   });
 });
 
 describe('the newest worker', () => {
   test('[I6] With `newest` the last that registered gets every call', () => {
     const candidates = candidatesOf(3);
-    const chosen = Array.from({ length: 3 }, () => selectWorker(candidates, 'newest')?.generation);
+    const chosen = Array.from({ length: 3 }, () => selectWorker(candidates, 'newest')?.number);
     expect(chosen).toEqual([2, 2, 2]);
   });
 });
 
-function candidatesOf(count: number, state: Partial<Executor> = {}): Candidates<Executor> {
-  return { executors: Array.from({ length: count }, (_, generation) => newExecutor(generation, state)), next: 0 };
-}
-
-function newExecutor(generation: number, state: Partial<Executor> = {}): Executor {
-  return { inFlight: 0, inFlightMax: 1000, isAccepting: true, ...state, generation };
+function candidatesOf(count: number, state: Partial<NumberedExecutor> = {}): Candidates<NumberedExecutor> {
+  return { executors: Array.from({ length: count }, (_, number) => newExecutor(number, state)), next: 0 };
 }

@@ -7,6 +7,14 @@ describe('ids by chance', () => {
     expect(new Set(ids).size).toBe(100);
     for (const id of ids) expect(id).toMatch(/^[\da-f]{8}-[\da-f]{4}-4[\da-f]{3}-[89ab][\da-f]{3}-[\da-f]{12}$/);
   });
+
+  test('tokens are 128 bits each, each another, also where one lot of random bytes ends', () => {
+    const tokens = Array.from({ length: 3000 }, () => systemRandom.token());
+    expect(new Set(tokens).size).toBe(3000);
+    for (const token of tokens) expect(token).toMatch(/^[\da-f]{32}$/);
+    const halves = new Set(tokens.flatMap((token) => [token.slice(0, 16), token.slice(16)]));
+    expect(halves.size).toBe(6000);
+  });
 });
 
 describe('comparing secrets', () => {

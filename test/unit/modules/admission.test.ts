@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { ConnectionGate } from '../../../src/core/connection-gate.ts';
 import { type AdmissionRules, type AdmissionState, admit } from '../../../src/modules/worker-manager/admission.ts';
-import type { UpgradeRequest } from '../../../src/transport/socket.ts';
+import { requestOf } from '../../support/worker-port.ts';
 
 const TOKEN = 'a token that is long enough, with blanks';
 const OPEN: AdmissionRules = {
@@ -14,7 +14,7 @@ const CLOSED: AdmissionRules = { ...OPEN, token: TOKEN };
 
 describe('who may connect', () => {
   test.each(['/', '/otel'])('[wire 1.2] %s is served, whatever the query and the headers', (path) => {
-    const request = requestOf({ path, query: 'token=abc&x=%zz', headers: { 'x-anything': '1', cookie: 'a=b' } });
+    const request = requestOf({ path, query: 'token=abc&x=%zz' }, { 'x-anything': '1', cookie: 'a=b' });
     expect(admit(request, OPEN, stateOf())).toEqual({ ok: true, subprotocol: undefined });
   });
 
@@ -33,9 +33,9 @@ describe('who may connect', () => {
   });
 
   test('[X3] A page of another origin and a name that only points here are refused', () => {
-    const page = requestOf({ headers: { origin: 'http://evil.example' } });
+    const page = requestOf({}, { origin: 'http://evil.example' });
     expect(admit(page, OPEN, stateOf())).toMatchObject({ status: 403 });
-    const rebound = requestOf({ headers: { host: 'evil.example' } });
+    const rebound = requestOf({}, { host: 'evil.example' });
     expect(admit(rebound, OPEN, stateOf())).toMatchObject({ status: 403 });
   });
 });
@@ -56,7 +56,7 @@ describe('the token', () => {
     [`Bearer ${TOKEN.slice(1)}`, false],
     [`Bearer ${TOKEN.toUpperCase()}`, false],
   ])('[X2] With the header %j the answer is %s', (authorization, isIn) => {
-    const request = requestOf({ headers: { authorization } });
+    const request = requestOf({}, { authorization });
     expect(admit(request, CLOSED, stateOf()).ok).toBe(isIn);
   });
 
@@ -66,7 +66,7 @@ describe('the token', () => {
   });
 
   test('[X2] The refusal does not repeat what was given', () => {
-    const request = requestOf({ headers: { authorization: 'Bearer my-guess' } });
+    const request = requestOf({}, { authorization: 'Bearer my-guess' });
     expect(JSON.stringify(admit(request, CLOSED, stateOf()))).not.toContain('my-guess');
   });
 
@@ -80,7 +80,7 @@ describe('the token', () => {
 
   test('[X2] A wrong token is refused, also where none would have been needed', () => {
     const known = stateOf({ isKnownAddress: () => true });
-    const request = requestOf({ path: '/otel', headers: { authorization: 'Bearer wrong' } });
+    const request = requestOf({ path: '/otel' }, { authorization: 'Bearer wrong' });
     expect(admit(request, CLOSED, known)).toMatchObject({ status: 401 });
   });
 });
@@ -97,7 +97,7 @@ describe('when there is no room', () => {
   test('[guarantees 4] Who is refused for another reason takes no place', () => {
     const state = stateOf({ gate: new ConnectionGate({ connectionsMax: 1, connectionsPerSecondMax: 1 }) });
     admit(requestOf({ path: '/x' }), CLOSED, state);
-    admit(requestOf({ headers: { host: 'evil.example' } }), CLOSED, state);
+    admit(requestOf({}, { host: 'evil.example' }), CLOSED, state);
     admit(requestOf(), CLOSED, state);
     admit(requestOf(), OPEN, { ...state, isDraining: true });
     expect(admit(requestOf(), OPEN, state).ok).toBe(true);
@@ -113,27 +113,14 @@ describe('when there is no room', () => {
   });
 });
 
-interface RequestFields extends Partial<Omit<UpgradeRequest, 'header'>> {
-  readonly headers?: Readonly<Record<string, string | undefined>>;
-}
-
-function requestOf({ headers = {}, ...fields }: RequestFields = {}): UpgradeRequest {
-  const all = new Map(Object.entries({ host: 'localhost:49134', ...headers }));
-  return {
-    path: '/',
-    query: '',
-    remoteAddress: '127.0.0.1',
-    subprotocols: [],
-    header: (name) => all.get(name),
-    ...fields,
-  };
-}
-
 function stateOf(fields: Partial<AdmissionState> = {}): AdmissionState {
   return {
     nowMs: 0,
     gate: new ConnectionGate({ connectionsMax: 100, connectionsPerSecondMax: 100 }),
+    addressGate: undefined,
+    address: '10.0.0.7',
     isDraining: false,
+    isAuthBusy: false,
     isKnownAddress: () => false,
     isChannel: () => false,
     ...fields,

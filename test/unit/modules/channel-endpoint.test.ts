@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { ConnectionGate } from '../../../src/core/connection-gate.ts';
 import { type AdmissionRules, type AdmissionState, admit } from '../../../src/modules/worker-manager/admission.ts';
 import { channelTarget } from '../../../src/modules/worker-manager/channel-endpoint.ts';
+import { requestOf } from '../../support/worker-port.ts';
 
 const TOKEN = 'x'.repeat(32);
 const RULES: AdmissionRules = { token: TOKEN, boundHost: '127.0.0.1', allowedHosts: [], allowedOrigins: [] };
@@ -79,9 +80,8 @@ describe('who may connect to an end', () => {
   });
 
   test('[CH2] A worker connection that asks for the subprotocol of channels does not get it', () => {
-    const request = { path: '/', query: '', remoteAddress: '127.0.0.1', subprotocols: ['svc.channel.v1'] };
-    const header = (name: string) => (name === 'host' ? 'localhost' : undefined);
-    expect(admit({ ...request, header }, { ...RULES, token: undefined }, stateOf())).toEqual({
+    const request = requestOf({ subprotocols: ['svc.channel.v1'] });
+    expect(admit(request, { ...RULES, token: undefined }, stateOf())).toEqual({
       ok: true,
       subprotocol: undefined,
     });
@@ -112,15 +112,17 @@ function askWith(
   subprotocols: readonly string[] = [],
   rules = RULES,
 ) {
-  const header = (name: string) => new Map(Object.entries(headers)).get(name);
-  return admit({ path, query, remoteAddress: '127.0.0.1', subprotocols, header }, rules, state);
+  return admit(requestOf({ path, query, subprotocols }, { host: undefined, ...headers }), rules, state);
 }
 
 function stateOf(fields: Partial<AdmissionState> = {}): AdmissionState {
   return {
     nowMs: 0,
     gate: new ConnectionGate({ connectionsMax: 100, connectionsPerSecondMax: 100 }),
+    addressGate: undefined,
+    address: '127.0.0.1',
     isDraining: false,
+    isAuthBusy: false,
     isKnownAddress: () => false,
     isChannel: (id, key) => id === ID && key === KEY,
     ...fields,

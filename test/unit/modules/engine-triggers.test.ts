@@ -140,6 +140,23 @@ describe('engine::health::check', () => {
   });
 });
 
+describe('open files', () => {
+  test('[guarantees 4] From 90 % of them on health is degraded, and says why', () => {
+    const { engine, caller } = setUp();
+    engine.openFiles = { open: 899, max: 1000 };
+    expect(caller.ask('engine::health::check')).toMatchObject({
+      status: 'healthy',
+      components: { open_files: { status: 'healthy', details: { open: 899, max: 1000 } } },
+    });
+    engine.openFiles = { open: 900, max: 1000 };
+    const reason = '900 of 1000 files are open, new connections are refused: raise ulimit -n';
+    expect(caller.ask('engine::health::check')).toMatchObject({
+      status: 'degraded',
+      components: { open_files: { status: 'degraded', details: { open: 900, max: 1000, reason } } },
+    });
+  });
+});
+
 describe('a built-in function that breaks', () => {
   test('[guarantees 1.3] The caller is told without its insides, and the log has all', () => {
     const handle = (): never => {

@@ -1,9 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { ModuleSettings } from '../../../src/modules/module.ts';
-import { workerManagerModule } from '../../../src/modules/worker-manager/index.ts';
-import type { Admission, ListenOptions, SocketEvents } from '../../../src/transport/socket.ts';
-import { EngineInMemory, testModuleSettings } from '../../support/engine-in-memory.ts';
-import { FakeSocket } from '../../support/fake-socket.ts';
+import { type Dialling, TestPort } from '../../support/worker-port.ts';
 
 const CONFIG = { port: 49_134, host: '127.0.0.1', allowed_origins: ['http://LOCALHOST:3113'] };
 const TOKEN = 'x'.repeat(32);
@@ -107,7 +104,7 @@ describe('a port for workers', () => {
     const { socket } = port.dial('/');
     port.engine.context.isDraining = true;
     port.module.drain();
-    expect(port.isAccepting()).toBe(false);
+    expect(port.isAccepting).toBe(false);
     expect(port.ask('/')).toMatchObject({ status: 503 });
     expect(socket.isOpen).toBe(true);
   });
@@ -140,6 +137,17 @@ describe('telemetry sockets that nobody hears from', () => {
     expect(port.engine.count('connections.closed', 'silent_telemetry')).toBe(1);
   });
 
+  test('[W1] An engine that was suspended for a minute closes none for a silence that was its own', async () => {
+    const port = await openPort();
+    const { socket } = port.dial('/otel');
+    port.engine.advance(5 * SECOND);
+    port.engine.clock.stall(60 * SECOND);
+    port.engine.advance(SECOND);
+    expect(socket.isOpen).toBe(true);
+    port.engine.advance(26 * SECOND);
+    expect(socket.isOpen).toBe(false);
+  });
+
   test('[W1] Telemetry is a sign of life', async () => {
     const port = await openPort();
     const { socket, events } = port.dial('/otel');
@@ -159,56 +167,9 @@ describe('telemetry sockets that nobody hears from', () => {
   });
 });
 
-interface Dialling {
-  readonly headers?: Readonly<Record<string, string>>;
-  readonly query?: string;
-  readonly subprotocols?: readonly string[];
-}
-
-/** The module on a transport that is no network: the test is both ends of it. */
-async function openPort(limits: Partial<ModuleSettings['trusted']> = {}, bridgeToken?: string) {
-  const engine = new EngineInMemory();
-  const usual = testModuleSettings();
-  const settings: ModuleSettings = { ...usual, bridgeToken, trusted: { ...usual.trusted, ...limits } };
-  let listening: ListenOptions | undefined;
-  let isAccepting = true;
-  const listener = {
-    host: '127.0.0.1',
-    port: 51_234,
-    stopAccepting: () => {
-      isAccepting = false;
-    },
-    close: () => {},
-  };
-  const listen = async (options: ListenOptions) => {
-    listening = options;
-    return listener;
-  };
-  const context = { ...engine.moduleContext(), settings, transport: { name: 'test', listen } };
-  const module = workerManagerModule.create(context, CONFIG);
-  await module.start();
-  if (listening === undefined) throw new Error('The port does not listen');
-  const options = listening;
-  const ask = (path: string, dialling: Dialling = {}): Admission => {
-    const headers = new Map(Object.entries({ host: 'localhost', ...dialling.headers }));
-    return options.admit({
-      path,
-      query: dialling.query ?? '',
-      remoteAddress: '10.0.0.7',
-      subprotocols: dialling.subprotocols ?? [],
-      header: (name) => headers.get(name),
-    });
-  };
-  const dial = (path: string, dialling: Dialling = {}): { socket: FakeSocket; events: SocketEvents } => {
-    const admission = ask(path, dialling);
-    if (!admission.ok) throw new Error(`Not let in: ${admission.text}`);
-    const socket = new FakeSocket();
-    const { subprotocol } = admission;
-    const events = options.connected(socket, { path, remoteAddress: '10.0.0.7', subprotocol });
-    socket.whenEnded = (code) => events.closed(code);
-    return { socket, events };
-  };
-  return { engine, module, settings, options, ask, dial, isAccepting: () => isAccepting };
+/** A port that lets the console's pages in. */
+function openPort(limits: Partial<ModuleSettings['trusted']> = {}, bridgeToken?: string): Promise<TestPort> {
+  return TestPort.open({ config: CONFIG, limits, settings: { bridgeToken } });
 }
 
 function bytesOf(text: string): Uint8Array {

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { ERROR_CODES, isRetryable } from '../../../src/protocol/errors.ts';
+import { ERROR_CODES } from '../../../src/protocol/errors.ts';
+import { isRetryable } from '../../../src/protocol/retryable.ts';
 
 describe('the codes of errors', () => {
   /** Guarantees H3: the status of each error that the engine makes. */
@@ -28,8 +29,11 @@ describe('the codes of errors', () => {
       'OVERLOADED',
       'RATE_LIMITED',
       'SHUTTING_DOWN',
+      'STORAGE_FULL',
       'function_not_found',
     ]);
+    for (const [code, { retryable }] of Object.entries(ERROR_CODES))
+      expect([code, isRetryable(code)]).toEqual([code, retryable]);
   });
 
   test.each(['my_own_code', 'constructor', '__proto__', ''])(

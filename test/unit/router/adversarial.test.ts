@@ -304,6 +304,7 @@ function callFromInside(engine: EngineInMemory, functionId: string, settle: (out
     timeoutMs: 1000,
     trigger: undefined,
     from: undefined,
+    rights: undefined,
     caller: { settle },
     ref: '',
   });

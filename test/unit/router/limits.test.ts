@@ -16,6 +16,24 @@ describe('calls in flight', () => {
     expect([first, second].map((worker) => worker.received().length)).toEqual([1, 0]);
   });
 
+  test('[guarantees 4] A worker may state a lower limit than that of the engine, and no higher one', () => {
+    const engine = new EngineInMemory({ limits: { inFlightPerWorker: 2 } });
+    const [caller, modest, boastful] = [engine.connect(), engine.connect(), engine.connect()];
+    modest.announce({ max_in_flight: 1 });
+    boastful.announce({ max_in_flight: 1000 });
+    for (const worker of [modest, boastful]) worker.register('f');
+    const ids = Array.from({ length: 4 }, () => caller.invoke('f'));
+    expect([modest, boastful].map((worker) => worker.received('invokefunction').length)).toEqual([1, 2]);
+    expect(caller.errorCodeOf(ids[3] ?? '')).toBe('OVERLOADED');
+  });
+
+  test.each([0, -1, 1.5])('[guarantees 4] %d is no limit that a worker can state', (max_in_flight) => {
+    const worker = new EngineInMemory().connect();
+    const message = `max_in_flight: ${max_in_flight}, expected a whole number from 1`;
+    const answer = worker.answerTo(worker.invoke('engine::workers::register', { max_in_flight }));
+    expect(answer.error).toEqual({ code: 'INVALID_ARGUMENTS', message });
+  });
+
   test('[guarantees 4] A caller at its limit is refused, and others are not', () => {
     const engine = new EngineInMemory({ limits: { inFlightPerCaller: 2 } });
     const [greedy, modest, worker] = [engine.connect(), engine.connect(), engine.connect()];
@@ -135,20 +153,22 @@ describe('registrations', () => {
   ])('[wire 3.1] The id %j is refused with the reason, in the answer and in the log', (id, message) => {
     const engine = new EngineInMemory();
     const worker = engine.connect();
-    const before = engine.context.functions.size;
+    const before = [...engine.context.functions.all()].length;
     worker.register(id);
     expect(worker.receivedOne('registrationrejected')).toMatchObject({ function_id: id, message });
-    expect(engine.context.functions.size).toBe(before);
+    expect([...engine.context.functions.all()].length).toBe(before);
     expect(engine.logLines.join('\n')).toContain('Function registration refused');
     expect(worker.socket.isOpen).toBe(true);
   });
 
-  test('[wire 3.5] A function that calls an HTTP endpoint is refused and says that this version lacks it', () => {
+  test('[X16] A function that is a URL is taken if that place may be reached, and refused with the reason if not', () => {
     const engine = new EngineInMemory();
     const worker = engine.connect();
-    worker.register('hook', { invocation: { url: 'https://example.org' } });
-    expect(worker.receivedOne('registrationrejected').message).toContain('not in this version of svc');
-    expect(engine.context.functions.get('hook')).toBeUndefined();
+    worker.register('inside', { invocation: { url: 'https://10.0.0.1/' } });
+    expect(worker.receivedOne('registrationrejected').message).toContain('not on the public internet');
+    worker.register('outside', { invocation: { url: 'https://example.org' } });
+    expect(worker.received()).toEqual([]);
+    expect(['inside', 'outside'].map((id) => engine.context.functions.get(id)?.id)).toEqual([undefined, 'outside']);
   });
 });
 

@@ -29,6 +29,7 @@ describe('frames of the binary form', () => {
     const reasons: string[] = [];
     const note = (reason: string): void => void reasons.push(reason);
     new BatchReader().read(frame.view(), {
+      shape: () => {},
       control: () => {
         controls++;
       },
@@ -60,7 +61,7 @@ describe('what a registration may keep', () => {
     const worker = engine.connect();
     worker.register('f', { description: 'x'.repeat(100_000) });
     expect(worker.receivedOne('registrationrejected').message).toBe(
-      'Description, schemas and metadata take 100000 bytes, over the limit of 65536',
+      'Description, schemas, metadata and invocation take 100000 bytes, over the limit of 65536',
     );
   });
 

@@ -143,6 +143,7 @@ function callFromInside(engine: EngineInMemory, functionId: string, settle: () =
     timeoutMs: 1000,
     trigger: undefined,
     from: undefined,
+    rights: undefined,
     caller: { settle },
     ref: '',
   });

@@ -6,13 +6,20 @@ const least = () => 0;
 
 describe('waiting for the next dial', () => {
   test('[W4] the ceiling starts at half a second, doubles with every failure and stays at 15 seconds', () => {
-    const ceilings = [1, 2, 3, 4, 5, 6, 7, 100, 100_000].map((failures) => Math.ceil(redialDelayMs(failures, most)));
+    const ceilings = [1, 2, 3, 4, 5, 6, 7, 100, 100_000].map((failures) =>
+      Math.ceil(redialDelayMs(failures, false, most)),
+    );
     expect(ceilings).toEqual([500, 1000, 2000, 4000, 8000, 15_000, 15_000, 15_000, 15_000]);
   });
 
+  test('[W5] an engine that lets in so many per second is asked again within 4 seconds', () => {
+    const ceilings = [1, 2, 3, 4, 5, 100].map((failures) => Math.ceil(redialDelayMs(failures, true, most)));
+    expect(ceilings).toEqual([500, 1000, 2000, 4000, 4000, 4000]);
+  });
+
   test('[W4] the jitter is full: a wait may be anything from nothing to the ceiling', () => {
-    expect(redialDelayMs(6, least)).toBe(0);
-    expect(redialDelayMs(6, () => 0.5)).toBe(7_500);
+    expect(redialDelayMs(6, false, least)).toBe(0);
+    expect(redialDelayMs(6, false, () => 0.5)).toBe(7_500);
   });
 });
 

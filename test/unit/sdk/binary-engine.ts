@@ -2,14 +2,20 @@
 // with the engine's own writer, and what the worker sends is read with the engine's own reader.
 
 import { depthOf, withDepth } from '../../../src/core/call-depth.ts';
+import { ShapeTable } from '../../../src/core/shape-table.ts';
 import { FLAG } from '../../../src/protocol/binary-layout.ts';
 import { BatchReader, type CallHeader, type ResultHeader } from '../../../src/protocol/binary-read.ts';
 import { MessageBuffer } from '../../../src/protocol/binary-write.ts';
 import { rawJson } from '../../../src/protocol/byte-string.ts';
+import { CompactDecoder } from '../../../src/protocol/compact-decode.ts';
+import { nodeText } from '../../../src/protocol/node-text.ts';
 import { Payload } from '../../../src/protocol/payload.ts';
 
 /** A frame as the JSON form has it. */
 export type JsonFrame = Readonly<Record<string, unknown>>;
+
+type ReadText = (start: number, end: number) => string;
+type ReadPayload = (flags: number, start: number, end: number) => unknown;
 
 /** Part of the id of every call this engine hands out, to be given back with its result. */
 const GENERATION = 4_000_000_001;
@@ -18,12 +24,18 @@ export class BinaryEngine {
   readonly #reader = new BatchReader();
   readonly #namesOfWorker: string[] = [];
   readonly #ownNumbers = new Map<string, number>();
+  readonly #shapes = new ShapeTable();
+  readonly #decoder = new CompactDecoder(nodeText, (number) => this.#shapes.shape(number));
+  /** Shapes that the worker asked for, to be told with the next message. */
+  #asked: number[] = [];
   /** Ids of calls, each at its slot. */
   readonly #ids: string[] = [];
 
   /** Many frames as one message. */
   write(frames: readonly JsonFrame[]): Buffer {
     const messages = new MessageBuffer();
+    for (const number of this.#asked) messages.shape(number, this.#shapes.keyList(number) ?? '');
+    this.#asked = [];
     for (const frame of frames) this.#writeFrame(frame, messages);
     return Buffer.from(messages.view());
   }
@@ -32,6 +44,10 @@ export class BinaryEngine {
   read(bytes: Buffer): JsonFrame[] {
     const frames: JsonFrame[] = [];
     const text = (start: number, end: number): string => bytes.toString('utf8', start, end);
+    const payload = (flags: number, start: number, end: number): unknown => {
+      if ((flags & FLAG.compact) !== 0) return this.#decoder.decode(bytes, start, end);
+      return (flags & FLAG.payload) === 0 ? undefined : JSON.parse(text(start, end));
+    };
     const refuse = (reason: string): void => {
       throw new Error(`the engine would refuse a message of the worker: ${reason}`);
     };
@@ -40,8 +56,13 @@ export class BinaryEngine {
       name: (number: number, start: number, end: number) => {
         this.#namesOfWorker[number] = text(start, end);
       },
-      call: (header: Readonly<CallHeader>) => void frames.push(this.#readCall(header, text)),
-      result: (header: Readonly<ResultHeader>) => void frames.push(this.#readResult(header, text)),
+      shape: (start: number, end: number) => {
+        const number = this.#shapes.numberOf(text(start, end)) ?? -1;
+        if (number < 0) refuse(`shape ${text(start, end)}`);
+        this.#asked.push(number);
+      },
+      call: (header: Readonly<CallHeader>) => void frames.push(this.#readCall(header, text, payload)),
+      result: (header: Readonly<ResultHeader>) => void frames.push(this.#readResult(header, payload)),
       refuse,
       refuseCall: (_idLow: number, _isVoid: boolean, reason: string) => refuse(reason),
       refuseResult: (_idLow: number, _idHigh: number, reason: string) => refuse(reason),
@@ -82,7 +103,7 @@ export class BinaryEngine {
     return number;
   }
 
-  #readCall(header: Readonly<CallHeader>, text: (start: number, end: number) => string): JsonFrame {
+  #readCall(header: Readonly<CallHeader>, text: ReadText, payload: ReadPayload): JsonFrame {
     const { flags, depth } = header;
     const functionId = this.#namesOfWorker[header.functionNumber];
     if (functionId === undefined) throw new Error(`the worker never named function ${header.functionNumber}`);
@@ -99,16 +120,18 @@ export class BinaryEngine {
       traceparent: part(FLAG.traceparent, header.traceparentStart + 4, header.traceparentEnd),
       baggage: depth === 0 ? baggage : withDepth(baggage, depth),
       metadata: parsed(part(FLAG.metadata, header.metadataStart + 4, header.metadataEnd)),
-      data: parsed(part(FLAG.payload, header.payloadStart, header.payloadEnd)),
+      data: payload(flags, header.payloadStart, header.payloadEnd),
     });
   }
 
-  #readResult(header: Readonly<ResultHeader>, text: (start: number, end: number) => string): JsonFrame {
-    if (header.idHigh !== GENERATION) throw new Error(`the worker answered a call of generation ${header.idHigh}`);
-    const hasPayload = (header.flags & FLAG.payload) !== 0;
-    const payload = parsed(hasPayload ? text(header.payloadStart, header.payloadEnd) : undefined);
-    const field = (header.flags & FLAG.isError) === 0 ? 'result' : 'error';
-    return withoutAbsent({ type: 'invocationresult', invocation_id: this.#ids[header.idLow], [field]: payload });
+  #readResult(
+    { flags, idLow, idHigh, payloadStart, payloadEnd }: Readonly<ResultHeader>,
+    payload: ReadPayload,
+  ): JsonFrame {
+    if (idHigh !== GENERATION) throw new Error(`the worker answered a call of generation ${idHigh}`);
+    const field = (flags & FLAG.isError) === 0 ? 'result' : 'error';
+    const value = payload(flags, payloadStart, payloadEnd);
+    return withoutAbsent({ type: 'invocationresult', invocation_id: this.#ids[idLow], [field]: value });
   }
 }
 

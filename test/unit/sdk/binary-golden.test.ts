@@ -8,6 +8,7 @@ import { FLAG } from '../../../src/protocol/binary-layout.ts';
 import { BatchReader, type CallHeader, type ResultHeader } from '../../../src/protocol/binary-read.ts';
 import { MessageBuffer } from '../../../src/protocol/binary-write.ts';
 import { asByteString, asRawJson, textToByteString } from '../../../src/protocol/byte-string.ts';
+import { CompactEncoder } from '../../../src/protocol/compact-encode.ts';
 import { Payload } from '../../../src/protocol/payload.ts';
 import { BinaryReader } from '../../../src/sdk/binary-reader.ts';
 import { BinaryWriter } from '../../../src/sdk/binary-writer.ts';
@@ -57,6 +58,7 @@ interface GoldenResult {
 
 const controls = load<GoldenText>('control');
 const names = load<GoldenName>('name');
+const shapes = load<GoldenName>('shape');
 const calls = load<GoldenCall>('call');
 const results = load<GoldenResult>('result');
 
@@ -67,6 +69,10 @@ describe('the SDK writes', () => {
 
   test.each(names.fromWorker)('[wire 2.3] NAME: $case', ({ number, text, hex }) => {
     expect(written((writer) => writer.name(number, text))).toBe(hex);
+  });
+
+  test.each(shapes.fromWorker)('[wire 2.4] SHAPE: $case', ({ text, hex }) => {
+    expect(written((writer) => writer.shape(text))).toBe(hex);
   });
 
   test.each(calls.fromWorker)('[wire 2.3] CALL: $case', (one) => {
@@ -98,6 +104,10 @@ describe('the engine reads what the SDK writes', () => {
     expect(readByEngine(hex)).toEqual([{ number, text }]);
   });
 
+  test.each(shapes.fromWorker)('[wire 2.4] SHAPE: $case', ({ text, hex }) => {
+    expect(readByEngine(hex)).toEqual([{ keyList: text }]);
+  });
+
   test.each(calls.fromWorker)('[wire 2.3] CALL: $case', ({ case: _case, hex, ...call }) => {
     expect(readByEngine(hex)).toEqual([call]);
   });
@@ -114,6 +124,10 @@ describe('the engine writes', () => {
 
   test.each(names.toWorker)('[wire 2.3] NAME: $case', ({ number, text, hex }) => {
     expect(writtenByEngine((messages) => messages.name(number, text))).toBe(hex);
+  });
+
+  test.each(shapes.toWorker)('[wire 2.4] SHAPE: $case', ({ number, text, hex }) => {
+    expect(writtenByEngine((messages) => messages.shape(number, text))).toBe(hex);
   });
 
   test.each(calls.toWorker)('[wire 2.3] CALL: $case', (one) => {
@@ -146,6 +160,21 @@ describe('the SDK reads what the engine writes', () => {
     expect(readBySdk(hex + call.toString('hex')).heard).toMatchObject([['call', { functionId: text }, null]]);
   });
 
+  test.each(shapes.toWorker)('[wire 2.4] SHAPE: $case', ({ number, text, hex }) => {
+    const object = Object.fromEntries(JSON.parse(text).map((key: string, at: number) => [key, at]));
+    const items = Buffer.from([0x80, 0, 1, number & 0xff, number >> 8, 3, 0, 0, 0, 1]);
+    const result = Buffer.alloc(16);
+    result.writeUInt32LE(12 + items.length);
+    result[4] = 4;
+    result[5] = 32 + 128;
+    const encoder = new CompactEncoder(nodeMemory, () => {});
+    const receiver = new RecordingReceiver();
+    new BinaryReader(nodeMemory, encoder).read(Buffer.concat([Buffer.from(hex, 'hex'), result, items]), receiver);
+    expect(receiver.heard).toEqual([['result', 0, object]]);
+    expect(encoder.encode(object)?.length, 'and it is used for what is sent').toBe(items.length);
+    expect(readBySdk(hex).heard, 'only where it was asked for').toMatchObject([['unreadable', expect.anything()]]);
+  });
+
   test.each(calls.toWorker)('[wire 2.3] CALL: $case', (one) => {
     const name = written((writer) => writer.name(one.functionNumber, 'math::add'));
     const call: DeliveredCall = {
@@ -174,11 +203,11 @@ function load<Message>(kind: string): Golden<Message> {
 }
 
 function written(write: (writer: BinaryWriter) => void): string {
-  const writer = new BinaryWriter(nodeMemory);
+  const writer = new BinaryWriter(nodeMemory, undefined);
   write(writer);
   let hex = '';
   const socket = new FakeSocket(
-    { url: 'ws://x', subprotocols: [], headers: {}, messageBytesMax: 1 },
+    { purpose: 'worker', url: 'ws://x', subprotocols: [], headers: {}, messageBytesMax: 1 },
     { onMessage() {}, onAlive() {}, onClose() {} },
   );
   socket.sendBytes = (memory, start, end) => {
@@ -197,7 +226,7 @@ function writtenByEngine(write: (messages: MessageBuffer) => void): string {
 
 function readBySdk(hex: string): RecordingReceiver {
   const receiver = new RecordingReceiver();
-  new BinaryReader(nodeMemory).read(Buffer.from(hex, 'hex'), receiver);
+  new BinaryReader(nodeMemory, undefined).read(Buffer.from(hex, 'hex'), receiver);
   return receiver;
 }
 
@@ -206,6 +235,7 @@ function readByEngine(hex: string): object[] {
   const heard: object[] = [];
   const text = (start: number, end: number): string => bytes.toString('utf8', start, end);
   const visitor = {
+    shape: (start: number, end: number) => void heard.push({ keyList: text(start, end) }),
     control: (start: number, end: number) => void heard.push({ text: text(start, end) }),
     name: (number: number, start: number, end: number) => void heard.push({ number, text: text(start, end) }),
     call: (header: Readonly<CallHeader>) => void heard.push(readCall(header, text)),

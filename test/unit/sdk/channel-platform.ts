@@ -5,8 +5,10 @@ import { ChannelReader } from '../../../src/sdk/channel-reader.ts';
 import type { ChannelRef } from '../../../src/sdk/channel-ref.ts';
 import { ChannelWriter } from '../../../src/sdk/channel-writer.ts';
 import { Channels } from '../../../src/sdk/channels.ts';
+import { nodeMemory } from '../../../src/sdk/memory-node.ts';
 import { resolveSettings } from '../../../src/sdk/options.ts';
 import type { PlatformSocket, SocketClosure, SocketEvents, SocketRequest } from '../../../src/sdk/platform.ts';
+import { watchMemory } from '../../../src/sdk/watched-memory.ts';
 import type { PeerFrame } from '../../support/channel-ends.ts';
 import { FakePlatform } from '../../support/fake-platform.ts';
 
@@ -78,7 +80,10 @@ export class ChannelPlatform extends FakePlatform {
 
   constructor(url = 'ws://127.0.0.1:49134') {
     super();
-    this.channels = new Channels(this, resolveSettings(url, { frame_bytes_max: 100_000 }, this));
+    this.channels = new Channels(
+      this,
+      resolveSettings(url, { frame_bytes_max: 100_000 }, this, { headers: {}, subprotocols: [] }),
+    );
   }
 
   override openSocket(request: SocketRequest, events: SocketEvents): PlatformSocket {
@@ -110,7 +115,9 @@ export class ChannelPlatform extends FakePlatform {
   revive(value: unknown): unknown {
     const text = JSON.stringify(value);
     const bytes = Buffer.from(text);
-    return this.channels.revive(JSON.parse(this.channels.watchedPlatform.memory.read(bytes, 0, bytes.length)));
+    return this.channels.revive(
+      JSON.parse(watchMemory(nodeMemory, this.channels.noteReference).read(bytes, 0, bytes.length)),
+    );
   }
 }
 

@@ -3,6 +3,8 @@ import { ChannelReader } from '../../../src/sdk/channel-reader.ts';
 import { replaceRefs } from '../../../src/sdk/channel-ref.ts';
 import { ChannelWriter } from '../../../src/sdk/channel-writer.ts';
 import { Fifo } from '../../../src/sdk/fifo.ts';
+import { nodeMemory } from '../../../src/sdk/memory-node.ts';
+import { watchMemory } from '../../../src/sdk/watched-memory.ts';
 import { forEachSeed, type SeededRandom } from '../../support/seeded-random.ts';
 import { ChannelPlatform, newRef } from './channel-platform.ts';
 
@@ -31,6 +33,12 @@ describe('references in what was received', () => {
     expect(replaced).toBeGreaterThan(50);
   });
 
+  test('[CH6] [fault 33] A stranger who nests without end does not end the process', () => {
+    const depth = 200_000;
+    const text = `${'{"channel_id":1,"a":['.repeat(depth)}1${']}'.repeat(depth)}`;
+    expect(() => replaceRefs(JSON.parse(text), () => ({}))).not.toThrow();
+  });
+
   test('[CH6] A value is searched only if the text it was read from holds a reference', () => {
     const platform = new ChannelPlatform();
     const untouchable = new Proxy(
@@ -41,7 +49,7 @@ describe('references in what was received', () => {
         },
       },
     );
-    const { memory } = platform.channels.watchedPlatform;
+    const memory = watchMemory(nodeMemory, platform.channels.noteReference);
     const read = (text: string) => memory.read(Buffer.from(text), 0, Buffer.byteLength(text));
     expect(read('{"é":1}')).toBe('{"é":1}');
     expect(platform.channels.revive(untouchable)).toBe(untouchable);

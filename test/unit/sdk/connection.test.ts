@@ -23,7 +23,7 @@ describe('connecting', () => {
     const { platform, svc, events } = setUp({ token: 'secret-token', headers: { 'x-own': '1' } });
     expect(platform.socket.request).toMatchObject({
       url: 'ws://engine.test:49134',
-      subprotocols: ['svc.msgpack.v1', 'svc.json.v1'],
+      subprotocols: ['svc.compact.v1', 'svc.msgpack.v1', 'svc.json.v1'],
       headers: { 'x-own': '1', Authorization: 'Bearer secret-token' },
     });
     expect(svc.state_of_connection).toBe('connecting');
@@ -38,7 +38,7 @@ describe('connecting', () => {
   });
 
   test('[SDK-7] the worker announces what it is before anything else, in one write with the rest', async () => {
-    const { platform, svc } = setUp({ worker_name: 'orders', description: 'Takes orders' });
+    const { platform, svc } = setUp({ worker_name: 'orders', description: 'Takes orders', max_in_flight: 8 });
     svc.registerFunction('orders::create', () => 1);
     const socket = await platform.connect();
     expect(socket.writes).toBe(1);
@@ -55,6 +55,7 @@ describe('connecting', () => {
         description: 'Takes orders',
         os: 'fake 1.0 (test)',
         pid: 1,
+        max_in_flight: 8,
       },
     });
     expect(rest.map(({ type }) => type)).toEqual(['registerfunction']);
@@ -86,6 +87,7 @@ describe('connecting', () => {
     expect(make('ws://x', { headers: { ok: 'a\nb' } })).toThrow("headers: 'ok'");
     expect(make('ws://x', { timeout_ms: 0 })).toThrow('timeout_ms: 0, expected a whole number from 1 to 3600000');
     expect(make('ws://x', { drain_timeout_ms: -1 })).toThrow('drain_timeout_ms: -1');
+    expect(make('ws://x', { max_in_flight: 0 })).toThrow('max_in_flight: 0, expected a whole number from 1 to 65536');
     platform.wire = 'xml';
     expect(make('ws://x', {})).toThrow('SVC_WIRE: "xml", expected binary or json');
     expect(platform.sockets).toEqual([]);
@@ -100,21 +102,22 @@ describe('the form of the wire', () => {
       createWorker('ws://engine.test:49134', { wire }, platform);
       return platform.socket.request.subprotocols;
     };
-    const both = ['svc.msgpack.v1', 'svc.json.v1'];
-    expect(offered(undefined)).toEqual(both);
-    expect(offered('binary')).toEqual(both);
+    const all = ['svc.compact.v1', 'svc.msgpack.v1', 'svc.json.v1'];
+    expect(offered(undefined)).toEqual(all);
+    expect(offered('binary')).toEqual(all);
     expect(offered('json')).toEqual(['svc.json.v1']);
     expect(offered(undefined, 'json')).toEqual(['svc.json.v1']);
-    expect(offered('json', 'binary')).toEqual(both);
+    expect(offered('json', 'binary')).toEqual(all);
   });
 
   test('[SDK-7] is the one the engine selects, on every connection anew', async () => {
     const { platform, svc } = setUp({ announce: false });
     const echo = svc.registerFunction('own::echo', (value: unknown) => value);
     for (const [form, next, others] of [
-      ['svc.msgpack.v1', 'svc.json.v1', 1],
+      ['svc.compact.v1', 'svc.json.v1', 1],
       ['svc.json.v1', 'svc.msgpack.v1', 2],
-      ['svc.msgpack.v1', 'svc.msgpack.v1', 2],
+      ['svc.msgpack.v1', 'svc.compact.v1', 2],
+      ['svc.compact.v1', 'svc.compact.v1', 2],
     ] as const) {
       const socket = await platform.connect(`w-${form}`);
       expect(socket.subprotocol).toBe(form);

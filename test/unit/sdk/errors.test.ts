@@ -114,4 +114,15 @@ describe('errors to the wire', () => {
     );
     expect(messages).toEqual(['text', '5', 'null', 'undefined', '{"reason":"x"}', '5', '[object Object]']);
   });
+
+  test('[fault 33] an error that cannot be put into words is one all the same, in both directions', () => {
+    const deep: unknown = JSON.parse('['.repeat(200_000) + ']'.repeat(200_000));
+    for (const value of [deep, Object.assign(Object.create(null), { big: 5n })]) {
+      expect(errorFromAnswer(value, 'a::b', undefined)).toMatchObject({ code: 'UNKNOWN' });
+      expect(errorToAnswer(value)).toMatchObject({
+        code: 'invocation_failed',
+        message: expect.stringMatching(/^\[obj/),
+      });
+    }
+  });
 });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { compileJsonSchema, type JsonSchema } from '../../../src/sdk/json-schema.ts';
-import { describeIssues } from '../../../src/sdk/schema.ts';
+import { describeIssues } from '../../../src/sdk/value-check.ts';
 
 /** What is wrong with the value, or nothing. */
 const problems = (schema: JsonSchema, value: unknown) => describeIssues(compileJsonSchema(schema)(value));

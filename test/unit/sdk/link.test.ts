@@ -7,9 +7,15 @@ import { deliveredCall, encoded, madeCall } from './made-calls.ts';
 function setUp() {
   const clock = new FakeClock();
   const events = { onMessage() {}, onAlive() {}, onClose() {} };
-  const request = { url: 'ws://x', subprotocols: ['svc.json.v1'], headers: {}, messageBytesMax: 1 };
+  const request = {
+    purpose: 'worker' as const,
+    url: 'ws://x',
+    subprotocols: ['svc.json.v1'],
+    headers: {},
+    messageBytesMax: 1,
+  };
   const socket = new FakeSocket(request, events);
-  const link = new Link({ workerId: 'w-1', socket, wire: new JsonWire(socket), clock, frameBytesMax: 2_000 });
+  const link = new Link({ workerId: 'w-1', socket, wire: new JsonWire(socket, () => {}), clock, frameBytesMax: 2_000 });
   return { clock, socket, link };
 }
 

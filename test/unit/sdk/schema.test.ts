@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { compileCheck, describeIssues, jsonSchemaOf } from '../../../src/sdk/schema.ts';
+import { jsonSchemaOf } from '../../../src/sdk/schema.ts';
 import type { StandardSchema } from '../../../src/sdk/standard-schema.ts';
+import { compileCheck, describeIssues } from '../../../src/sdk/value-check.ts';
 
 const trimmed: StandardSchema<string> = {
   '~standard': {

@@ -21,7 +21,7 @@ interface Options {
 
 function setUp({ frameBytesMax = 16 * 1024 * 1024, keepsMemory = false }: Options = {}) {
   const socket = new FakeSocket(
-    { url: 'ws://x', subprotocols: ['svc.msgpack.v1'], headers: {}, messageBytesMax: 1 },
+    { purpose: 'worker', url: 'ws://x', subprotocols: ['svc.msgpack.v1'], headers: {}, messageBytesMax: 1 },
     { onMessage() {}, onAlive() {}, onClose() {} },
   );
   const engine = new BinaryEngine();
@@ -33,7 +33,7 @@ function setUp({ frameBytesMax = 16 * 1024 * 1024, keepsMemory = false }: Option
     if (!keepsMemory) memory.fill(0xee);
     return !keepsMemory;
   };
-  const wire = new BinaryWire(socket, nodeMemory, frameBytesMax);
+  const wire = new BinaryWire(socket, nodeMemory, frameBytesMax, false);
   const receiver = new RecordingReceiver();
   const frames = (): JsonFrame[] => sent.flatMap((bytes) => engine.read(bytes));
   return { wire, sent, frames, receiver };
@@ -218,21 +218,29 @@ describe('a batch of the engine that is malformed', () => {
     return receiver.heard;
   }
 
-  test('[SDK-7] loses only the message that cannot be read', () => {
+  test('[SDK-7] loses only the message whose content cannot be read', () => {
     const bad: [write: (messages: MessageBuffer) => void, spoil: (message: Buffer) => void][] = [
-      [(messages) => messages.control(good), (message) => message.writeUInt8(99, 4)],
-      [(messages) => messages.control(good), (message) => message.writeUInt8(0, 4)],
       [(messages) => messages.control(good), (message) => message.fill('x', 8)],
       [(messages) => messages.control(good), (message) => message.fill(0xff, 8)],
       [(messages) => messages.control(rawJson({ type: 'invokefunction' })), () => {}],
       [(messages) => messages.control(rawJson({ type: 'ping' }).slice(0, 0) as typeof good), () => {}],
+    ];
+    for (const [write, spoil] of bad) {
+      expect(heardAround(write, spoil).map(([kind]) => kind)).toEqual(['frame', 'unreadable', 'frame']);
+    }
+  });
+
+  test('[SDK-7] is lost from the message on whose header does not hold', () => {
+    const bad: [write: (messages: MessageBuffer) => void, spoil: (message: Buffer) => void][] = [
+      [(messages) => messages.control(good), (message) => message.writeUInt8(99, 4)],
+      [(messages) => messages.control(good), (message) => message.writeUInt8(0, 4)],
       [(messages) => messages.control(rawJson(1)), (message) => message.writeUInt8(2, 4)],
       [(messages) => messages.control(rawJson(1)), (message) => message.writeUInt8(3, 4)],
       [(messages) => messages.control(rawJson(1)), (message) => message.writeUInt8(4, 4)],
       [(messages) => messages.name(5, 'x'), (message) => message.writeUInt32LE(NAMES_MAX, 8)],
     ];
     for (const [write, spoil] of bad) {
-      expect(heardAround(write, spoil).map(([kind]) => kind)).toEqual(['frame', 'unreadable', 'frame']);
+      expect(heardAround(write, spoil).map(([kind]) => kind)).toEqual(['frame', 'unreadable']);
     }
   });
 
@@ -255,22 +263,20 @@ describe('a batch of the engine that is malformed', () => {
   test('[I1] still answers a call whose payload or sections cannot be read', () => {
     const withName = (messages: MessageBuffer): void => messages.name(0, 'a::b');
     const payload = Payload.ofText(rawJson({ x: 1 }));
-    const bad: [call: Parameters<MessageBuffer['call']>[0], spoil: (message: Buffer) => void][] = [
-      [engineCall({ payload }), (message) => message.fill('x', 16 + 24)],
-      [engineCall({ metadata: payload }), (message) => message.writeUInt32LE(1_000_000, 16 + 24)],
-      [engineCall({ metadata: payload }), (message) => message.fill('x', 16 + 28)],
-      [engineCall({ extra: rawJson({}), payload }), (message) => message.writeUInt32LE(3, 16 + 24)],
+    const brokenCall = ['broken call', { idLow: 5, idHigh: 6, functionId: 'a::b' }, { code: 'BAD_REQUEST' }];
+    const next = ['frame', {}];
+    const bad: [call: Parameters<MessageBuffer['call']>[0], spoil: (message: Buffer) => void, behind: unknown[]][] = [
+      [engineCall({ payload }), (message) => message.fill('x', 16 + 24), [next]],
+      [engineCall({ metadata: payload }), (message) => message.fill('x', 16 + 28), [next]],
+      [engineCall({ extra: rawJson({}), payload }), (message) => message.writeUInt32LE(3, 16 + 24), [next]],
+      [engineCall({ metadata: payload }), (message) => message.writeUInt32LE(1_000_000, 16 + 24), []],
     ];
-    for (const [call, spoil] of bad) {
+    for (const [call, spoil, behind] of bad) {
       const heard = heardAround((messages) => {
         withName(messages);
         messages.call(call);
       }, spoil);
-      expect(heard).toMatchObject([
-        ['frame', {}],
-        ['broken call', { idLow: 5, idHigh: 6, functionId: 'a::b' }, { code: 'BAD_REQUEST' }],
-        ['frame', {}],
-      ]);
+      expect(heard).toMatchObject([next, brokenCall, ...behind]);
     }
   });
 

@@ -7,12 +7,12 @@ import { RecordingReceiver } from './recording-receiver.ts';
 
 function setUp() {
   const socket = new FakeSocket(
-    { url: 'ws://x', subprotocols: ['svc.json.v1'], headers: {}, messageBytesMax: 1 },
+    { purpose: 'worker', url: 'ws://x', subprotocols: ['svc.json.v1'], headers: {}, messageBytesMax: 1 },
     { onMessage() {}, onAlive() {}, onClose() {} },
   );
   const sent: string[] = [];
   socket.sendTexts = (texts) => void sent.push(...texts);
-  return { wire: new JsonWire(socket), sent };
+  return { wire: new JsonWire(socket, () => {}), sent };
 }
 
 function written(add: (wire: JsonWire) => void): string {

@@ -1,0 +1,12 @@
+// Fastify as a single process: no hop, the handler beside the server.
+
+import fastify from 'fastify';
+import { answerReady } from '../support/part.ts';
+
+const app = fastify({ logger: false });
+app.get('/users/:id', (request) => {
+  const { id } = Object(request.params);
+  return { id, name: 'Ada' };
+});
+const url = await app.listen({ host: '127.0.0.1', port: 0 });
+answerReady(async () => ({ url }));

@@ -1,0 +1,14 @@
+// Behind the gateway: answers what NATS brings.
+
+import { connect } from '@nats-io/transport-node';
+import { answerReady } from '../support/part.ts';
+
+const connection = await connect({ servers: process.argv[2] ?? '', noAsyncTraces: true });
+connection.subscribe('users.get', {
+  callback(_error, message) {
+    const { params } = Object(message.json());
+    message.respond(JSON.stringify({ id: params.id, name: 'Ada' }));
+  },
+});
+await connection.flush();
+answerReady(async () => ({}));

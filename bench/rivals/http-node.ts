@@ -1,0 +1,17 @@
+// node:http as a single process, with the least that such a handler needs.
+
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { answerReady } from '../support/part.ts';
+
+const server = createServer((request, response) => {
+  const id = (request.url ?? '').slice('/users/'.length);
+  const body = JSON.stringify({ id, name: 'Ada' });
+  response.writeHead(200, { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) });
+  response.end(body);
+});
+server.listen(0, '127.0.0.1');
+await once(server, 'listening');
+const { port } = server.address() as AddressInfo;
+answerReady(async () => ({ url: `http://127.0.0.1:${port}` }));

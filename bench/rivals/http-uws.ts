@@ -1,0 +1,16 @@
+// Bare uWebSockets.js: the floor that the engine's HTTP port stands on.
+
+import { loadUws } from '../../dist/src/transport/uws-library.js';
+import { answerReady } from '../support/part.ts';
+
+const uws = loadUws();
+if (uws instanceof Error) throw uws;
+const app = uws.App();
+app.any('/*', (response, request) => {
+  const body = JSON.stringify({ id: request.getUrl().slice('/users/'.length), name: 'Ada' });
+  response.cork(() => void response.writeHeader('content-type', 'application/json').end(body, false));
+});
+const token = await new Promise<unknown>((resolve) => {
+  app.listen('127.0.0.1', 0, uws.LIBUS_LISTEN_EXCLUSIVE_PORT, resolve);
+});
+answerReady(async () => ({ url: `http://127.0.0.1:${uws.us_socket_local_port(token)}` }));

@@ -1,0 +1,26 @@
+// The worker behind the engine's HTTP port. `routes`: how many others there are beside the one that is measured.
+
+import { type HttpRequest, http, registerWorker } from 'svc-sdk';
+import { answerReady } from './part.ts';
+
+const [url = '', routes = '1'] = process.argv.slice(2);
+const svc = registerWorker(url, { worker_name: 'users' });
+const show = svc.registerFunction('users::get', ({ path_params }: HttpRequest) => ({
+  body: { id: path_params.id, name: 'Ada' },
+}));
+// A connection may bind 5 000 triggers.
+const others = Math.ceil((Number(routes) - 1) / 4_000);
+for (let worker = 0; worker < others; worker++) {
+  const crowd = registerWorker(url, { worker_name: `crowd-${worker}` });
+  const left = Math.min(4_000, Number(routes) - 1 - worker * 4_000);
+  for (let route = 0; route < left; route++) {
+    const path = route % 2 === 0 ? `/crowd-${worker}/${route}/:id` : `/users/${worker}-${route}/orders/:order`;
+    crowd.registerTrigger({ ...http('GET', path), function_id: 'users::get' });
+  }
+  await crowd.ready();
+}
+const bound = svc.registerTrigger({ ...http('GET', '/users/:id'), function_id: show });
+answerReady(async () => {
+  await bound.ready();
+  return {};
+});

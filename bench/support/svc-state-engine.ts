@@ -1,0 +1,17 @@
+// The server part: an engine with state in the folder that it is given.
+
+import { loadConfig } from '../../dist/src/config/load.js';
+import { declareModules, startEngine } from '../../dist/src/engine.js';
+import { answerReady } from './part.ts';
+
+const folder = process.argv[2];
+const text = `workers:
+  - {name: svc-worker-manager, config: {port: 0}}
+  - {name: svc-state, config: {adapter: {name: kv, config: {file_path: ${folder}}}}}`;
+const begunMs = performance.now();
+const loaded = loadConfig({ text, file: 'bench.yaml', env: {}, ...declareModules() });
+if (!loaded.ok) throw new Error(JSON.stringify(loaded.problems));
+const silent = { debug() {}, info() {}, warn() {}, error() {} };
+const engine = await startEngine({ config: loaded.config, threads: 2, logger: silent });
+const readyMs = performance.now() - begunMs;
+answerReady(async () => ({ url: engine.listeners[0]?.address, readyMs }));

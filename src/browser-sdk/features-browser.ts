@@ -1,0 +1,100 @@
+// JSON on the wire and a timer for each deadline from the start; handlers, schemas, channels and streams when they are
+// used.
+
+import { SUBPROTOCOL_JSON } from '../protocol/subprotocols.ts';
+import type { CalledSide } from '../sdk/called-side.ts';
+import type { Deadline, Deadlines } from '../sdk/deadline-wheel.ts';
+import type { Called, Features } from '../sdk/features.ts';
+import type { IncomingCallsParts } from '../sdk/incoming-calls.ts';
+import type { PlatformClock } from '../sdk/platform.ts';
+import type { Registrations } from '../sdk/registrations.ts';
+import { JsonWire } from '../sdk/wire-json.ts';
+import { LateChannels } from './late-channels.ts';
+import { type LateParts, loadPart } from './late-parts.ts';
+import { createLateQueue } from './late-queue.ts';
+import { createLateState } from './late-state.ts';
+import { LateStreams } from './late-streams.ts';
+
+export function createFeatures(parts: LateParts): Features {
+  return {
+    dialFacts: () => ({ headers: {}, subprotocols: [SUBPROTOCOL_JSON] }),
+    openWire: (socket, _frameBytesMax, noteReference) => new JsonWire(socket, noteReference),
+    createDeadlines: (clock) => new Timers(clock),
+    callWithRetry: async (...call) => (await loadPart(() => import('../sdk/retry.ts'))).callWithRetry(...call),
+    checkHandler(run, schemas) {
+      if (schemas.input === undefined && schemas.output === undefined) return run;
+      const checked = loadPart(async () => (await import('../sdk/checked-handler.ts')).checkHandler(run, schemas));
+      // Whoever calls is told; there may be nobody.
+      checked.catch((error) => schemas.warn?.(`${schemas.functionId}: ${error}`));
+      return async (payload, invocation) => (await checked)(payload, invocation);
+    },
+    createCalled: (calls, registrations) => new LateCalled(parts, calls, registrations),
+    createChannels: (platform, settings) => new LateChannels(parts, platform, settings),
+    createState: createLateState,
+    createQueue: createLateQueue,
+    createStreams: (streams) => new LateStreams(streams),
+    async drain(ending) {
+      try {
+        await (await import('../sdk/shutdown.ts')).drain(ending);
+      } catch {
+        // The end must not wait for code that cannot be had.
+        ending.withdraw();
+      }
+    },
+    endOnSignals: () => () => {},
+  };
+}
+
+class LateCalled implements Called {
+  side: CalledSide | undefined;
+  readonly #parts: LateParts;
+  readonly #calls: IncomingCallsParts;
+  readonly #registrations: Registrations;
+  #isExpected = false;
+
+  constructor(parts: LateParts, calls: IncomingCallsParts, registrations: Registrations) {
+    this.#parts = parts;
+    this.#calls = calls;
+    this.#registrations = registrations;
+  }
+
+  expect(): void {
+    if (this.#isExpected) return;
+    this.#isExpected = true;
+    const load = async (): Promise<void> => {
+      const { CalledSide } = await import('../sdk/called-side.ts');
+      this.side = new CalledSide(this.#calls, this.#registrations);
+    };
+    this.#parts.awaitPart(load, (error) => {
+      this.#isExpected = false;
+      this.#calls.settings.log('error', `no function of this page can be called: ${error}`);
+    });
+  }
+}
+
+/** A page has few calls on hand: a timer for each is no matter. */
+class Timers implements Deadlines {
+  readonly #clock: PlatformClock;
+  readonly #cancels = new Map<Deadline, () => void>();
+
+  constructor(clock: PlatformClock) {
+    this.#clock = clock;
+  }
+
+  add(entry: Deadline, delayMs: number): void {
+    const cancel = this.#clock.after(delayMs, () => {
+      this.#cancels.delete(entry);
+      entry.expire();
+    });
+    this.#cancels.set(entry, cancel);
+  }
+
+  addLoosely(entry: Deadline, delayMs: number): void {
+    this.add(entry, delayMs);
+  }
+
+  remove(entry: Deadline): void {
+    this.#cancels.get(entry)?.();
+    this.#cancels.delete(entry);
+  }
+}

@@ -1,0 +1,40 @@
+// Channels of a page: their code is loaded when the first message comes in that may hold a reference.
+
+import type { Channel, Channels } from '../sdk/channels.ts';
+import { SvcError } from '../sdk/errors.ts';
+import type { ChannelsOfWorker } from '../sdk/features.ts';
+import type { Settings } from '../sdk/options.ts';
+import type { Platform } from '../sdk/platform.ts';
+import type { LateParts } from './late-parts.ts';
+
+export class LateChannels implements ChannelsOfWorker {
+  #channels: Channels | undefined;
+
+  constructor(parts: LateParts, platform: Platform, settings: Settings) {
+    const load = async (): Promise<void> => {
+      const { Channels } = await import('../sdk/channels.ts');
+      this.#channels ??= new Channels(platform, settings);
+    };
+    parts.onReference = () => {
+      if (this.#channels !== undefined) return;
+      parts.awaitPart(load, (error) => settings.log('error', `references to channels stay references: ${error}`));
+    };
+  }
+
+  noteReference(): void {
+    this.#channels?.noteReference();
+  }
+
+  revive(value: unknown): unknown {
+    return this.#channels === undefined ? value : this.#channels.revive(value);
+  }
+
+  readCreated(answer: unknown): Channel {
+    if (this.#channels !== undefined) return this.#channels.readCreated(answer);
+    throw new SvcError('UNREACHABLE', 'createChannel: the code for channels could not be loaded');
+  }
+
+  async end(): Promise<void> {
+    await this.#channels?.end();
+  }
+}

@@ -1,0 +1,75 @@
+// `svc.stream(name)` of a page: the same calls, made when the code for them is there.
+
+import { isSvcError } from '../sdk/errors.ts';
+import type { StreamsOfWorker } from '../sdk/features.ts';
+import type { StreamHandlers, StreamSubscription } from '../sdk/stream-subscription.ts';
+import type { StreamGroup, Streams, StreamsParts, SvcStream } from '../sdk/streams.ts';
+import { loadPart } from './late-parts.ts';
+
+export class LateStreams implements StreamsOfWorker {
+  readonly #parts: StreamsParts;
+  #streams: Promise<Streams> | undefined;
+
+  constructor(parts: StreamsParts) {
+    this.#parts = parts;
+  }
+
+  stream(name: string): SvcStream {
+    const stream = async (): Promise<SvcStream> => (await this.#load()).stream(name);
+    return {
+      group: <T>(groupId: string) => lateGroup<T>(async () => (await stream()).group<T>(groupId)),
+      groups: async () => (await stream()).groups(),
+    };
+  }
+
+  closeAll(): void {
+    this.#streams?.then((streams) => streams.closeAll(), nothing);
+  }
+
+  #load(): Promise<Streams> {
+    this.#streams ??= loadPart(async () => new (await import('../sdk/streams.ts')).Streams(this.#parts));
+    return this.#streams;
+  }
+}
+
+function lateGroup<T>(group: () => Promise<StreamGroup<T>>): StreamGroup<T> {
+  return {
+    set: async (itemId, data) => (await group()).set(itemId, data),
+    get: async (itemId) => (await group()).get(itemId),
+    delete: async (itemId) => (await group()).delete(itemId),
+    update: async (itemId, ops) => (await group()).update(itemId, ops),
+    list: async (page) => (await group()).list(page),
+    send: async (type, data, itemId) => (await group()).send(type, data, itemId),
+    subscribe: (handlers = {}, options) =>
+      new LateSubscription(async () => (await group()).subscribe(handlers, options), handlers),
+  };
+}
+
+class LateSubscription<T> implements StreamSubscription<T> {
+  readonly #begun: Promise<StreamSubscription<T>>;
+  #subscription: StreamSubscription<T> | undefined;
+
+  constructor(begin: () => Promise<StreamSubscription<T>>, { onError }: StreamHandlers<T>) {
+    this.#begun = begin();
+    this.#begun.then(
+      (subscription) => {
+        this.#subscription = subscription;
+      },
+      (error) => isSvcError(error) && onError?.(error),
+    );
+  }
+
+  get items(): ReadonlyMap<string, T> {
+    return this.#subscription?.items ?? new Map();
+  }
+
+  async ready(): Promise<ReadonlyMap<string, T>> {
+    return (await this.#begun).ready();
+  }
+
+  close(): void {
+    this.#begun.then((subscription) => subscription.close(), nothing);
+  }
+}
+
+const nothing = (): void => {};

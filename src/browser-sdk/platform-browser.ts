@@ -1,0 +1,81 @@
+// The SDK in a page or a web worker: what the browser has for clock, chance, sockets and log.
+
+import type { ContextStorage, HostFacts, LogLevel, Platform, SocketEvents } from '../sdk/platform.ts';
+import { utf8Length } from '../sdk/utf8.ts';
+import { BrowserSocket, type GetToken } from './socket-browser.ts';
+
+/** `holdBack` stands between a worker's socket and whoever takes its messages. */
+export function createPlatform(
+  getToken: GetToken | undefined,
+  holdBack: (events: SocketEvents) => SocketEvents,
+): Platform {
+  return {
+    clock: {
+      monotonicMs: () => performance.now(),
+      wallMs: () => Date.now(),
+      after(delayMs, task, kind) {
+        if (kind !== undefined) return afterWithNetwork(delayMs, task);
+        const timer = setTimeout(task, delayMs);
+        return () => clearTimeout(timer);
+      },
+      afterTurn: (task) => queueMicrotask(task),
+    },
+    random: Math.random,
+    uuid,
+    openSocket: (request, events) =>
+      request.purpose === 'worker'
+        ? new BrowserSocket(request, holdBack(events), getToken)
+        : new BrowserSocket(request, events, undefined),
+    setsHeaders: false,
+    memory: { allocate: (bytes) => new Uint8Array(bytes), byteLength: utf8Length },
+    createContextStorage,
+    signals: undefined,
+    writeLog(level: LogLevel, message: string) {
+      // biome-ignore lint/suspicious/noConsole: the one place where a page shows what happens in it.
+      console[level](`svc-browser-sdk: ${message}`);
+    },
+    describeHost: (): HostFacts => ({ runtime: 'browser', name: `browser:${location.host}` }),
+    requestedWire: () => 'json',
+  };
+}
+
+/** A dial: not while the browser knows that there is no network, and at once when there is one again. */
+function afterWithNetwork(delayMs: number, task: () => void): () => void {
+  const run = (): void => {
+    cancel();
+    task();
+  };
+  const timer = setTimeout(() => navigator.onLine && run(), delayMs);
+  const cancel = (): void => {
+    clearTimeout(timer);
+    removeEventListener('online', run);
+  };
+  addEventListener('online', run);
+  return cancel;
+}
+
+/** `crypto.randomUUID` is there for pages served by TLS only. */
+function uuid(): string {
+  const bytes = crypto.getRandomValues(new Uint8Array(16));
+  bytes[6] = ((bytes[6] ?? 0) & 0x0f) | 0x40;
+  bytes[8] = ((bytes[8] ?? 0) & 0x3f) | 0x80;
+  const digits = Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
+  return digits.replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
+}
+
+/** A browser does not follow `await`: the value is there for what a handler calls before its first one. */
+function createContextStorage<T>(): ContextStorage<T> {
+  let current: T | undefined;
+  return {
+    run(value, run, first, second) {
+      const before = current;
+      current = value;
+      try {
+        return run(first, second);
+      } finally {
+        current = before;
+      }
+    },
+    current: () => current,
+  };
+}

@@ -1,0 +1,94 @@
+// A WebSocket of the browser as the SDK wants it.
+//
+// The browser keeps from a page why a dial failed (it may be another site's business), and pings and pongs as well: the
+// worker's connection asks by a message of its own, the others rely on the browser to tell of their end.
+
+import { SUBPROTOCOL_AUTHORIZATION } from '../protocol/subprotocols.ts';
+import type { PlatformSocket, SocketClosure, SocketEvents, SocketRequest } from '../sdk/platform.ts';
+import { encodeFrame } from '../sdk/wire.ts';
+
+export type GetToken = () => string | Promise<string>;
+
+export class BrowserSocket implements PlatformSocket {
+  readonly #request: SocketRequest;
+  readonly #events: SocketEvents;
+  /** Absent while the token is asked for. */
+  #socket: WebSocket | undefined;
+  #isOver = false;
+
+  constructor(request: SocketRequest, events: SocketEvents, getToken: GetToken | undefined) {
+    this.#request = request;
+    this.#events = events;
+    void this.#dial(getToken);
+  }
+
+  get subprotocol(): string {
+    return this.#socket?.protocol ?? '';
+  }
+
+  sendTexts(texts: readonly string[]): void {
+    if (this.#isOpen()) for (const text of texts) this.#socket?.send(text);
+  }
+
+  sendBytes(memory: Uint8Array<ArrayBuffer>, start: number, end: number): boolean {
+    // The browser makes a copy.
+    if (this.#isOpen()) this.#socket?.send(memory.subarray(start, end));
+    return true;
+  }
+
+  ping(): void {
+    if (!this.#isOpen()) return;
+    if (this.#request.purpose === 'worker') this.#socket?.send(encodeFrame({ type: 'ping' }));
+    else this.#events.onAlive();
+  }
+
+  close(code: number, reason: string): void {
+    if (this.#socket === undefined) this.terminate();
+    else this.#socket.close(code, reason);
+  }
+
+  terminate(): void {
+    if (this.#socket === undefined) queueMicrotask(() => this.#end({ code: 1006, reason: '' }));
+    else this.#socket.close();
+  }
+
+  bufferedBytes(): number {
+    return this.#socket?.bufferedAmount ?? 0;
+  }
+
+  async #dial(getToken: GetToken | undefined): Promise<void> {
+    try {
+      const proof = getToken === undefined ? [] : [SUBPROTOCOL_AUTHORIZATION, checkToken(await getToken())];
+      if (this.#isOver) return;
+      this.#listen(new WebSocket(this.#request.url, [...this.#request.subprotocols, ...proof]));
+    } catch (error) {
+      this.#end({ code: 1006, reason: String(error) });
+    }
+  }
+
+  #listen(socket: WebSocket): void {
+    this.#socket = socket;
+    socket.binaryType = 'arraybuffer';
+    socket.onmessage = ({ data }: MessageEvent<string | ArrayBuffer>) =>
+      this.#events.onMessage(typeof data === 'string' ? data : new Uint8Array(data));
+    socket.onclose = ({ code, reason }) => this.#end({ code, reason });
+  }
+
+  #isOpen(): boolean {
+    return this.#socket?.readyState === WebSocket.OPEN;
+  }
+
+  #end(closure: SocketClosure): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.#events.onClose(closure);
+  }
+}
+
+/** What the browser would say of a bad one quotes it. */
+function checkToken(token: string): string {
+  if (SUBPROTOCOL.test(token)) return token;
+  throw new Error("auth gave a token that is empty or holds other than letters, digits and !#$%&'*+.^_`|~-");
+}
+
+const SUBPROTOCOL = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;

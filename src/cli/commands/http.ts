@@ -1,0 +1,149 @@
+import { CALL_TIMEOUT_MS_MAX } from '../../protocol/limits.ts';
+import { readPayload } from '../call-payload.ts';
+import { type Context, defineCommand } from '../command.ts';
+import { stripUnsafe, stripUnsafeLines } from '../display-text.ts';
+import { formatDuration } from '../durations.ts';
+import { EXIT, type ExitCode, exitCodeOfError } from '../exit-codes.ts';
+import { CliFailure, usageFailure } from '../failures.ts';
+import type { FlagTable } from '../flags.ts';
+import { isRecord } from '../records.ts';
+
+const FLAGS = {
+  'http-url': {
+    kind: 'text',
+    placeholder: '<address>',
+    env: 'SVC_HTTP_URL',
+    fallback: 'http://127.0.0.1:3111',
+    help: "Address of the engine's HTTP port.",
+  },
+  payload: {
+    kind: 'text',
+    placeholder: '<json>',
+    help: 'The body as JSON; @file reads a file, - reads stdin.',
+  },
+  header: { kind: 'texts', placeholder: '<name: value>', help: 'A header of the request; may be given several times.' },
+  include: { kind: 'switch', short: 'i', help: 'Print status and headers of the answer before its body.' },
+  timeout: {
+    kind: 'duration',
+    placeholder: '<duration>',
+    fallback: '30s',
+    maxMs: CALL_TIMEOUT_MS_MAX,
+    help: 'How long to wait for the answer.',
+  },
+} as const satisfies FlagTable;
+
+type HttpContext = Context<typeof FLAGS>;
+
+export const http = defineCommand({
+  name: 'http',
+  summary: 'Send a request to an HTTP trigger.',
+  operands: {
+    usage: '<METHOD> <path> [key=value ...]',
+    min: 2,
+    max: Number.POSITIVE_INFINITY,
+    help: 'Pairs build the JSON body; for GET, HEAD and DELETE they become the query.',
+  },
+  details: [
+    'The body of the answer goes to stdout as it is; status, time and id of the request go to stderr. A status from ' +
+      '400 on ends the command with an exit code other than 0.',
+  ],
+  flags: FLAGS,
+  formats: ['table', 'json'],
+  examples: [
+    { line: 'svc http GET /users/42 limit=10', shows: 'Asks for /users/42?limit=10.' },
+    { line: 'svc http POST /orders sku=a1 qty:=2 -i', shows: 'Sends {"sku":"a1","qty":2}; shows status and headers.' },
+  ],
+  exitCodes: [EXIT.failed, EXIT.notFound, EXIT.timedOut, EXIT.unreachable, EXIT.refused],
+  async run(context) {
+    const { flags, output, terminal } = context;
+    const { url, init } = await readRequest(context);
+    const startedMs = terminal.elapsedMs();
+    const response = await send(url, init, flags.timeout);
+    const text = await response.text();
+    const took = formatDuration(terminal.elapsedMs() - startedMs);
+    output.printDocument(documentOf(response, text), shownAnswer(response, text, flags.include));
+    const id = response.headers.get('x-request-id');
+    const mark = response.ok ? output.paintErr.green('✔') : output.paintErr.red('✘');
+    output.note(`${mark} ${response.status}  ${took}${id === null ? '' : `  request=${stripUnsafe(id)}`}`);
+    return exitCodeOf(response.status, text);
+  },
+});
+
+async function readRequest({ flags, operands, terminal }: HttpContext): Promise<{ url: URL; init: RequestInit }> {
+  const [word = '', path = '', ...pairs] = operands;
+  const method = word.toUpperCase();
+  if (!/^[A-Z]+$/.test(method)) throw usageFailure(`'${word}' is no HTTP method.`, 'svc http GET /users/42');
+  const base = flags['http-url'];
+  if (!URL.canParse(base) || !/^https?:/.test(base)) throw usageFailure(`--http-url is no http address: '${base}'`);
+  const url = new URL(path.startsWith('/') ? path : `/${path}`, base);
+  const headers = new Headers(flags.header.map(readHeader));
+  if (['GET', 'HEAD', 'DELETE'].includes(method) && flags.payload === undefined) {
+    addQuery(url, await readPayload(undefined, pairs, terminal));
+    return { url, init: { method, headers } };
+  }
+  if (flags.payload === undefined && pairs.length === 0) return { url, init: { method, headers } };
+  if (!headers.has('content-type')) headers.set('content-type', 'application/json');
+  const body = JSON.stringify(await readPayload(flags.payload, pairs, terminal));
+  return { url, init: { method, headers, body } };
+}
+
+function readHeader(line: string): [string, string] {
+  const colon = line.indexOf(':');
+  if (colon > 0) return [line.slice(0, colon).trim(), line.slice(colon + 1).trim()];
+  throw usageFailure(`--header is '${line}': expected 'Name: value'.`);
+}
+
+function addQuery(url: URL, payload: unknown): void {
+  for (const [name, value] of Object.entries(isRecord(payload) ? payload : {})) {
+    for (const item of Array.isArray(value) ? value : [value]) {
+      url.searchParams.append(name, typeof item === 'string' ? item : JSON.stringify(item));
+    }
+  }
+}
+
+async function send(url: URL, init: RequestInit, timeoutMs: number): Promise<Response> {
+  try {
+    return await fetch(url, { ...init, redirect: 'manual', signal: AbortSignal.timeout(timeoutMs) });
+  } catch (error) {
+    if (error instanceof Error && error.name === 'TimeoutError') {
+      const message = `${url.origin} did not answer within ${formatDuration(timeoutMs)}.`;
+      throw new CliFailure({ code: 'TIMEOUT', message, exitCode: EXIT.timedOut });
+    }
+    throw new CliFailure({
+      code: 'UNREACHABLE',
+      message: `There is no HTTP port at ${url.origin}.`,
+      exitCode: EXIT.unreachable,
+      hint: 'Is svc-http in the configuration of the engine? --http-url or SVC_HTTP_URL say where it listens.',
+    });
+  }
+}
+
+function documentOf(response: Response, text: string) {
+  const headers = Object.fromEntries(response.headers);
+  return { status: response.status, headers, body: parsed(text) };
+}
+
+function shownAnswer(response: Response, text: string, includesHead: boolean): string {
+  const body = stripUnsafeLines(text);
+  if (!includesHead) return body;
+  const lines = [...response.headers].map(([name, value]) => `${name}: ${stripUnsafe(value)}`);
+  return [`HTTP ${response.status} ${response.statusText}`, ...lines, '', body].join('\n');
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    // Not every answer is JSON: a text is itself.
+    return text;
+  }
+}
+
+/** By the code of the engine's error where there is one, otherwise by the status. */
+function exitCodeOf(status: number, text: string): ExitCode {
+  if (status < 400) return EXIT.done;
+  const body = parsed(text);
+  const error = isRecord(body) && isRecord(body.error) ? body.error : undefined;
+  if (typeof error?.code === 'string') return exitCodeOfError(error.code);
+  return status === 404 ? EXIT.notFound : EXIT.failed;
+}

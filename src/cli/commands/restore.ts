@@ -1,0 +1,41 @@
+import { resolve } from 'node:path';
+import { systemClock } from '../../effects/clock.ts';
+import { storeFolders } from '../../store-places.ts';
+import { defineCommand } from '../command.ts';
+import { CONFIG_FLAGS, readConfiguration } from '../configuration.ts';
+import { EXIT } from '../exit-codes.ts';
+import { storeFailure } from '../store-failure.ts';
+
+export const restore = defineCommand({
+  name: 'restore',
+  summary: 'Put the stores of a backup in place of the present ones.',
+  details: [
+    'Stop the engine first. The backup is verified before anything is touched; what is there now is kept beside it ' +
+      'under another name. Clients of streams take a fresh snapshot afterwards.',
+  ],
+  operands: { usage: '<dir>', min: 1, max: 1, help: 'Folder that svc backup made.' },
+  flags: CONFIG_FLAGS,
+  formats: ['table', 'json', 'jsonl'],
+  examples: [
+    { line: 'svc restore /backups/monday', shows: 'Restores the stores of svc-config.yaml from there.' },
+    { line: 'svc restore ../copy --config staging.yaml', shows: 'The same for the stores of another file.' },
+  ],
+  exitCodes: [EXIT.conflict, EXIT.storage, EXIT.configuration],
+  hostsEngine: true,
+  async run({ flags, operands, output, terminal }) {
+    const source = resolve(terminal.cwd, operands[0] ?? '');
+    const { config } = await readConfiguration(flags.config, terminal);
+    const { restore: restoreStores } = await import('../../store/restore.ts');
+    try {
+      const stores = await restoreStores(source, storeFolders(config, terminal.cwd), systemClock.nowMs());
+      const lines = stores.map(({ folder, entries, movedTo }) => {
+        const before = movedTo === undefined ? '' : `; what was there is now ${movedTo}`;
+        return `  ${folder}: ${entries} records${before}`;
+      });
+      output.printDocument({ backup: source, stores }, [`Restored from ${source}:`, ...lines].join('\n'));
+      return EXIT.done;
+    } catch (error) {
+      throw storeFailure(error);
+    }
+  },
+});

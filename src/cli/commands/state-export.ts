@@ -1,0 +1,39 @@
+import { defineCommand } from '../command.ts';
+import { withEngine } from '../connection.ts';
+import { CONNECTION_FLAGS } from '../connection-flags.ts';
+import { EXIT } from '../exit-codes.ts';
+
+export const stateExport = defineCommand({
+  name: 'state export',
+  summary: 'Print entries, one JSON object per line.',
+  operands: { usage: '[scope]', min: 0, max: 1, help: 'Only entries of this scope.' },
+  details: [
+    'Each line is {"scope","key","value"}, as svc state import reads it. Each page is of one moment; what is ' +
+      'written meanwhile may or may not be among them. A copy of one moment: svc backup.',
+  ],
+  flags: {
+    prefix: { kind: 'text', placeholder: '<text>', help: 'Only keys that begin with the text.' },
+    ...CONNECTION_FLAGS,
+  },
+  formats: ['jsonl'],
+  examples: [
+    { line: 'svc state export > state.jsonl', shows: 'All entries of all scopes.' },
+    { line: 'svc state export users --prefix a', shows: 'Those of one scope whose keys begin with a.' },
+  ],
+  exitCodes: [EXIT.timedOut, EXIT.unreachable, EXIT.refused],
+  async run(context) {
+    const { flags, operands, output } = context;
+    const filter = flags.prefix === undefined ? {} : { prefix: flags.prefix };
+    let count = 0;
+    await withEngine(context, async ({ state }) => {
+      for await (const scope of operands.length === 0 ? state.scopes() : operands) {
+        for await (const { key, value } of state.list<unknown>(scope, filter)) {
+          output.printLine({ scope, key, value });
+          count++;
+        }
+      }
+    });
+    output.note(`${count} entries`);
+    return EXIT.done;
+  },
+});

@@ -1,0 +1,52 @@
+import { defineCommand } from '../command.ts';
+import { type EngineConnection, withEngine } from '../connection.ts';
+import { CONNECTION_FLAGS } from '../connection-flags.ts';
+import { EXIT } from '../exit-codes.ts';
+import { CliFailure } from '../failures.ts';
+import { isRecord } from '../records.ts';
+import { absentKey, findEntry } from '../state-entries.ts';
+
+export const stateGet = defineCommand({
+  name: 'state get',
+  summary: 'Print the value of an entry.',
+  operands: { usage: '<scope> <key>', min: 2, max: 2, help: 'The entry. A key that is not there is exit code 3.' },
+  flags: {
+    path: { kind: 'text', placeholder: '<a.b>', help: 'Only what stands there: fields and positions, with dots.' },
+    raw: { kind: 'switch', help: 'A text without its quotes and escapes.' },
+    ...CONNECTION_FLAGS,
+  },
+  formats: ['json', 'jsonl'],
+  examples: [
+    { line: 'svc state get users ann', shows: 'The value as JSON; null when null is stored.' },
+    { line: 'svc state get users ann --path address.city --raw', shows: 'One text inside it, for a script.' },
+  ],
+  exitCodes: [EXIT.notFound, EXIT.timedOut, EXIT.unreachable, EXIT.refused],
+  async run(context) {
+    const { flags, operands, output, terminal } = context;
+    const [scope = '', key = ''] = operands;
+    const value = await withEngine(context, (engine) => readValue(engine, scope, key));
+    const shown = flags.path === undefined ? value : insideOf(value, flags.path, key);
+    if (flags.raw && typeof shown === 'string') terminal.out.write(`${shown}\n`);
+    else output.printJson(shown);
+    return EXIT.done;
+  },
+});
+
+async function readValue(engine: EngineConnection, scope: string, key: string): Promise<unknown> {
+  const entry = await findEntry(engine, scope, key);
+  if (entry === undefined) throw await absentKey(engine, scope, key);
+  return entry.value;
+}
+
+function insideOf(value: unknown, path: string, key: string): unknown {
+  let found = value;
+  for (const segment of path.split('.')) {
+    const isThere = (isRecord(found) || Array.isArray(found)) && Object.hasOwn(found, segment);
+    if (!isThere) {
+      const message = `The value of '${key}' has nothing at '${path}': there is no '${segment}'.`;
+      throw new CliFailure({ code: 'NOT_FOUND', message, exitCode: EXIT.notFound, details: { key, path } });
+    }
+    found = Reflect.get(Object(found), segment);
+  }
+  return found;
+}

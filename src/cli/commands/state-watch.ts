@@ -1,0 +1,57 @@
+import type { StateEvent } from '../../sdk/state-client.ts';
+import { type Context, defineCommand } from '../command.ts';
+import { withEngine } from '../connection.ts';
+import { CONNECTION_FLAGS } from '../connection-flags.ts';
+import { stripUnsafe } from '../display-text.ts';
+import { formatTime } from '../durations.ts';
+import { EXIT } from '../exit-codes.ts';
+import type { FlagTable } from '../flags.ts';
+
+const FLAGS = {
+  key: { kind: 'text', placeholder: '<key>', help: 'Only changes of this key.' },
+  ...CONNECTION_FLAGS,
+} as const satisfies FlagTable;
+
+export const stateWatch = defineCommand({
+  name: 'state watch',
+  summary: 'Print changes of the state as they happen.',
+  operands: { usage: '[scope]', min: 0, max: 1, help: 'Only changes of this scope.' },
+  details: ['Runs until it is interrupted. With --json, one object per line: the event as state triggers get it.'],
+  flags: FLAGS,
+  formats: ['table', 'json', 'jsonl'],
+  examples: [
+    { line: 'svc state watch orders', shows: 'Every change in the scope.' },
+    { line: 'svc state watch orders --key o-17 --json', shows: 'The changes of one entry, one JSON object per line.' },
+  ],
+  exitCodes: [EXIT.unreachable, EXIT.refused, EXIT.interrupted],
+  async run(context) {
+    const { flags, operands, output } = context;
+    const [scope] = operands;
+    return await withEngine(context, async ({ address, state, lost }) => {
+      const filter = {
+        ...(scope === undefined ? {} : { scope }),
+        ...(flags.key === undefined ? {} : { key: flags.key }),
+      };
+      const watch = state.watch<unknown>(filter, (event) => print(context, event));
+      await watch.ready();
+      output.note(
+        `Watching ${scope === undefined ? 'all scopes' : `'${stripUnsafe(scope)}'`} at ${address}. Ctrl-C ends it.`,
+      );
+      return await lost;
+    });
+  },
+});
+
+function print({ output, terminal }: Context<typeof FLAGS>, event: StateEvent<unknown>): void {
+  if (output.jsonAsked) return output.printLine(event);
+  const { timestamp, event_type: type, scope, key, old_value: before, new_value: after } = event;
+  // A line stays on the screen: how long ago it was would be wrong a moment later.
+  const time = formatTime(timestamp, output.timeStyle === 'utc' ? 'utc' : 'local', terminal.now());
+  const place = stripUnsafe(`${scope} ${key}`);
+  const change =
+    type === 'state:deleted' ? JSON.stringify(before) : `${JSON.stringify(before)} → ${JSON.stringify(after)}`;
+  const paint = type === 'state:deleted' ? output.paintOut.red : output.paintOut.green;
+  terminal.out.write(
+    `${output.paintOut.dim(time)}  ${paint(type.slice('state:'.length))}  ${place}  ${stripUnsafe(change)}\n`,
+  );
+}

@@ -1,0 +1,24 @@
+import { defineCommand } from '../command.ts';
+import { withEngine } from '../connection.ts';
+import { CONNECTION_FLAGS } from '../connection-flags.ts';
+import { EXIT } from '../exit-codes.ts';
+import { groupOperand } from '../stream-operands.ts';
+
+export const streamGet = defineCommand({
+  name: 'stream get',
+  summary: 'Print the data of an item.',
+  operands: { usage: '<stream>/<group> <item>', min: 2, max: 2, help: 'The item. One that is not there prints null.' },
+  flags: { ...CONNECTION_FLAGS },
+  formats: ['json', 'jsonl'],
+  examples: [
+    { line: 'svc stream get chat/room1 topic', shows: 'Its data as JSON.' },
+    { line: 'svc stream get chat/room1 topic -o jsonl', shows: 'In one line.' },
+  ],
+  exitCodes: [EXIT.notFound, EXIT.timedOut, EXIT.unreachable, EXIT.refused],
+  async run(context) {
+    const { stream, group } = groupOperand(context.operands);
+    const [, item = ''] = context.operands;
+    context.output.printJson(await withEngine(context, (engine) => engine.stream(stream).group(group).get(item)));
+    return EXIT.done;
+  },
+});

@@ -1,0 +1,111 @@
+import { readFile } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import { redactUrl } from '../../core/redaction.ts';
+import { watchStream } from '../../sdk/internal.ts';
+import type { StreamHandlers } from '../../sdk/stream-subscription.ts';
+import { type Context, defineCommand } from '../command.ts';
+import { stripUnsafe } from '../display-text.ts';
+import { formatTime } from '../durations.ts';
+import { EXIT, exitCodeOfError } from '../exit-codes.ts';
+import { CliFailure, usageFailure } from '../failures.ts';
+import type { FlagTable } from '../flags.ts';
+import { groupOperand } from '../stream-operands.ts';
+
+const FLAGS = {
+  'stream-url': {
+    kind: 'text',
+    placeholder: '<address>',
+    env: 'SVC_STREAM_URL',
+    fallback: 'ws://127.0.0.1:3112',
+    help: 'Address of the stream server.',
+  },
+  'stream-token-file': {
+    kind: 'text',
+    placeholder: '<file>',
+    help: 'File that holds the token for its auth function.',
+  },
+  item: { kind: 'text', placeholder: '<item>', help: 'Only this item.' },
+} as const satisfies FlagTable;
+
+type WatchContext = Context<typeof FLAGS>;
+
+export const streamWatch = defineCommand({
+  name: 'stream watch',
+  summary: 'Print the events of a group as they happen.',
+  operands: { usage: '<stream>/<group>', min: 1, max: 1, help: 'The group.' },
+  details: [
+    'Runs until it is interrupted. A broken connection is made again, and what was missed is printed; where that is ' +
+      'not possible any more, a line says so. With --json, one object per line.',
+  ],
+  flags: FLAGS,
+  formats: ['table', 'json', 'jsonl'],
+  examples: [
+    { line: 'svc stream watch chat/room1', shows: 'Every change and every custom event.' },
+    { line: 'svc stream watch chat/room1 --item topic --json', shows: 'Those of one item, one JSON object per line.' },
+  ],
+  exitCodes: [EXIT.failed, EXIT.refused, EXIT.interrupted],
+  async run(context) {
+    const { flags, operands } = context;
+    const url = flags['stream-url'];
+    const protocol = URL.canParse(url) ? new URL(url).protocol : '';
+    if (protocol !== 'ws:' && protocol !== 'wss:') {
+      throw usageFailure(`The stream address is '${redactUrl(url)}': expected ws://host:port or wss://host:port.`);
+    }
+    const token = await readToken(context);
+    return await new Promise<never>((_resolve, reject) => {
+      const handlers = handlersFor(context, redactUrl(url), ({ code, message }) =>
+        reject(new CliFailure({ code, message: `${message}.`, exitCode: exitCodeOfError(code) })),
+      );
+      watchStream({ url, ...groupOperand(operands), options: { item: flags.item, token }, handlers });
+    });
+  },
+});
+
+async function readToken({ flags, terminal }: WatchContext): Promise<string | undefined> {
+  const file = flags['stream-token-file'];
+  if (file === undefined) return undefined;
+  const path = resolve(terminal.cwd, file);
+  try {
+    return (await readFile(path, 'utf8')).trim();
+  } catch (error) {
+    throw usageFailure(
+      `Cannot read the token from ${path} (${error instanceof Error && 'code' in error ? error.code : error}).`,
+    );
+  }
+}
+
+function handlersFor(
+  context: WatchContext,
+  address: string,
+  onError: NonNullable<StreamHandlers<unknown>['onError']>,
+): StreamHandlers<unknown> {
+  const { output } = context;
+  let isFirst = true;
+  return {
+    onError,
+    onSync(items, { recovered, isGap }) {
+      if (isGap) output.warn('Events were missed that are not kept any more; the items are as they are now.');
+      else if (isFirst) output.note(`Watching ${items.size} item(s) at ${address}. Ctrl-C ends it.`);
+      else if (recovered) output.note('Connected again; nothing was missed that does not follow.');
+      isFirst = false;
+    },
+    onDisconnect: (reason) => output.note(`Connection lost (${stripUnsafe(reason)}); trying again.`),
+    onChange: (change) => print(context, change.timestamp, change.type, change.id, change),
+    onEvent: (event) => print(context, event.timestamp, event.type, event.id ?? '-', event),
+  };
+}
+
+function print(
+  { output, terminal }: WatchContext,
+  timestamp: number,
+  type: string,
+  id: string,
+  event: { data: unknown },
+): void {
+  if (output.jsonAsked) return output.printLine(event);
+  // A line stays on the screen: how long ago it was would be wrong a moment later.
+  const time = formatTime(timestamp, output.timeStyle === 'utc' ? 'utc' : 'local', terminal.now());
+  const paint = type === 'delete' ? output.paintOut.red : output.paintOut.green;
+  const data = stripUnsafe(JSON.stringify(event.data) ?? 'null');
+  terminal.out.write(`${output.paintOut.dim(time)}  ${paint(stripUnsafe(type))}  ${stripUnsafe(id)}  ${data}\n`);
+}

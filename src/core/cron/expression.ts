@@ -1,0 +1,100 @@
+// From the text of a cron expression to the times it means, or to what is wrong with it and where (decisions 53).
+//
+// Five fields begin with the minute, six and seven with the second; the seventh is the year. Where both day of month
+// and day of week are given, in five fields either may match, as in a crontab, in six and seven both must.
+
+import { CronSyntaxError, type FieldValues, type NthWeekday, readField } from './field-reader.ts';
+import { CRON_FIELDS } from './fields.ts';
+
+/** The times of a calendar that an expression means; all lists rise. */
+export interface CronTimes {
+  readonly seconds: readonly number[];
+  readonly minutes: readonly number[];
+  readonly hours: readonly number[];
+  /** The hour is `*`: such times follow the clock that ticks, not the one on the wall, when the two part. */
+  readonly isEveryHour: boolean;
+  /** 1 to 12. */
+  readonly months: readonly number[];
+  /** Undefined: any. */
+  readonly years: readonly number[] | undefined;
+  readonly days: DayRule;
+}
+
+export interface DayRule {
+  /** How day of month and day of week go together. */
+  readonly combine: 'both' | 'either';
+  /** Undefined: any. */
+  readonly monthdays: { readonly days: ReadonlySet<number>; readonly hasLast: boolean } | undefined;
+  readonly weekdays: { readonly days: ReadonlySet<number>; readonly nth: readonly NthWeekday[] } | undefined;
+}
+
+export type ReadExpression =
+  | { readonly ok: true; readonly times: CronTimes }
+  /** In words that name field and place. */
+  | { readonly ok: false; readonly reason: string };
+
+const EXPRESSION_CHARS_MAX = 256;
+
+const MACROS: Readonly<Record<string, string>> = {
+  '@yearly': '0 0 1 1 *',
+  '@annually': '0 0 1 1 *',
+  '@monthly': '0 0 1 * *',
+  '@weekly': '0 0 * * 0',
+  '@daily': '0 0 * * *',
+  '@midnight': '0 0 * * *',
+  '@hourly': '0 * * * *',
+};
+
+export function readExpression(text: string): ReadExpression {
+  if (text.length > EXPRESSION_CHARS_MAX) {
+    return refuse(`has ${text.length} characters; at most ${EXPRESSION_CHARS_MAX} may be`);
+  }
+  const trimmed = text.trim().toLowerCase();
+  const expanded = Object.hasOwn(MACROS, trimmed) ? MACROS[trimmed] : undefined;
+  if (trimmed.startsWith('@') && expanded === undefined) {
+    return refuse(`'${trimmed}' is not known; known are ${Object.keys(MACROS).join(', ')}`);
+  }
+  try {
+    return readFields(expanded ?? text);
+  } catch (error) {
+    if (error instanceof CronSyntaxError) return refuse(`'${text}' is wrong: ${error.message}`);
+    throw error;
+  }
+}
+
+function refuse(what: string): ReadExpression {
+  return { ok: false, reason: `The cron expression ${what}` };
+}
+
+function readFields(text: string): ReadExpression {
+  const fields = [...text.matchAll(/\S+/g)].map((match) => ({ text: match[0], start: match.index }));
+  if (fields.length < 5 || fields.length > 7) {
+    const needed = 'five (minute first), six (second first) or seven (year last)';
+    return refuse(`'${text}' has ${fields.length} fields; ${needed} are needed`);
+  }
+  const [second, minute, hour, day, month, weekday, year] = fields.length === 5 ? [undefined, ...fields] : fields;
+  const read = (facts: (typeof CRON_FIELDS)[keyof typeof CRON_FIELDS], field = { text: '0', start: 0 }) =>
+    readField(facts, field.text, field.start);
+  const hours = read(CRON_FIELDS.hour, hour);
+  const years = year === undefined ? undefined : read(CRON_FIELDS.year, year);
+  return {
+    ok: true,
+    times: {
+      seconds: read(CRON_FIELDS.second, second).values,
+      minutes: read(CRON_FIELDS.minute, minute).values,
+      hours: hours.values,
+      isEveryHour: !hours.isGiven,
+      months: read(CRON_FIELDS.month, month).values,
+      years: years?.isGiven === true ? years.values : undefined,
+      days: dayRule(read(CRON_FIELDS.day, day), read(CRON_FIELDS.weekday, weekday), fields.length === 5),
+    },
+  };
+}
+
+function dayRule(days: FieldValues, weekdays: FieldValues, eitherMayMatch: boolean): DayRule {
+  return {
+    combine: eitherMayMatch ? 'either' : 'both',
+    monthdays: days.isGiven ? { days: new Set(days.values), hasLast: days.hasLastDay } : undefined,
+    weekdays: weekdays.isGiven ? { days: new Set(weekdays.values), nth: weekdays.nthWeekdays } : undefined,
+  };
+}

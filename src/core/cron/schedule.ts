@@ -1,0 +1,66 @@
+// When an expression is due in a place: from a moment to the next one, over all changes of the clock on the wall.
+//
+// Where the clock is put forward or back:
+//   D1  Times with `*` as the hour follow the time that passes: what the clock skips does not happen, and the hour
+//       that comes twice has them twice. "Every 10 minutes" is every 10 minutes.
+//   D2  All other times happen once a day. What the clock skips happens in the moment in which it does; in the hour
+//       that comes twice, the first time counts.
+
+import type { CronTimes } from './expression.ts';
+import { nextLocal } from './next-local.ts';
+import type { TimeZone } from './time-zone.ts';
+import { SECOND_MS } from './units.ts';
+
+/** Longer than any place ever puts its clock forward or back within a day. */
+const CHANGE_MS_MAX = 3 * 3_600_000;
+
+export class Schedule {
+  readonly #times: CronTimes;
+  readonly #zone: TimeZone;
+
+  constructor(times: CronTimes, zone: TimeZone) {
+    this.#times = times;
+    this.#zone = zone;
+  }
+
+  /** The first moment after this one, a whole second; undefined when there will be none. */
+  next(afterMs: number): number | undefined {
+    const after = Math.floor(afterMs / SECOND_MS) * SECOND_MS;
+    if (this.#zone.isUtc) return nextLocal(this.#times, after);
+    return this.#times.isEveryHour ? this.#nextAsTimePasses(after) : this.#nextOnTheWall(after);
+  }
+
+  /** D2. */
+  #nextOnTheWall(after: number): number | undefined {
+    let local = nextLocal(this.#times, after + this.#zone.offsetAt(after));
+    while (local !== undefined) {
+      const { ms } = this.#zone.momentOf(local);
+      if (ms > after) return ms;
+      // Its first time is over and `after` lies in the second: go on behind the hour that comes twice.
+      const change = this.#zone.changeBetween(ms, after) ?? after;
+      local = nextLocal(this.#times, change + this.#zone.offsetAt(ms) - SECOND_MS);
+    }
+    return undefined;
+  }
+
+  /** D1. */
+  #nextAsTimePasses(after: number): number | undefined {
+    const zone = this.#zone;
+    let start = after;
+    let offset = zone.offsetAt(start);
+    let local = nextLocal(this.#times, start + offset);
+    while (local !== undefined) {
+      const ms = local - offset;
+      const isNear = ms <= start + CHANGE_MS_MAX;
+      const change = zone.changeBetween(start, isNear ? ms : start + CHANGE_MS_MAX);
+      if (change === undefined && isNear) return ms;
+      const moment = change === undefined ? zone.momentOf(local) : undefined;
+      if (moment !== undefined && moment.kind !== 'never') return moment.ms;
+      // Look again from the change on, that moment included.
+      start = change ?? moment?.ms ?? ms;
+      offset = zone.offsetAt(start);
+      local = nextLocal(this.#times, start + offset - SECOND_MS);
+    }
+    return undefined;
+  }
+}

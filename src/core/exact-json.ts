@@ -1,0 +1,41 @@
+// JSON that is read, changed and written again without altering the numbers it holds (S6).
+//
+// A number is a double, as every JSON client reads it. Two kinds do not fit one: whole numbers beyond ±(2^53−1), and
+// numbers too large for a double (1e400). They stay as they were written, digit for digit: they can be stored, moved
+// and removed, but nothing is added to them. `-0` is 0. Of a repeated key the last value counts.
+
+declare global {
+  interface JSON {
+    /** An opaque object that is printed as exactly this text. */
+    rawJSON(text: string): object;
+    isRawJSON(value: unknown): boolean;
+    parse(
+      text: string,
+      reviver: (key: string, value: unknown, place: { readonly source?: string }) => unknown,
+    ): unknown;
+  }
+}
+
+/** A number kept as written is an opaque object here: `isExactNumber` tells it from a map. */
+export type JsonValue = null | boolean | number | string | readonly JsonValue[] | JsonObject;
+export type JsonObject = { readonly [key: string]: JsonValue };
+
+/** Reads valid JSON; `JSON.stringify` writes the value again. */
+export function parseExactJson(text: string): JsonValue {
+  // What JSON.parse returns is a JSON value; that the reviver puts in is one by the definition above.
+  if (!MAY_HOLD_SUCH_NUMBER.test(text)) return JSON.parse(text) as JsonValue;
+  return JSON.parse(text, (_key, value, { source }) =>
+    typeof value === 'number' && source !== undefined && !fitsDouble(value) ? JSON.rawJSON(source) : value,
+  ) as JsonValue;
+}
+
+export function isExactNumber(value: object): boolean {
+  return JSON.isRawJSON(value);
+}
+
+function fitsDouble(value: number): boolean {
+  return Number.isFinite(value) && (!Number.isInteger(value) || Number.isSafeInteger(value));
+}
+
+/** Sixteen digits in a row, or an exponent: also inside texts, which only costs time. */
+const MAY_HOLD_SUCH_NUMBER = /\d{16}|\d[eE]\+?\d/;

@@ -1,0 +1,83 @@
+// How many jobs of one queue may be claimed and handed over now. Every queue has a window of its own, so that a slow
+// one delays no other (Q12).
+//
+// A job passes: asked for, held (claimed, not handed over), running. Whoever asks tells first what has ended, in the
+// same transaction.
+// Invariants:
+//   L1  Never more running than `concurrency`; in a FIFO queue never more than one (F1, Q11).
+//   L2  A FIFO queue asks for a job only when nothing of it is asked for, held or running: what follows in a group
+//       waits until its head is durably done (F2).
+//   L3  What is claimed ahead is at most what this engine has already finished: an engine that ends again and again
+//       claims no more jobs than it runs, so that few share the blame (Q6).
+
+export interface WindowRules {
+  readonly concurrency: number;
+  readonly isFifo: boolean;
+}
+
+/** More only lengthen the way back of jobs that a crash finds claimed. */
+const AHEAD_MAX = 64;
+
+export class DeliveryWindow {
+  #concurrency = 1;
+  #isFifo = true;
+  #asked = 0;
+  #held = 0;
+  #running = 0;
+  #finished = 0;
+
+  constructor(rules: WindowRules) {
+    this.setRules(rules);
+  }
+
+  /** What runs already goes on, also beyond a smaller window. */
+  setRules({ concurrency, isFifo }: WindowRules): void {
+    this.#concurrency = isFifo ? 1 : concurrency;
+    this.#isFifo = isFifo;
+  }
+
+  get running(): number {
+    return this.#running;
+  }
+
+  get isIdle(): boolean {
+    return this.#asked + this.#held + this.#running === 0;
+  }
+
+  /** How many more to ask the store for. */
+  get toAsk(): number {
+    if (this.#isFifo) return this.isIdle ? 1 : 0;
+    const ahead = Math.min(AHEAD_MAX, this.#concurrency, this.#finished);
+    return Math.max(0, this.#concurrency + ahead - this.#asked - this.#held - this.#running);
+  }
+
+  get mayHandOver(): boolean {
+    return this.#running < this.#concurrency && this.#held > 0;
+  }
+
+  ask(count: number): void {
+    this.#asked += count;
+  }
+
+  /** The store answered: of those asked for it had `claimed`. */
+  answered(asked: number, claimed: number): void {
+    this.#asked -= asked;
+    this.#held += claimed;
+  }
+
+  handOver(): void {
+    if (!this.mayHandOver) throw new Error('No slot is free, or no job is held');
+    this.#held--;
+    this.#running++;
+  }
+
+  /** A held job goes back without having run. */
+  drop(): void {
+    this.#held--;
+  }
+
+  end(): void {
+    this.#running--;
+    this.#finished++;
+  }
+}

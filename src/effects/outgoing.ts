@@ -1,0 +1,152 @@
+// Requests that the engine sends where a user told it to (X16 to X18): HTTP-invoked functions, later webhooks.
+//
+// The name of the host is resolved once for each connection, by the very step that connects: every address is judged,
+// and only a judged one is connected to, under the original name for TLS. Nothing resolves again in between, so a name
+// server that changes its answer gains nothing (X17). Redirects are answers like any other (X16).
+
+import { lookup as systemLookup } from 'node:dns/promises';
+import http from 'node:http';
+import https from 'node:https';
+import type { LookupFunction } from 'node:net';
+import { type IpAddress, readIp } from '../core/ip-address.ts';
+import { judgeAddresses, judgeUrl, type ListedPlaces, type OutgoingTarget } from '../core/outgoing-rules.ts';
+import type { Clock } from './clock.ts';
+
+/** All addresses of a host, as text. */
+export type Resolve = (host: string) => Promise<readonly string[]>;
+
+export interface OutgoingRequest {
+  readonly url: string;
+  readonly method: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Buffer;
+  /** From now to the end of the answer. */
+  readonly timeoutMs: number;
+  readonly answerBytesMax: number;
+}
+
+export interface OutgoingAnswer {
+  readonly status: number;
+  readonly body: Buffer;
+}
+
+/** Why there is no answer. `refused`: nothing was sent. */
+export type OutgoingFailure = 'refused' | 'timeout' | 'unreachable' | 'too_large';
+
+export class OutgoingError extends Error {
+  readonly failure: OutgoingFailure;
+
+  constructor(failure: OutgoingFailure, message: string) {
+    super(message);
+    this.name = 'OutgoingError';
+    this.failure = failure;
+  }
+}
+
+export interface OutgoingParts {
+  readonly listed: ListedPlaces;
+  readonly clock: Clock;
+  readonly resolve?: Resolve;
+}
+
+/** Connections that wait for their next request are closed after so long, before servers usually do it. */
+const IDLE_MS_MAX = 4_000;
+
+export class OutgoingClient {
+  readonly #parts: OutgoingParts;
+  readonly #agents = {
+    'http:': new http.Agent({ keepAlive: true, timeout: IDLE_MS_MAX }),
+    'https:': new https.Agent({ keepAlive: true, timeout: IDLE_MS_MAX }),
+  };
+
+  constructor(parts: OutgoingParts) {
+    this.#parts = parts;
+  }
+
+  /** Why a URL will never be asked for, as far as its text tells; undefined when it may be. */
+  refusal(url: string): string | undefined {
+    const judged = judgeUrl(url, this.#parts.listed);
+    return judged.ok ? undefined : judged.reason;
+  }
+
+  /** Rejects with an `OutgoingError`. */
+  async send(request: OutgoingRequest): Promise<OutgoingAnswer> {
+    const judged = judgeUrl(request.url, this.#parts.listed);
+    if (!judged.ok) throw new OutgoingError('refused', judged.reason);
+    return await this.#exchange(judged.value, request);
+  }
+
+  /** Ends what is under way. */
+  close(): void {
+    for (const agent of Object.values(this.#agents)) agent.destroy();
+  }
+
+  #exchange(target: OutgoingTarget, asked: OutgoingRequest): Promise<OutgoingAnswer> {
+    const { url } = target;
+    const protocol = url.protocol === 'https:' ? 'https:' : 'http:';
+    return new Promise((resolve, reject) => {
+      const request = (protocol === 'https:' ? https : http).request(url, {
+        method: asked.method,
+        headers: { ...asked.headers, 'content-length': String(asked.body.length) },
+        agent: this.#agents[protocol],
+        lookup: this.#judgingLookup(target),
+      });
+      const cancelTimer = this.#parts.clock.after(asked.timeoutMs, () => {
+        request.destroy(new OutgoingError('timeout', `no answer within ${asked.timeoutMs} ms`));
+      });
+      const end = (act: () => void): void => {
+        cancelTimer();
+        act();
+      };
+      request.once('error', (error) => end(() => reject(asOutgoingError(error))));
+      request.once('response', (response) => {
+        collect(response, asked.answerBytesMax, (body) => {
+          end(() => resolve({ status: response.statusCode ?? 0, body }));
+        });
+        response.once('error', (error) => end(() => reject(asOutgoingError(error))));
+      });
+      request.end(asked.body);
+    });
+  }
+
+  /** Stands where the library would resolve: what it gets back is what it connects to. */
+  #judgingLookup(target: OutgoingTarget): LookupFunction {
+    const { listed, resolve = resolveBySystem } = this.#parts;
+    return (host, options, answer) => {
+      resolve(host).then(
+        (texts) => {
+          const addresses = texts.map(readIp).filter((address): address is IpAddress => address !== undefined);
+          const complete = addresses.length === texts.length ? addresses : [];
+          const judged = judgeAddresses(target, complete, listed);
+          if (!judged.ok) return answer(new OutgoingError('refused', judged.reason), '', 0);
+          const found = texts.map((address, index) => ({ address, family: addresses[index]?.version ?? 4 }));
+          if (options.all === true) answer(null, found);
+          else answer(null, found[0]?.address ?? '', found[0]?.family);
+        },
+        () => answer(new OutgoingError('unreachable', `its host ${host} has no address`), '', 0),
+      );
+    };
+  }
+}
+
+async function resolveBySystem(host: string): Promise<string[]> {
+  return (await systemLookup(host, { all: true })).map(({ address }) => address);
+}
+
+/** The whole body, or the end of the connection when it is too large. */
+function collect(response: http.IncomingMessage, bytesMax: number, done: (body: Buffer) => void): void {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  response.on('data', (chunk: Buffer) => {
+    bytes += chunk.length;
+    if (bytes <= bytesMax) chunks.push(chunk);
+    else response.destroy(new OutgoingError('too_large', `the answer has more than ${bytesMax} bytes`));
+  });
+  response.once('end', () => done(Buffer.concat(chunks)));
+}
+
+function asOutgoingError(error: unknown): OutgoingError {
+  if (error instanceof OutgoingError) return error;
+  const code = error instanceof Error && 'code' in error ? String(error.code) : 'the connection failed';
+  return new OutgoingError('unreachable', `the server cannot be reached (${code})`);
+}

@@ -1,0 +1,54 @@
+// The store that the file chooses for a module: one of this machine, which is opened together with all others, or a
+// Redis, which the module opens itself.
+
+import type { AdapterDeclaration } from '../core/module-declaration.ts';
+import type { Store, StoreLimits } from '../store/contract.ts';
+import { ExtStore } from '../store/extstore/store.ts';
+import { type ExtstoreConfig, extstoreUrl } from './extstore-config.ts';
+import { type KvConfig, placeOf } from './kv-adapter.ts';
+import { adapterConfig, type ChosenAdapter, type ModuleContext } from './module.ts';
+
+export interface ChosenStore {
+  readonly store: Store;
+  /** By the name of the file, for health (K2). */
+  readonly adapter: string;
+  start(): Promise<void>;
+  stop(): void;
+}
+
+export interface StoreChoice {
+  readonly chosen: ChosenAdapter | undefined;
+  readonly kv: AdapterDeclaration<KvConfig>;
+  readonly extstore: AdapterDeclaration<ExtstoreConfig>;
+  /** What is kept there. */
+  readonly purpose: string;
+  readonly limits: Partial<StoreLimits>;
+  readonly isWatched: boolean;
+}
+
+export function chooseStore(context: ModuleContext, choice: StoreChoice): ChosenStore {
+  const { chosen, purpose, limits } = choice;
+  const kv = adapterConfig(chosen, choice.kv);
+  const adapter = chosen?.name ?? choice.kv.name;
+  if (kv !== undefined) {
+    const store = context.stores.open(placeOf(kv), limits);
+    return { store, adapter, start: async () => {}, stop: () => {} };
+  }
+  const extstore = adapterConfig(chosen, choice.extstore);
+  if (extstore === undefined)
+    throw new Error(`The loader accepted an adapter of ${purpose} that is not built: ${adapter}`);
+  const { clock, random, logger, router } = context;
+  const store = new ExtStore({
+    url: () => extstoreUrl(extstore),
+    keyPrefix: extstore.key_prefix,
+    purpose,
+    limits,
+    isDropIn: router.isDropIn,
+    isWatched: choice.isWatched,
+    clock,
+    random,
+    logger,
+    counters: router,
+  });
+  return { store, adapter, start: () => store.start(), stop: () => store.stop() };
+}

@@ -1,0 +1,53 @@
+// Where claims of ticks are kept, and what a `cron` trigger says of itself.
+
+import { fields, flag, integer, oneOf, optional, refused, text, type ValueOf } from '../../core/fields.ts';
+import type { AdapterDeclaration, ModuleDeclaration } from '../../core/module-declaration.ts';
+import { EXTSTORE_FIELDS } from '../extstore-config.ts';
+import { KV_CONFIG, type KvConfig } from '../kv-adapter.ts';
+import { CONDITION_FIELD } from '../trigger-config.ts';
+
+export const kvAdapter: AdapterDeclaration<KvConfig> = {
+  name: 'kv',
+  aliases: [],
+  classes: ['modules::cron::KvCronAdapter'],
+  config: {
+    ...KV_CONFIG,
+    fields: new Map([
+      ...KV_CONFIG.fields,
+      ['lock_ttl_ms', optional(integer({ min: 1, help: 'Accepted and not used: a claim is for ever' }))],
+      ['lock_index', optional(text({ help: 'Accepted and not used: claims have a place of their own in the store' }))],
+    ]),
+  },
+};
+
+const extstoreConfig = fields(EXTSTORE_FIELDS);
+
+export const extstoreAdapter: AdapterDeclaration<ValueOf<typeof extstoreConfig>> = {
+  name: 'extstore',
+  aliases: ['redis'],
+  classes: ['modules::cron::ExtStoreCronAdapter'],
+  config: extstoreConfig,
+};
+
+const cronConfig = fields({});
+
+export const cronDeclaration = {
+  name: 'svc-cron',
+  aliases: ['cron'],
+  classes: ['modules::cron::CronModule'],
+  repeatable: false,
+  alwaysLoaded: false,
+  config: cronConfig,
+  adapters: [kvAdapter, extstoreAdapter],
+} satisfies ModuleDeclaration<ValueOf<typeof cronConfig>>;
+
+export const triggerConfig = fields({
+  expression: text(),
+  timezone: text({ default: 'UTC', help: 'IANA name' }),
+  misfire: oneOf(['skip', 'once'], { default: 'skip' }),
+  overlap: flag({ default: true }),
+  queue: refused("This version has no queues yet: without 'queue' the function is called directly."),
+  condition_function_id: CONDITION_FIELD,
+});
+
+export type CronTriggerConfig = ValueOf<typeof triggerConfig>;

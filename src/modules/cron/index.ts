@@ -1,0 +1,81 @@
+// `svc-cron`: calls functions by the calendar.
+
+import { RedisLink } from '../../effects/redis.ts';
+import type { Binding } from '../../router/builtin.ts';
+import { extstoreUrl } from '../extstore-config.ts';
+import { placeOf } from '../kv-adapter.ts';
+import { adapterConfig, type ChosenAdapter, defineModule, HOLDS_NOTHING, type ModuleContext } from '../module.ts';
+import { storeClaims } from './adapters/kv.ts';
+import { redisClaims } from './adapters/redis.ts';
+import type { TickClaims } from './claims.ts';
+import { cronDeclaration, extstoreAdapter, kvAdapter } from './config.ts';
+import { CronRunner } from './runner.ts';
+import { CRON_TYPE, cronPayload, cronTypeFacts, readPlan } from './triggers.ts';
+
+export const cronModule = defineModule({
+  declaration: cronDeclaration,
+  create: (context, _config, adapter) => createCron(context, createClaims(context, adapter), adapter?.name),
+});
+
+export function createCron(context: ModuleContext, claims: TickClaims, adapter = kvAdapter.name) {
+  const { router, clock, logger } = context;
+  const runner = new CronRunner({ router, clock, logger, claims });
+  const type = {
+    id: CRON_TYPE,
+    facts: cronTypeFacts,
+    refuse(config: unknown) {
+      const read = readPlan(config, clock.nowMs());
+      return read.ok ? undefined : read.reason;
+    },
+    bound(binding: Binding, config: unknown) {
+      const read = readPlan(config, clock.nowMs());
+      if (!read.ok) throw new Error(`A refused config was bound: ${read.reason}`);
+      runner.add(binding, read.plan);
+    },
+    unbound: (binding: Binding) => runner.remove(binding),
+    details(binding: Binding) {
+      const nextMs = runner.nextMs(binding);
+      return nextMs === undefined ? {} : { next_fire_time: new Date(nextMs).toISOString() };
+    },
+    sample: ({ id }: Binding, nowMs: number) => cronPayload(id, nowMs, nowMs, true),
+  };
+  return {
+    ...HOLDS_NOTHING,
+    functions: [],
+    triggerTypes: [type],
+    async start() {
+      await claims.start();
+      runner.start();
+    },
+    drain: () => runner.stop(),
+    stop() {
+      runner.stop();
+      claims.stop();
+    },
+    health: () => ({
+      status: claims.trouble === undefined ? ('healthy' as const) : ('unhealthy' as const),
+      adapter,
+      details: {
+        ...claims.facts(),
+        triggers: runner.jobCount,
+        ...(claims.trouble !== undefined && { trouble: claims.trouble }),
+      },
+    }),
+  };
+}
+
+function createClaims({ stores, clock, logger }: ModuleContext, adapter: ChosenAdapter | undefined): TickClaims {
+  const onFailure = (reason: string): void => logger.error('Cron claims failed', { reason });
+  const kv = adapterConfig(adapter, kvAdapter);
+  if (kv !== undefined) return storeClaims(stores.open(placeOf(kv)), onFailure);
+  const shared = adapterConfig(adapter, extstoreAdapter);
+  if (shared === undefined) throw new Error(`The loader accepted an adapter that is not built: ${adapter?.name}`);
+  return redisClaims({
+    createLink: () => new RedisLink({ url: extstoreUrl(shared), purpose: 'cron', clock, logger }),
+    keyPrefix: shared.key_prefix,
+    nowMs: () => clock.nowMs(),
+    onFailure,
+    onClockDifference: (differenceMs) =>
+      logger.warn("This engine's clock differs from the one of its Redis: ticks come late", { differenceMs }),
+  });
+}

@@ -1,0 +1,158 @@
+// Runs the ticks: looks what is due, claims it, calls.
+//
+// Job: keep time with two clocks (CR3), claim before each call (CR1), bound what runs at once (CR4).
+// Neighbours: `core/cron/agenda.ts` decides what is due or missed, `claims.ts` remembers.
+// Invariants:
+//   N1  No call without a claim that is durable: a crash may lose a tick, and never runs one twice.
+//   N2  `inFlight` of a job counts its ticks from the claim to the end of the handler.
+
+import { Agenda, type Look, type Run } from '../../core/cron/agenda.ts';
+import type { Clock } from '../../effects/clock.ts';
+import type { Logger } from '../../effects/logger.ts';
+import { rawJson } from '../../protocol/byte-string.ts';
+import { CALL_TIMEOUT_MS_MAX } from '../../protocol/limits.ts';
+import { Payload } from '../../protocol/payload.ts';
+import type { Binding } from '../../router/builtin.ts';
+import type { RouterPort } from '../../router/port.ts';
+import type { ClaimOutcome, TickClaims } from './claims.ts';
+import { type CronJob, CronJobs } from './jobs.ts';
+import { type CronPlan, cronPayload } from './triggers.ts';
+
+export interface RunnerParts {
+  readonly router: RouterPort;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly claims: TickClaims;
+}
+
+/** The wall clock may be set at any time: it is looked at this often, whatever is due when (CR3). */
+const LOOK_MS_MAX = 1_000;
+
+export class CronRunner {
+  readonly #parts: RunnerParts;
+  readonly #jobs = new CronJobs();
+  readonly #agenda = new Agenda<CronJob>();
+  #cancelTimer: (() => void) | undefined;
+  #state: 'waiting' | 'running' | 'stopped' = 'waiting';
+  /** Durable triggers are there before the module starts, and before claims can be asked for. */
+  readonly #early: CronJob[] = [];
+
+  constructor(parts: RunnerParts) {
+    this.#parts = parts;
+  }
+
+  get jobCount(): number {
+    return this.#jobs.size;
+  }
+
+  start(): void {
+    this.#state = 'running';
+    for (const job of this.#early.splice(0)) this.#open(job);
+    this.#look();
+  }
+
+  /** No tick begins any more; what runs goes on. */
+  stop(): void {
+    this.#state = 'stopped';
+    this.#cancelTimer?.();
+  }
+
+  nextMs(binding: Binding): number | undefined {
+    const job = this.#jobs.of(binding);
+    return job === undefined || job.place < 0 ? undefined : job.dueMs;
+  }
+
+  add(binding: Binding, plan: CronPlan): void {
+    const { job, isNew } = this.#jobs.add(binding, plan);
+    if (!isNew) return;
+    if (this.#state === 'waiting') this.#early.push(job);
+    else this.#open(job);
+  }
+
+  remove(binding: Binding): void {
+    const left = this.#jobs.remove(binding);
+    if (left?.isGone !== true) return;
+    this.#agenda.remove(left.job);
+    // What ends with the engine comes back with it, and then wants to know what it missed.
+    if (this.#state === 'running') this.#parts.claims.release(left.job.key);
+  }
+
+  #open(job: CronJob): void {
+    const sinceMs = this.#parts.clock.nowMs();
+    this.#parts.claims.open(job.key, (settledMs) => {
+      // Gone again, or back again and opened anew, while the store was asked.
+      if (job.bindings.size === 0 || job.place >= 0) return;
+      this.#act(this.#agenda.add(job, sinceMs, settledMs));
+      this.#wait();
+    });
+  }
+
+  #look(): void {
+    const { clock } = this.#parts;
+    this.#act(this.#agenda.look(clock.nowMs(), clock.monotonicMs()));
+    this.#wait();
+  }
+
+  #wait(): void {
+    if (this.#state !== 'running') return;
+    this.#cancelTimer?.();
+    const { clock } = this.#parts;
+    const untilDueMs = (this.#agenda.nextMs ?? Number.POSITIVE_INFINITY) - clock.nowMs();
+    this.#cancelTimer = clock.after(Math.min(LOOK_MS_MAX, Math.max(0, untilDueMs)), () => this.#look());
+  }
+
+  #act({ runs, missed }: Look<CronJob>): void {
+    if (missed.length > 0) this.#tellMissed(missed);
+    if (this.#state !== 'running') return;
+    const taken = runs.filter(({ job }) => this.#mayStart(job));
+    if (taken.length === 0) return;
+    const ticks = taken.map(({ job, atMs, follows }) => ({ trigger: job.key, atMs, follows }));
+    this.#parts.claims.claim(ticks, (outcome) => this.#claimed(taken, outcome));
+  }
+
+  /** Enters the tick as in flight, if there is room for one more (CR4). */
+  #mayStart(job: CronJob): boolean {
+    if (job.inFlight >= job.inFlightMax) {
+      this.#parts.router.count('cron.skipped', 'in_flight');
+      return false;
+    }
+    job.inFlight++;
+    return true;
+  }
+
+  #claimed(runs: readonly Run<CronJob>[], outcome: ClaimOutcome): void {
+    const { router, logger } = this.#parts;
+    if (!outcome.ok) {
+      logger.error('Cron ticks do not run: they cannot be claimed', { ticks: runs.length, reason: outcome.reason });
+    }
+    runs.forEach(({ job, atMs }, index) => {
+      if (outcome.ok && outcome.won[index] === true) return this.#call(job, atMs);
+      job.inFlight--;
+      router.count('cron.skipped', outcome.ok ? 'claimed_before' : 'claim_failed');
+    });
+  }
+
+  #call(job: CronJob, atMs: number): void {
+    const { router, clock } = this.#parts;
+    const [binding] = job.bindings;
+    if (binding === undefined || this.#state !== 'running') {
+      job.inFlight--;
+      router.count('cron.skipped', binding === undefined ? 'trigger_left' : 'shutting_down');
+      return;
+    }
+    const payload = Payload.ofText(rawJson(cronPayload(binding.id, atMs, clock.nowMs())));
+    router.fireOne(binding, payload, { depth: 0, timeoutMs: CALL_TIMEOUT_MS_MAX }, () => job.inFlight--);
+  }
+
+  #tellMissed(missed: Look<CronJob>['missed']): void {
+    const count = missed.reduce((sum, one) => sum + one.count, 0);
+    this.#parts.router.count('cron.skipped', 'missed');
+    this.#parts.logger.warn('Cron ticks were missed: the engine was down, asleep, or its clock was set forward', {
+      ticks: missed.some(({ isAtLeast }) => isAtLeast) ? `at least ${count}` : count,
+      triggers: missed.length,
+      functions: [...new Set(missed.flatMap(({ job }) => [...job.bindings].map(({ functionId }) => functionId)))]
+        .slice(0, 5)
+        .join(', '),
+    });
+  }
+}

@@ -1,0 +1,83 @@
+// The trigger type `cron`: what its config may say, and what its handlers get.
+
+import { readExpression } from '../../core/cron/expression.ts';
+import { Schedule } from '../../core/cron/schedule.ts';
+import { TimeZone } from '../../core/cron/time-zone.ts';
+import type { TriggerTypeFacts } from '../../core/trigger-table.ts';
+import { rawJson } from '../../protocol/byte-string.ts';
+import { readTriggerConfig } from '../trigger-config.ts';
+import { triggerConfig } from './config.ts';
+
+export const CRON_TYPE = 'cron';
+
+export const cronTypeFacts: TriggerTypeFacts = {
+  description: 'Fires when its expression is due',
+  configFormat: rawJson({
+    type: 'object',
+    properties: {
+      expression: { type: 'string', description: 'Five, six (second first) or seven fields (year last), or @daily' },
+      timezone: { type: 'string', description: 'IANA name; UTC when left out' },
+      misfire: { enum: ['skip', 'once'], description: 'once: one run at start if a tick of the last hour was missed' },
+      overlap: { type: 'boolean', description: 'false: no tick starts while one still runs' },
+      condition_function_id: { type: 'string' },
+    },
+    required: ['expression'],
+    additionalProperties: false,
+  }),
+  payloadFormat: rawJson({
+    type: 'object',
+    properties: {
+      trigger: { const: 'cron' },
+      job_id: { type: 'string', description: 'Id of the trigger' },
+      scheduled_time: { type: 'string', format: 'date-time' },
+      actual_time: { type: 'string', format: 'date-time' },
+      manual: { const: true, description: 'Somebody fired it by hand' },
+    },
+    required: ['trigger', 'job_id', 'scheduled_time', 'actual_time'],
+  }),
+};
+
+/** What a trigger asks for, understood. */
+export interface CronPlan {
+  readonly schedule: Schedule;
+  readonly misfire: 'skip' | 'once';
+  readonly overlaps: boolean;
+}
+
+export type ReadPlan = { readonly ok: true; readonly plan: CronPlan } | { readonly ok: false; readonly reason: string };
+
+export function readPlan(config: unknown, nowMs: number): ReadPlan {
+  const read = readTriggerConfig(CRON_TYPE, triggerConfig, config);
+  if (!read.ok) return read;
+  const { expression, timezone, misfire, overlap } = read.config;
+  const times = readExpression(expression);
+  if (!times.ok) return times;
+  const zone = TimeZone.read(timezone);
+  if (!zone.ok) return zone;
+  const schedule = new Schedule(times.times, zone.zone);
+  if (schedule.next(nowMs) === undefined) {
+    return {
+      ok: false,
+      reason: `The cron expression '${expression}' is never due: no day matches, or its years are over`,
+    };
+  }
+  return { ok: true, plan: { schedule, misfire, overlaps: overlap } };
+}
+
+export interface CronPayload {
+  readonly trigger: 'cron';
+  readonly job_id: string;
+  readonly scheduled_time: string;
+  readonly actual_time: string;
+  readonly manual?: true;
+}
+
+export function cronPayload(jobId: string, atMs: number, nowMs: number, isManual = false): CronPayload {
+  return {
+    trigger: 'cron',
+    job_id: jobId,
+    scheduled_time: new Date(atMs).toISOString(),
+    actual_time: new Date(nowMs).toISOString(),
+    ...(isManual && { manual: true }),
+  };
+}

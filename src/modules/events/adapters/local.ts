@@ -1,0 +1,23 @@
+// The bus inside this engine: what is published is delivered before `publish` returns.
+
+import type { Event, EventBus } from '../bus.ts';
+
+const HERE = { engines: 1 };
+
+export function localBus(): EventBus {
+  let deliver: ((event: Event) => void) | undefined;
+  return {
+    trouble: undefined,
+    async start(to) {
+      deliver = to;
+    },
+    publish(event) {
+      deliver?.(event);
+      return HERE;
+    },
+    stop() {
+      deliver = undefined;
+    },
+    facts: () => ({}),
+  };
+}

@@ -1,0 +1,65 @@
+// The bus between engines: every engine listens to one channel of a Redis and publishes there, its own events too.
+//
+// A message is one line of JSON (version, topic, depth), and behind it the data as it came.
+
+import type { RedisLink } from '../../../effects/redis.ts';
+import { isEventHeader } from '../../../generated/event-payloads.ts';
+import type { RawJson } from '../../../protocol/byte-string.ts';
+import { Payload } from '../../../protocol/payload.ts';
+import type { Event, EventBus } from '../bus.ts';
+import type { EventHeader } from '../payloads.ts';
+
+export interface RedisBusOptions {
+  /** Throws when the settings can never work. */
+  readonly createLink: () => RedisLink;
+  readonly channel: string;
+  /** A message on the channel that no engine of this version wrote. */
+  readonly onUnreadable: () => void;
+}
+
+export function redisBus({ createLink, channel, onUnreadable }: RedisBusOptions): EventBus {
+  let link: RedisLink | undefined;
+  return {
+    get trouble() {
+      return link === undefined ? 'not started' : link.trouble;
+    },
+    async start(deliver) {
+      link = createLink();
+      await link.open();
+      await link.subscribe(channel, (message) => {
+        const event = readEvent(message);
+        if (event === undefined) onUnreadable();
+        else deliver(event);
+      });
+    },
+    async publish(event) {
+      const engines = await link?.run(['PUBLISH', channel, writeEvent(event)]);
+      return { engines: Number(engines) };
+    },
+    stop: () => link?.close(),
+    facts: () => ({ address: link?.address, channel }),
+  };
+}
+
+const NEWLINE = 0x0a;
+
+function writeEvent({ topic, depth, data }: Event): Buffer {
+  const header: EventHeader = { v: 1, topic, depth };
+  return Buffer.concat([Buffer.from(`${JSON.stringify(header)}\n`, 'utf8'), Buffer.from(data, 'latin1')]);
+}
+
+/** Whoever else has access to that Redis may have written it. */
+function readEvent(message: Buffer): Event | undefined {
+  const end = message.indexOf(NEWLINE);
+  const header = parse(message.toString('utf8', 0, Math.max(end, 0)));
+  const data: RawJson | undefined = Payload.ofBytes(message, end + 1, message.length).asText();
+  return isEventHeader(header) && data !== undefined ? { topic: header.topic, depth: header.depth, data } : undefined;
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,55 @@
+// `publish`, which the peer's clients call, and `engine::events::emit`, which also says whom the event reached.
+
+import { Refusal } from '../../core/refusal.ts';
+import { distinctBindings } from '../../core/trigger-table.ts';
+import { validateEmit, validatePublish } from '../../generated/event-payloads.ts';
+import { rawJson } from '../../protocol/byte-string.ts';
+import { idOffence } from '../../protocol/ids.ts';
+import type { Binding, BuiltinDefinition } from '../../router/builtin.ts';
+import { readPayload } from '../payload.ts';
+import type { EventBus } from './bus.ts';
+import type { Topics } from './topics.ts';
+
+export function publish(bus: EventBus): BuiltinDefinition {
+  const id = 'publish';
+  return {
+    id,
+    description: 'Publishes an event: every function bound to its topic is called with the data',
+    handle(payload, { depth }) {
+      const { topic, data } = readPayload(id, validatePublish, payload);
+      const delivery = bus.publish({ topic: readTopic(topic), data: rawJson(data), depth });
+      return delivery instanceof Promise ? delivery.then(() => null) : null;
+    },
+  };
+}
+
+export function emit(bus: EventBus, topics: Topics<Binding>): BuiltinDefinition {
+  const id = 'engine::events::emit';
+  return {
+    id,
+    description: 'Publishes an event and lists the triggers of this engine that it fires',
+    async handle(payload, { depth }) {
+      const { topic: named, name, data, payload: given } = readPayload(id, validateEmit, payload);
+      const topic = readTopic(named ?? name);
+      const triggers = distinctBindings(topics.listeners(topic)).map((binding) => ({
+        id: binding.id,
+        trigger_type: binding.type,
+        function_id: binding.functionId,
+      }));
+      const { engines } = await bus.publish({ topic, data: rawJson(data ?? given), depth });
+      return { topic, triggers, engines };
+    },
+  };
+}
+
+function readTopic(topic: string | null | undefined): string {
+  if (topic === undefined || topic === null || topic === '') {
+    throw new Refusal('topic_not_set', 'The topic of the event is not set');
+  }
+  const offence = idOffence(topic);
+  if (offence !== undefined) throw new Refusal('BAD_REQUEST', `The topic ${offence}`);
+  if (topic.includes('*')) {
+    throw new Refusal('BAD_REQUEST', `The topic '${topic}' has a star: only who listens may use wildcards`);
+  }
+  return topic;
+}

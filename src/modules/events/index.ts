@@ -1,0 +1,46 @@
+// `svc-pubsub`: events. Whoever publishes one knows only its topic; every function bound to the topic is called.
+
+import { RedisLink } from '../../effects/redis.ts';
+import { Payload } from '../../protocol/payload.ts';
+import type { Binding } from '../../router/builtin.ts';
+import { extstoreUrl } from '../extstore-config.ts';
+import { adapterConfig, type ChosenAdapter, defineModule, HOLDS_NOTHING, type ModuleContext } from '../module.ts';
+import { localBus } from './adapters/local.ts';
+import { redisBus } from './adapters/redis.ts';
+import type { EventBus } from './bus.ts';
+import { eventsDeclaration, extstoreAdapter, localAdapter } from './config.ts';
+import { emit, publish } from './functions.ts';
+import { Topics } from './topics.ts';
+import { eventTriggerTypes } from './triggers.ts';
+
+export const eventsModule = defineModule({
+  declaration: eventsDeclaration,
+  create(context, _config, adapter) {
+    const { router } = context;
+    const bus = createBus(context, adapter);
+    const topics = new Topics<Binding>();
+    return {
+      ...HOLDS_NOTHING,
+      functions: [publish(bus), emit(bus, topics)],
+      triggerTypes: eventTriggerTypes(topics),
+      start: () =>
+        bus.start(({ topic, data, depth }) => router.fire(topics.listeners(topic), Payload.ofText(data), depth)),
+      stop: () => bus.stop(),
+      health: () => ({
+        status: bus.trouble === undefined ? 'healthy' : 'unhealthy',
+        adapter: adapter?.name ?? localAdapter.name,
+        details: { ...bus.facts(), ...(bus.trouble !== undefined && { trouble: bus.trouble }) },
+      }),
+    };
+  },
+});
+
+function createBus({ router, clock, logger }: ModuleContext, adapter: ChosenAdapter | undefined): EventBus {
+  const config = adapterConfig(adapter, extstoreAdapter);
+  if (config === undefined) return localBus();
+  return redisBus({
+    createLink: () => new RedisLink({ url: extstoreUrl(config), purpose: 'events', clock, logger }),
+    channel: `${config.key_prefix}events`,
+    onUnreadable: () => router.count('events.dropped', 'unreadable'),
+  });
+}

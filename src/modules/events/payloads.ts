@@ -1,0 +1,23 @@
+// What the functions of this module take, and what one engine tells another. `src/validators/event-payloads.ts`
+// compiles these shapes.
+
+export interface PublishPayload {
+  topic?: string | null;
+  data?: unknown;
+}
+
+export interface EmitPayload {
+  topic?: string | null;
+  /** Accepted in place of `topic`. */
+  name?: string | null;
+  data?: unknown;
+  /** Accepted in place of `data`. */
+  payload?: unknown;
+}
+
+/** The first line of a message between engines; the event's data follows it. Unknown fields are ignored. */
+export interface EventHeader {
+  v: 1;
+  topic: string;
+  depth: number;
+}

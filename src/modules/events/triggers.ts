@@ -1,0 +1,76 @@
+// The trigger types of the module: `event`, and `subscribe`, which is the same under the peer's name.
+
+import { fields, optional, text, type ValueOf } from '../../core/fields.ts';
+import { readPattern } from '../../core/pattern.ts';
+import { rawJson } from '../../protocol/byte-string.ts';
+import { idOffence } from '../../protocol/ids.ts';
+import type { Binding, ModuleTriggerType } from '../../router/builtin.ts';
+import { CONDITION_FIELD, readTriggerConfig } from '../trigger-config.ts';
+import type { Topics } from './topics.ts';
+
+const config = fields({
+  topic: optional(text()),
+  name: optional(text()),
+  condition_function_id: CONDITION_FIELD,
+});
+
+const CONFIG_FORMAT = rawJson({
+  type: 'object',
+  properties: {
+    topic: { type: 'string', description: 'Name of the event; * stands for any run of characters' },
+    name: { type: 'string', description: 'Accepted in place of topic' },
+    condition_function_id: { type: 'string' },
+  },
+  additionalProperties: false,
+});
+
+/** Both types fill one table of topics: an event fires the triggers of both. */
+export function eventTriggerTypes(topics: Topics<Binding>): readonly ModuleTriggerType[] {
+  const topicByBinding = new Map<Binding, string>();
+  return ['event', 'subscribe'].map((id) => ({
+    id,
+    facts: {
+      description: `Fires when an event of its topic is published${id === 'event' ? '' : '; the same as event'}`,
+      configFormat: CONFIG_FORMAT,
+      payloadFormat: rawJson({ description: 'What was published, as it is' }),
+    },
+    refuse(given: unknown) {
+      const read = readTopic(id, given);
+      return read.ok ? undefined : read.reason;
+    },
+    bound(binding: Binding, given: unknown) {
+      const read = readTopic(id, given);
+      if (!read.ok) throw new Error(`A refused config was bound: ${read.reason}`);
+      topics.add(read.topic, binding);
+      topicByBinding.set(binding, read.topic);
+    },
+    unbound(binding: Binding) {
+      topics.remove(topicByBinding.get(binding) ?? '', binding);
+      topicByBinding.delete(binding);
+    },
+  }));
+}
+
+type ReadTopic = { readonly ok: true; readonly topic: string } | { readonly ok: false; readonly reason: string };
+
+function readTopic(type: string, given: unknown): ReadTopic {
+  const read = readTriggerConfig(type, config, given);
+  if (!read.ok) return read;
+  const topic = oneOf(read.config);
+  const offence = topic === undefined ? 'topic is required, or name in its place; not both' : patternOffence(topic);
+  if (topic === undefined || offence !== undefined) {
+    return { ok: false, reason: `The config of the ${type} trigger: ${offence}` };
+  }
+  return { ok: true, topic };
+}
+
+function oneOf({ topic, name }: ValueOf<typeof config>): string | undefined {
+  return topic !== undefined && name !== undefined ? undefined : (topic ?? name);
+}
+
+function patternOffence(topic: string): string | undefined {
+  const offence = idOffence(topic);
+  if (offence !== undefined) return `the topic ${offence}`;
+  const read = readPattern(topic);
+  return read.ok ? undefined : `the topic ${read.reason}`;
+}

@@ -1,0 +1,61 @@
+// `svc-http`: requests of the outside world become calls of functions.
+
+import { hostInUrl } from '../../core/origin.ts';
+import type { Listener } from '../../transport/socket.ts';
+import { defineModule, type EngineModule, type ModuleContext } from '../module.ts';
+import { type HttpConfig, httpDeclaration } from './config.ts';
+import { HttpPort } from './port.ts';
+
+const CHECK_INTERVAL_MS = 250;
+
+export const httpModule = defineModule({
+  declaration: httpDeclaration,
+  create: (context, config) => new HttpModule(context, config),
+});
+
+class HttpModule implements EngineModule {
+  readonly functions = [];
+  readonly triggerTypes;
+  readonly #context: ModuleContext;
+  readonly #config: HttpConfig;
+  readonly #port: HttpPort;
+  #listener: Listener | undefined;
+  #stopChecking: (() => void) | undefined;
+
+  constructor(context: ModuleContext, config: HttpConfig) {
+    this.#context = context;
+    this.#config = config;
+    this.#port = new HttpPort(context, config);
+    this.triggerTypes = [this.#port.routes.triggerType];
+  }
+
+  async start(): Promise<void> {
+    const { transport, settings, router, clock } = this.#context;
+    this.#listener = await transport.serve({
+      host: this.#config.host,
+      port: this.#config.port,
+      connectionsMax: settings.http.connectionsMax,
+      request: (exchange) => this.#port.take(exchange),
+      refused: (status) => router.count('http.refused', String(status)),
+    });
+    this.#stopChecking = clock.every(CHECK_INTERVAL_MS, () => this.#port.check());
+  }
+
+  drain(): void {
+    this.#listener?.stopAccepting();
+  }
+
+  stop(): void {
+    this.#stopChecking?.();
+    this.#listener?.close();
+  }
+
+  health() {
+    return { status: this.#listener === undefined ? 'unhealthy' : 'healthy' } as const;
+  }
+
+  listeners() {
+    const port = this.#listener?.port ?? this.#config.port;
+    return [{ name: 'http', address: `http://${hostInUrl(this.#config.host)}:${port}` }];
+  }
+}

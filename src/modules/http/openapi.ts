@@ -1,0 +1,112 @@
+// The routes as an OpenAPI 3.1 document. What is known of a function's payload and result is what it registered: a
+// schema of the request object (modules 5.3) and of the response, from which parameters, body and answer are taken.
+
+import type { Route } from '../../core/route-table.ts';
+import type { RouterPort } from '../../router/port.ts';
+import type { HttpBinding } from './trigger.ts';
+
+type Json = Readonly<Record<string, unknown>>;
+
+/** Methods that the format knows, in the order in which it lists them. */
+const METHODS = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch'];
+
+export function openApiDocument(router: RouterPort, version: string, routes: Iterable<Route<HttpBinding>>): Json {
+  const paths = new Map<string, Map<string, Json>>();
+  for (const { method, pattern, owners } of routes) {
+    const owner = owners.at(-1);
+    if (owner === undefined) continue;
+    const path = `/${pattern.segments.map(({ text, isParameter }) => (isParameter ? `{${text}}` : text)).join('/')}`;
+    const operations = paths.get(path) ?? new Map<string, Json>();
+    paths.set(path, operations);
+    operations.set(method.toLowerCase(), operationOf(router, owner, method, path));
+  }
+  return {
+    openapi: '3.1.0',
+    info: { title: 'svc', version },
+    paths: Object.fromEntries(
+      [...paths]
+        .sort(([a], [b]) => (a < b ? -1 : 1))
+        .map(([path, operations]) => [
+          path,
+          Object.fromEntries(METHODS.flatMap((name) => (operations.has(name) ? [[name, operations.get(name)]] : []))),
+        ]),
+    ),
+    components: { schemas: { Error: ERROR_SCHEMA } },
+  };
+}
+
+function operationOf(router: RouterPort, { functionId, parameters }: HttpBinding, method: string, path: string): Json {
+  const entry = router.functionEntry(functionId);
+  const row = entry && router.functionRow(entry);
+  const request = schemaOf(row?.request_format);
+  const response = schemaOf(row?.response_format);
+  const body = propertyOf(request, 'body');
+  return {
+    operationId: `${method} ${path}`,
+    ...(row?.description && { summary: row.description }),
+    tags: [functionId.split('::')[0]],
+    'x-function-id': functionId,
+    ...parametersOf(parameters, request),
+    ...(body !== undefined && hasBody(method) && { requestBody: jsonContent(body) }),
+    responses: {
+      '200': { description: 'What the handler returned', ...jsonContent(propertyOf(response, 'body') ?? {}) },
+      default: {
+        description: 'An error made by the engine',
+        ...jsonContent({ $ref: '#/components/schemas/Error' }),
+      },
+    },
+  };
+}
+
+function parametersOf(names: readonly string[], request: Json | undefined): Json {
+  const inPath = propertiesOf(propertyOf(request, 'path_params'));
+  const inQuery = propertyOf(request, 'query_params');
+  const required: unknown = inQuery?.required;
+  const list = [
+    ...names.map((name) => ({
+      name,
+      in: 'path',
+      required: true,
+      schema: schemaOf(inPath[name]) ?? { type: 'string' },
+    })),
+    ...Object.entries(propertiesOf(inQuery)).map(([name, schema]) => ({
+      name,
+      in: 'query',
+      required: Array.isArray(required) && required.includes(name),
+      schema: schemaOf(schema) ?? {},
+    })),
+  ];
+  return list.length === 0 ? {} : { parameters: list };
+}
+
+function jsonContent(schema: Json): Json {
+  return { content: { 'application/json': { schema } } };
+}
+
+function hasBody(method: string): boolean {
+  return method !== 'GET' && method !== 'HEAD';
+}
+
+function propertyOf(schema: Json | undefined, name: string): Json | undefined {
+  return schemaOf(propertiesOf(schema)[name]);
+}
+
+function propertiesOf(schema: Json | undefined): Json {
+  return schemaOf(schema?.properties) ?? {};
+}
+
+function schemaOf(value: unknown): Json | undefined {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : undefined;
+}
+
+const ERROR_SCHEMA = {
+  type: 'object',
+  properties: {
+    error: {
+      type: 'object',
+      properties: { code: { type: 'string' }, message: { type: 'string' }, error_id: { type: 'string' } },
+      required: ['code', 'message'],
+    },
+  },
+  required: ['error'],
+};

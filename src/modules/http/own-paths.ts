@@ -1,0 +1,23 @@
+// Paths that the engine answers itself where no route does (decisions 59): is it alive, does it take work.
+
+import type { ModuleContext } from '../module.ts';
+
+export const OWN_PATHS: readonly string[] = ['/healthz', '/readyz'];
+
+export interface OwnAnswer {
+  readonly status: number;
+  readonly body: string;
+}
+
+/** `undefined`: the path is nothing special. */
+export function ownAnswer(context: ModuleContext, method: string, path: string): OwnAnswer | undefined {
+  if (method !== 'GET' && method !== 'HEAD') return undefined;
+  if (path === '/healthz') return { status: 200, body: JSON.stringify({ status: 'ok' }) };
+  if (path !== '/readyz') return undefined;
+  if (context.router.isDraining) return { status: 503, body: JSON.stringify({ status: 'draining' }) };
+  const unhealthy = Object.entries(context.modulesHealth())
+    .filter(([, { status }]) => status === 'unhealthy')
+    .map(([name]) => name);
+  if (unhealthy.length === 0) return { status: 200, body: JSON.stringify({ status: 'ready' }) };
+  return { status: 503, body: JSON.stringify({ status: 'unhealthy', modules: unhealthy }) };
+}

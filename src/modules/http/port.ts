@@ -1,0 +1,196 @@
+// The HTTP port: finds out what a request is for, and lets a flight take it there.
+
+import { AddressBlocks } from '../../core/address-block.ts';
+import { ByteBudget } from '../../core/byte-budget.ts';
+import { decodeSegment } from '../../core/route-pattern.ts';
+import { WITHDRAWN_MS } from '../../core/route-table.ts';
+import { textToByteString } from '../../protocol/byte-string.ts';
+import type { HeaderLines, HttpExchange } from '../../transport/http.ts';
+import type { ModuleContext } from '../module.ts';
+import { clientAddress } from './client-address.ts';
+import type { HttpConfig } from './config.ts';
+import { ConsoleApi } from './console-api.ts';
+import { CorsRules } from './cors.ts';
+import { type ErrorAnswer, errorAnswer, errorBody, errorHeaders } from './error-answer.ts';
+import { Flight } from './flight.ts';
+import type { FlightWorld } from './flight-world.ts';
+import { Flights } from './flights.ts';
+import { OWN_PATHS, ownAnswer } from './own-paths.ts';
+import { RequestGate } from './request-gate.ts';
+import { headerOf, requestText, routeText } from './request-text.ts';
+import { HttpRoutes } from './routes.ts';
+import { type HttpBinding, isReserved } from './trigger.ts';
+
+export class HttpPort {
+  readonly routes: HttpRoutes;
+  readonly #context: ModuleContext;
+  readonly #config: HttpConfig;
+  readonly #world: FlightWorld;
+  readonly #cors: CorsRules | undefined;
+  readonly #trusted: AddressBlocks;
+  readonly #console: ConsoleApi;
+  readonly #requestIdHeader: string;
+
+  constructor(context: ModuleContext, config: HttpConfig) {
+    const { clock, logger, router, random, settings } = context;
+    this.#context = context;
+    this.#config = config;
+    this.#requestIdHeader = config.request_id_header.toLowerCase();
+    this.#cors = config.cors && new CorsRules(config.cors);
+    this.#trusted = new AddressBlocks(settings.trustedProxies);
+    this.routes = new HttpRoutes({
+      clock,
+      logger,
+      ignoresTrailingSlash: config.ignore_trailing_slash,
+      ownPaths: OWN_PATHS,
+    });
+    this.#console = new ConsoleApi(context, config, this.routes, this.#trusted);
+    this.#world = {
+      config,
+      isDropIn: settings.isDropIn,
+      router,
+      clock,
+      random,
+      gate: new RequestGate(config.concurrency_request_limit),
+      bodyBudget: new ByteBudget(settings.http.bodyBuffersBytesMax),
+      flights: new Flights(random.uuid()),
+      globalMiddleware: [...config.middleware]
+        .sort((a, b) => a.priority - b.priority)
+        .map((entry) => entry.function_id),
+      answerError: (exchange, answer, headers, functionId) => this.#answerError(exchange, answer, headers, functionId),
+    };
+    router.channels.offerBy(this.#world.flights.find);
+  }
+
+  /** Looks after time limits that nobody else keeps; once a second or oftener. */
+  check(): void {
+    const nowMs = this.#context.clock.monotonicMs();
+    this.#world.gate.expire(nowMs);
+    this.#world.flights.check(nowMs);
+    this.routes.prune();
+  }
+
+  take(exchange: HttpExchange): void {
+    const { path } = exchange;
+    if (isReserved(path)) return this.#console.take(exchange);
+    const requestId = this.#requestIdOf(exchange.headers);
+    const origin = this.#cors && headerOf(exchange.headers, 'origin');
+    const headers = [this.#requestIdHeader, requestId];
+    if (this.#cors !== undefined) headers.push(...this.#cors.headers(origin));
+    const method = this.#preflightMethod(exchange, origin);
+    if (method !== undefined) return this.#answerPreflight(exchange, headers, origin ?? '');
+    const route = this.routes.find(exchange.method, path);
+    if (route === undefined) return this.#takeUnrouted(exchange, headers, requestId);
+    const target = route.owners.at(-1);
+    if (target === undefined) this.#answerWithdrawn(exchange, headers, route.withdrawnMs ?? 0);
+    else this.#fly(exchange, target, this.routes.values, headers, requestId);
+  }
+
+  #fly(
+    exchange: HttpExchange,
+    target: HttpBinding,
+    values: readonly string[],
+    answerHeaders: HeaderLines,
+    requestId: string,
+  ): void {
+    if (this.#context.router.isDraining) return this.#answerError(exchange, DRAINING, answerHeaders);
+    const { method, path, query, headers } = exchange;
+    const contentType = exchange.bodyBytes === 0 ? undefined : headerOf(headers, 'content-type');
+    const text = requestText(
+      target.text,
+      target.parameters,
+      values,
+      { method, path, query, headers, requestId, clientAddress: clientAddress(exchange, this.#trusted) },
+      this.#requestIdHeader,
+    );
+    new Flight(this.#world, {
+      exchange,
+      target,
+      text,
+      traceparent: traceparentOf(headers),
+      baggage: headerOf(headers, 'baggage'),
+      hasJson: contentType !== undefined && JSON_TYPE.test(contentType),
+      headers: answerHeaders,
+      startedMs: this.#context.clock.monotonicMs(),
+    }).start();
+  }
+
+  #takeUnrouted(exchange: HttpExchange, headers: HeaderLines, requestId: string): void {
+    const { method, path } = exchange;
+    const own = ownAnswer(this.#context, method, path);
+    if (own !== undefined) {
+      exchange.answer(own.status, ['content-type', 'application/json', ...headers], textToByteString(own.body));
+      return;
+    }
+    if (path.split('/').some((part) => decodeSegment(part) === undefined)) {
+      return this.#answerError(exchange, MALFORMED_PATH, headers);
+    }
+    const methods = this.routes.methodsAt(path);
+    if (methods.length > 0) {
+      const allow = methods.join(', ');
+      const answer = errorAnswer('METHOD_NOT_ALLOWED', `${method} is not for this path; it takes ${allow}`);
+      return this.#answerError(exchange, { ...answer, headers: ['allow', allow] }, headers);
+    }
+    const { not_found_function: functionId } = this.#config;
+    if (functionId === undefined) return this.#answerError(exchange, NO_ROUTE, headers);
+    const text = routeText(method, path);
+    const target = { binding: undefined, functionId, parameters: [], middleware: [], text };
+    this.#fly(exchange, target, [], headers, requestId);
+  }
+
+  /** A worker that restarts registers its routes again within seconds: until then they are away, not gone (H1). */
+  #answerWithdrawn(exchange: HttpExchange, headers: HeaderLines, sinceMs: number): void {
+    const isAway = this.#context.clock.monotonicMs() - sinceMs < WITHDRAWN_MS;
+    this.#answerError(exchange, isAway ? AWAY : NO_ROUTE, headers);
+  }
+
+  /** The method that a page asks about before it uses it. */
+  #preflightMethod({ method, headers }: HttpExchange, origin: string | undefined): string | undefined {
+    if (method !== 'OPTIONS' || origin === undefined) return undefined;
+    return headerOf(headers, 'access-control-request-method');
+  }
+
+  #answerPreflight(exchange: HttpExchange, headers: HeaderLines, origin: string): void {
+    const wanted = headerOf(exchange.headers, 'access-control-request-headers');
+    exchange.answer(204, [...headers, ...(this.#cors?.preflightHeaders(origin, wanted) ?? [])], undefined);
+  }
+
+  #answerError(exchange: HttpExchange, answer: ErrorAnswer, headers: HeaderLines, functionId?: string): void {
+    const { random, router, logger } = this.#context;
+    const errorId = answer.status >= 500 ? random.token().slice(0, ERROR_ID_CHARS) : undefined;
+    router.count('http.refused', String(answer.status));
+    if (errorId !== undefined) {
+      logger.warn('A request was answered with an error', {
+        error_id: errorId,
+        method: exchange.method,
+        path: exchange.path.slice(0, LOGGED_PATH_CHARS_MAX),
+        status: answer.status,
+        code: answer.code,
+        error: answer.message,
+        ...(functionId !== undefined && { function_id: functionId }),
+      });
+    }
+    exchange.answer(answer.status, [...errorHeaders(answer), ...headers], textToByteString(errorBody(answer, errorId)));
+  }
+
+  #requestIdOf(headers: HeaderLines): string {
+    const given = headerOf(headers, this.#requestIdHeader);
+    return given !== undefined && REQUEST_ID.test(given) ? given : this.#context.random.token();
+  }
+}
+
+const REQUEST_ID = /^[\x21-\x7e]{1,128}$/;
+const JSON_TYPE = /application\/(json|[\w.+-]*\+json)/i;
+const TRACEPARENT = /^[\da-f]{2}-[\da-f]{32}-[\da-f]{16}-[\da-f]{2}$/;
+const ERROR_ID_CHARS = 12;
+const LOGGED_PATH_CHARS_MAX = 200;
+
+const NO_ROUTE = errorAnswer('NOT_FOUND', 'There is no route for this path');
+const AWAY = errorAnswer('function_not_found', 'The worker of this route is away');
+const DRAINING = errorAnswer('SHUTTING_DOWN', 'The engine is shutting down and takes no new requests');
+const MALFORMED_PATH = errorAnswer('BAD_REQUEST', 'The path has a malformed percent escape');
+
+function traceparentOf(headers: HeaderLines): string | undefined {
+  const given = headerOf(headers, 'traceparent');
+  return given !== undefined && TRACEPARENT.test(given) ? given : undefined;
+}

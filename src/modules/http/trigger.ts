@@ -1,0 +1,112 @@
+// The trigger type `http` (modules 5.2): what a binding asks for, and the route it becomes.
+
+import { fields, listOf, text, type ValueOf } from '../../core/fields.ts';
+import { parseRoutePattern, type RoutePattern } from '../../core/route-pattern.ts';
+import { type ByteString, rawJson } from '../../protocol/byte-string.ts';
+import type { Binding } from '../../router/builtin.ts';
+import { CONDITION_FIELD, readTriggerConfig } from '../trigger-config.ts';
+import { routeText } from './request-text.ts';
+
+/** A binding as requests need it. */
+export interface HttpBinding {
+  /** Absent for what answers where there is no route. */
+  readonly binding: Binding | undefined;
+  readonly functionId: string;
+  readonly parameters: readonly string[];
+  readonly middleware: readonly string[];
+  /** The part of the request object that is the same for every request. */
+  readonly text: ByteString;
+}
+
+const triggerConfig = fields({
+  api_path: text({ help: 'Path of the route; :name stands for one segment' }),
+  http_method: text({ default: 'GET', help: 'GET, POST, PUT, DELETE, PATCH, HEAD or OPTIONS' }),
+  condition_function_id: CONDITION_FIELD,
+  middleware_function_ids: listOf(text({ bytesMax: 256 }), { default: [], help: 'Asked in this order' }),
+});
+
+const METHODS = ['GET', 'POST', 'PUT', 'DELETE', 'PATCH', 'HEAD', 'OPTIONS'];
+const MIDDLEWARE_MAX = 16;
+
+export type HttpTrigger =
+  | {
+      readonly ok: true;
+      readonly method: string;
+      readonly pattern: RoutePattern;
+      readonly config: ValueOf<typeof triggerConfig>;
+    }
+  | { readonly ok: false; readonly reason: string };
+
+export function readHttpTrigger(given: unknown, ignoresTrailingSlash: boolean): HttpTrigger {
+  if (typeof given !== 'object' || given === null || !Object.hasOwn(given, 'api_path')) {
+    return { ok: false, reason: 'api_path is required for http triggers' };
+  }
+  const read = readTriggerConfig('http', triggerConfig, given);
+  if (!read.ok) return read;
+  const { config } = read;
+  const method = config.http_method.toUpperCase();
+  if (!METHODS.includes(method)) {
+    const found = config.http_method.slice(0, 32);
+    return { ok: false, reason: `http_method must be one of ${METHODS.join(', ')}, found '${found}'` };
+  }
+  if (config.middleware_function_ids.length > MIDDLEWARE_MAX) {
+    return { ok: false, reason: `middleware_function_ids may name at most ${MIDDLEWARE_MAX} functions` };
+  }
+  const path = ignoresTrailingSlash ? withoutTrailingSlash(config.api_path) : config.api_path;
+  const parsed = parseRoutePattern(path);
+  if (!parsed.ok) return { ok: false, reason: `api_path '${config.api_path.slice(0, 128)}' ${parsed.reason}` };
+  if (isReserved(parsed.pattern.text)) {
+    return { ok: false, reason: `api_path '${parsed.pattern.text}' is reserved: /_console/ belongs to the engine` };
+  }
+  return { ok: true, method, pattern: parsed.pattern, config };
+}
+
+export function bindingOf(binding: Binding, trigger: HttpTrigger & { ok: true }): HttpBinding {
+  return {
+    binding,
+    functionId: binding.functionId,
+    parameters: trigger.pattern.parameters,
+    middleware: trigger.config.middleware_function_ids,
+    text: routeText(trigger.method, trigger.pattern.text),
+  };
+}
+
+export function isReserved(path: string): boolean {
+  return path === '/_console' || path.startsWith('/_console/');
+}
+
+export function withoutTrailingSlash(path: string): string {
+  return path.length > 1 && path.endsWith('/') ? path.slice(0, -1) : path;
+}
+
+export const HTTP_TRIGGER_FACTS = {
+  description: 'Calls a function when a request comes for a method and a path',
+  configFormat: rawJson({
+    type: 'object',
+    properties: {
+      api_path: { type: 'string', description: 'Such as /users/:id' },
+      http_method: { enum: METHODS, default: 'GET' },
+      condition_function_id: { type: 'string' },
+      middleware_function_ids: { type: 'array', items: { type: 'string' } },
+    },
+    required: ['api_path'],
+    additionalProperties: false,
+  }),
+  payloadFormat: rawJson({
+    type: 'object',
+    properties: {
+      method: { type: 'string' },
+      path: { type: 'string', description: 'The pattern of the route' },
+      url: { type: 'string', description: 'Path and query as requested' },
+      path_params: { type: 'object', additionalProperties: { type: 'string' } },
+      query_params: { type: 'object' },
+      headers: { type: 'object', additionalProperties: { type: 'string' } },
+      client_address: { type: 'string' },
+      body: {},
+      trigger: { type: 'object' },
+      request_body: { type: 'object', description: 'Reading end of a channel with the raw body' },
+      response: { type: 'object', description: 'Writing end of a channel for a streamed answer' },
+      context: { type: 'object', description: 'What middleware found out' },
+    },
+  }),
+};

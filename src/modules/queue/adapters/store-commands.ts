@@ -1,0 +1,37 @@
+// Commands of the store as promises, for what happens seldom.
+
+import type { MovesAnswer } from '../../../core/queue/shapes.ts';
+import { Refusal } from '../../../core/refusal.ts';
+import { ERROR_CODES, type ErrorCode } from '../../../protocol/errors.ts';
+import type { ErrorBody } from '../../../protocol/frames.ts';
+import type { Store } from '../../../store/contract.ts';
+import { parseAs } from '../../../store/queue/marks.ts';
+
+export function runCommand<T = void>(
+  store: Store,
+  command: string,
+  input: Uint8Array,
+  isShape?: (value: unknown) => value is T,
+): Promise<T> {
+  return new Promise((resolve, reject) => {
+    store.run(command, input, ({ result, error }) => {
+      if (error !== undefined) reject(refusalOf(error));
+      else resolve(isShape === undefined ? (undefined as T) : parseAs(result ?? Buffer.from('null'), isShape));
+    });
+  });
+}
+
+/** Command by command, each bounded, until nothing is left to move. Resolves with how many moved. */
+export async function runMoves(next: (beforeDeath: number | undefined) => Promise<MovesAnswer>): Promise<number> {
+  let moved = 0;
+  for (let beforeDeath: number | undefined; ; ) {
+    const answer = await next(beforeDeath);
+    moved += answer.moved;
+    if (!answer.hasMore) return moved;
+    beforeDeath = answer.beforeDeath;
+  }
+}
+
+export function refusalOf({ code, message }: ErrorBody): Refusal {
+  return new Refusal(Object.hasOwn(ERROR_CODES, code) ? (code as ErrorCode) : 'STORAGE_UNAVAILABLE', message);
+}

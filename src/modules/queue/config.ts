@@ -1,0 +1,153 @@
+// What the queue module may be told: its queues, and where their jobs are kept.
+
+import { fields, integer, mapOf, oneOf, optional, text, type ValueOf } from '../../core/fields.ts';
+import type { FieldProblem } from '../../core/fields-check.ts';
+import type { AdapterDeclaration, ModuleDeclaration } from '../../core/module-declaration.ts';
+import { BACKOFF_MS_MAX, type RetryRules } from '../../core/queue/backoff.ts';
+import type { EnqueueRules } from '../../core/queue/shapes.ts';
+import { idOffence } from '../../protocol/ids.ts';
+import { CALL_TIMEOUT_MS_MAX, ID_BYTES_MAX } from '../../protocol/limits.ts';
+import { KV_CONFIG, type KvConfig } from '../kv-adapter.ts';
+
+const DAY_MS = 86_400_000;
+const MIB = 1024 * 1024;
+
+const queueFields = fields({
+  max_retries: integer({ default: 3, min: 0, max: 100, help: 'Attempts after the first; then it is a dead letter' }),
+  concurrency: integer({ default: 10, min: 1, max: 10_000, help: 'Jobs that run at once; a fifo queue runs one' }),
+  type: oneOf(['standard', 'fifo'], { default: 'standard', help: 'fifo: one after the other inside a group' }),
+  message_group_field: optional(
+    text({ bytesMax: ID_BYTES_MAX, help: 'Field of the payload whose value is the group; a fifo queue needs it' }),
+  ),
+  backoff_ms: integer({
+    default: 1_000,
+    min: 0,
+    max: BACKOFF_MS_MAX,
+    help: 'Wait after the first failed attempt; doubles with each, up to an hour',
+  }),
+  job_timeout_ms: integer({
+    default: 900_000,
+    min: 1,
+    max: CALL_TIMEOUT_MS_MAX,
+    help: 'An attempt that takes longer has failed',
+  }),
+  unroutable_ttl_ms: integer({
+    default: DAY_MS,
+    min: 1_000,
+    max: 30 * DAY_MS,
+    help: 'How long a job waits for a worker that offers its function',
+  }),
+  max_jobs: integer({ default: 1_000_000, min: 1, max: 10_000_000, help: 'Beyond it, jobs are refused' }),
+  max_dead_letters: integer({ default: 100_000, min: 1, help: 'Beyond it, the queue takes no new jobs' }),
+  max_priority: optional(integer({ min: 1, max: 255, help: 'Accepted and not used: priorities go from 0 to 255' })),
+  priority_field: optional(
+    text({ bytesMax: ID_BYTES_MAX, help: 'Field of the payload that gives the priority, 0 to 255; higher runs first' }),
+  ),
+  poll_interval_ms: optional(integer({ min: 1, help: 'Accepted and not used: due jobs are not polled for' })),
+});
+
+export type QueueFields = ValueOf<typeof queueFields>;
+
+const queueConfig = fields({
+  queue_configs: mapOf(queueFields, { default: {}, help: 'Queues by name; `default` exists without being named' }),
+  max_payload_bytes: integer({ default: MIB, min: 1, max: 7 * MIB, help: 'Largest payload of a job' }),
+  topic_unroutable_ttl_ms: integer({
+    default: DAY_MS,
+    min: 1_000,
+    max: 30 * DAY_MS,
+    help: 'How long a published message waits for a first subscriber, and a subscription for its worker',
+  }),
+});
+
+export type QueueModuleConfig = ValueOf<typeof queueConfig>;
+
+/** Old fields of the peer that its builtin adapter took, and that mean nothing here. */
+const UNUSED = 'Accepted and not used: set it in queue_configs';
+
+export const builtinDeclaration: AdapterDeclaration<KvConfig> = {
+  name: 'builtin',
+  aliases: [],
+  classes: ['modules::queue::BuiltinQueueAdapter'],
+  config: {
+    ...KV_CONFIG,
+    fields: new Map([
+      ...KV_CONFIG.fields,
+      ...['max_attempts', 'backoff_ms', 'concurrency', 'poll_interval_ms'].map(
+        (name) => [name, optional(integer({ min: 0, help: UNUSED }))] as const,
+      ),
+      ['mode', optional(text({ help: UNUSED }))],
+    ]),
+  },
+};
+
+export const queueDeclaration = {
+  name: 'svc-queue',
+  aliases: ['queue'],
+  classes: ['modules::queue::QueueModule'],
+  repeatable: false,
+  alwaysLoaded: false,
+  config: queueConfig,
+  adapters: [builtinDeclaration],
+  contradictions: ({ queue_configs: queues }) =>
+    Object.entries(queues).flatMap(([name, queue]) => wrongOf(name, queue)),
+} satisfies ModuleDeclaration<QueueModuleConfig>;
+
+function wrongOf(name: string, { type, message_group_field: group, priority_field: priority }: QueueFields) {
+  const problems: FieldProblem[] = [];
+  const path = ['queue_configs', name];
+  const offence = idOffence(name);
+  if (offence !== undefined) problems.push({ path, at: 'key', message: `the name of the queue ${offence}` });
+  if (type === 'fifo' && group === undefined) {
+    const message = `a fifo queue needs message_group_field: the field of the payload that names the group`;
+    problems.push({ path, at: 'key', message });
+  }
+  if (type === 'fifo' && priority !== undefined) {
+    const message = 'a fifo queue keeps its order and has no priorities';
+    problems.push({ path: [...path, 'priority_field'], at: 'key', message });
+  }
+  return problems;
+}
+
+/** A queue as its runner and its store need it. */
+export interface QueueSettings {
+  readonly name: string;
+  readonly isFifo: boolean;
+  readonly concurrency: number;
+  readonly retry: RetryRules;
+  readonly jobTimeoutMs: number;
+  readonly rules: EnqueueRules;
+}
+
+export function settingsOf(name: string, queue: QueueFields): QueueSettings {
+  return {
+    name,
+    isFifo: queue.type === 'fifo',
+    concurrency: queue.concurrency,
+    retry: { maxRetries: queue.max_retries, backoffMs: queue.backoff_ms, isExponential: true },
+    jobTimeoutMs: queue.job_timeout_ms,
+    rules: {
+      maxJobs: queue.max_jobs,
+      maxDeadLetters: queue.max_dead_letters,
+      unroutableTtlMs: queue.unroutable_ttl_ms,
+      ...(queue.type === 'fifo' &&
+        queue.message_group_field !== undefined && { groupField: queue.message_group_field }),
+      ...(queue.priority_field !== undefined && { priorityField: queue.priority_field }),
+    },
+  };
+}
+
+/** What a queue has that the file does not describe: `default`, and the queues of topics. */
+export const QUEUE_DEFAULTS: QueueFields = {
+  max_retries: 3,
+  concurrency: 10,
+  type: 'standard',
+  message_group_field: undefined,
+  backoff_ms: 1_000,
+  job_timeout_ms: 900_000,
+  unroutable_ttl_ms: DAY_MS,
+  max_jobs: 1_000_000,
+  max_dead_letters: 100_000,
+  max_priority: undefined,
+  priority_field: undefined,
+  poll_interval_ms: undefined,
+};

@@ -1,0 +1,144 @@
+// Dead letters: list, redrive one or all, edit, discard, purge (Q10).
+
+import { Refusal } from '../../core/refusal.ts';
+import { validateMessage, validateQueue, validateTopicPage } from '../../generated/queue-payloads.ts';
+import { parseRawJson } from '../../protocol/byte-string.ts';
+import { Payload } from '../../protocol/payload.ts';
+import type { AnyBuiltin, RawBuiltinDefinition } from '../../router/builtin.ts';
+import { outcomeOf } from '../../router/reply.ts';
+import { CommandInput } from '../../store/command-input.ts';
+import { readPayload } from '../payload.ts';
+import { type FunctionParts, innerNames, namedQueue, shownName } from './function-parts.ts';
+import type { MessagePayload } from './payloads.ts';
+import { isTopicQueue } from './queues.ts';
+
+const LISTED_DEFAULT = 50;
+const LISTED_MAX = 1_000;
+
+export function deadLetterFunctions(parts: FunctionParts): AnyBuiltin[] {
+  return [
+    {
+      id: 'engine::queue::dlq_topics',
+      description: 'Lists the queues and topics that have dead letters',
+      async handle() {
+        const counts = new Map<string, { topic: string; broker_type: string; message_count: number }>();
+        for (const { queue, dead } of await parts.adapter.stats()) {
+          if (dead === 0) continue;
+          const topic = shownName(queue);
+          const brokerType = isTopicQueue(queue) ? parts.adapter.name : 'function_queue';
+          const known = counts.get(topic) ?? { topic, broker_type: brokerType, message_count: 0 };
+          counts.set(topic, { ...known, message_count: known.message_count + dead });
+        }
+        return [...counts.values()];
+      },
+    },
+    list(parts),
+    moveAll('svc::queue::redrive', 'Puts the dead letters of a queue back, oldest first', parts),
+    moveAll('svc::queue::purge', 'Throws the dead letters of a queue away', parts),
+    redriveMessage(parts),
+    {
+      id: 'svc::queue::discard_message',
+      description: 'Throws one dead letter away',
+      async handle(payload) {
+        const input = readPayload('svc::queue::discard_message', validateMessage, payload);
+        const count = await move(parts, input, (queue, id) => parts.adapter.discard(queue, id));
+        return { queue: namedQueue(input), message_id: input.message_id, redriven: count, discarded: count };
+      },
+    },
+  ];
+}
+
+/** Payloads are shown as they were enqueued: the list is never parsed here. */
+function list({ adapter, ...parts }: FunctionParts): RawBuiltinDefinition {
+  const id = 'engine::queue::dlq_messages';
+  return {
+    id,
+    description: 'Lists the dead letters of a queue or topic, newest first',
+    handleRaw(payload, _call, done) {
+      const text = payload?.asText();
+      const input = readPayload(id, validateTopicPage, text === undefined ? {} : parseRawJson(text));
+      const name = namedQueue(input, 'topic_not_set');
+      const offset = Math.max(0, Math.trunc(input.offset ?? 0));
+      const limit = Math.min(LISTED_MAX, Math.max(1, Math.trunc(input.limit ?? LISTED_DEFAULT)));
+      const one = typeof input.message_id === 'string' ? { id: input.message_id } : {};
+      const pages = innerNames(name, parts).map((queue) => adapter.deadLetters({ queue, offset, limit, ...one }));
+      Promise.all(pages).then(
+        (lists) => {
+          const rows = lists.filter(({ length }) => length > 2).map((rows) => Buffer.from(rows).subarray(1, -1));
+          const bytes = Buffer.concat([OPEN, ...rows.flatMap((row, at) => (at === 0 ? [row] : [COMMA, row])), CLOSE]);
+          done({ result: Payload.ofBytes(bytes, 0, bytes.length) });
+        },
+        (error: unknown) =>
+          done(outcomeOf(error instanceof Refusal ? error : new Refusal('STORAGE_UNAVAILABLE', String(error)))),
+      );
+    },
+  };
+}
+
+const OPEN = Buffer.from('[');
+const COMMA = Buffer.from(',');
+const CLOSE = Buffer.from(']');
+
+function moveAll(id: string, description: string, parts: FunctionParts): AnyBuiltin {
+  const { adapter, queues } = parts;
+  const isRedrive = id.endsWith('redrive');
+  return {
+    id,
+    description,
+    async handle(payload) {
+      const name = namedQueue(readPayload(id, validateQueue, payload));
+      let count = 0;
+      for (const queue of innerNames(name, parts)) {
+        count += isRedrive ? await adapter.redrive(queue) : await adapter.discard(queue);
+        queues.find(queue)?.nudge();
+      }
+      return isRedrive ? { queue: name, redriven: count } : { queue: name, discarded: count };
+    },
+  };
+}
+
+/** With `payload`, that takes the place of the one that was enqueued. */
+function redriveMessage(parts: FunctionParts): RawBuiltinDefinition {
+  const id = 'svc::queue::redrive_message';
+  return {
+    id,
+    description: 'Puts one dead letter back, with another payload if one is given',
+    handleRaw(payload, _call, done) {
+      const text = payload?.asText();
+      const bytes = payload?.asJsonBytes() ?? Buffer.alloc(0);
+      const input = readPayload(id, validateMessage, text === undefined ? {} : parseRawJson(text));
+      const edited = new CommandInput(id, bytes).json('payload');
+      const copy = edited === undefined ? undefined : Buffer.from(edited);
+      if (copy !== undefined && copy.length > parts.payloadBytesMax) {
+        const words = `The payload has ${copy.length} bytes, over the limit of ${parts.payloadBytesMax} of a job`;
+        throw new Refusal('PAYLOAD_TOO_LARGE', words);
+      }
+      move(parts, input, (queue, message) => parts.adapter.redrive(queue, message, copy)).then(
+        (count) => {
+          const answer = { queue: namedQueue(input), message_id: input.message_id, redriven: count };
+          const json = Buffer.from(JSON.stringify(answer));
+          done({ result: Payload.ofBytes(json, 0, json.length) });
+        },
+        (error: unknown) =>
+          done(outcomeOf(error instanceof Refusal ? error : new Refusal('STORAGE_UNAVAILABLE', String(error)))),
+      );
+    },
+  };
+}
+
+/** 1 or 0: whether it was there. */
+async function move(
+  parts: FunctionParts,
+  input: MessagePayload,
+  act: (queue: string, id: string) => Promise<number>,
+): Promise<number> {
+  const name = namedQueue(input);
+  const { message_id: id } = input;
+  if (typeof id !== 'string' || id === '') throw new Refusal('message_id_not_set', 'The message_id is not set');
+  for (const queue of innerNames(name, parts)) {
+    if ((await act(queue, id)) === 0) continue;
+    parts.queues.find(queue)?.nudge();
+    return 1;
+  }
+  return 0;
+}

@@ -1,0 +1,43 @@
+import { fields, flag, integer, type ValueOf } from '../../core/fields.ts';
+import type { AdapterDeclaration, ModuleDeclaration } from '../../core/module-declaration.ts';
+import { EXTSTORE_CONFIG, type ExtstoreConfig } from '../extstore-config.ts';
+import { KV_CONFIG, type KvConfig } from '../kv-adapter.ts';
+
+const MIB = 1024 * 1024;
+
+const stateConfig = fields({
+  triggers_enabled: flag({ default: true, help: 'false: no state trigger fires, as for a bulk load' }),
+  max_value_bytes: integer({
+    default: 4 * MIB,
+    min: 1,
+    // Old and new value travel in one answer, which has to fit a frame of 16 MiB.
+    max: 7 * MIB,
+    help: 'Largest value, bytes of its JSON; a larger one is answered PAYLOAD_TOO_LARGE',
+  }),
+});
+
+export type StateConfig = ValueOf<typeof stateConfig>;
+
+export const kvAdapter: AdapterDeclaration<KvConfig> = {
+  name: 'kv',
+  aliases: [],
+  classes: ['modules::state::adapters::KvStore'],
+  config: KV_CONFIG,
+};
+
+export const extstoreAdapter: AdapterDeclaration<ExtstoreConfig> = {
+  name: 'extstore',
+  aliases: ['redis'],
+  classes: ['modules::state::adapters::ExtStoreAdapter'],
+  config: EXTSTORE_CONFIG,
+};
+
+export const stateDeclaration = {
+  name: 'svc-state',
+  aliases: ['state'],
+  classes: ['modules::state::StateModule'],
+  repeatable: false,
+  alwaysLoaded: false,
+  config: stateConfig,
+  adapters: [kvAdapter, extstoreAdapter],
+} satisfies ModuleDeclaration<StateConfig>;

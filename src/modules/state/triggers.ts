@@ -1,0 +1,120 @@
+// The trigger type `state`: tells that an entry was written or deleted (S5).
+//
+// Bindings are kept by what they ask for, so that an event looks at those that it is for and at no others. Events
+// arrive in commit order; for one entry, each binding's handler is called in that order.
+
+import { fields, optional, text, type ValueOf } from '../../core/fields.ts';
+import { Groups } from '../../core/groups.ts';
+import { rawJson } from '../../protocol/byte-string.ts';
+import { ID_BYTES_MAX } from '../../protocol/limits.ts';
+import { Payload } from '../../protocol/payload.ts';
+import type { Binding, ModuleTriggerType } from '../../router/builtin.ts';
+import type { RouterPort } from '../../router/port.ts';
+import type { StoreEvent } from '../../store/contract.ts';
+import { CONDITION_FIELD, readTriggerConfig } from '../trigger-config.ts';
+import type { StateListeners } from './functions.ts';
+
+const config = fields({
+  scope: optional(text({ bytesMax: ID_BYTES_MAX })),
+  key: optional(text({ bytesMax: ID_BYTES_MAX })),
+  condition_function_id: CONDITION_FIELD,
+});
+
+const CONFIG_FORMAT = rawJson({
+  type: 'object',
+  properties: {
+    scope: { type: 'string', description: 'Only entries of this scope' },
+    key: { type: 'string', description: 'Only entries of this key' },
+    condition_function_id: { type: 'string', description: 'Asked first; on false the function is not called' },
+  },
+  additionalProperties: false,
+});
+
+const PAYLOAD_FORMAT = rawJson({
+  type: 'object',
+  properties: {
+    type: { const: 'state' },
+    event_type: { enum: ['state:updated', 'state:deleted'] },
+    scope: { type: 'string' },
+    key: { type: 'string' },
+    old_value: { description: 'null when there was none' },
+    new_value: { description: 'null when it was deleted' },
+    timestamp: { type: 'number', description: 'Unix milliseconds' },
+  },
+});
+
+type Filter = Pick<ValueOf<typeof config>, 'scope' | 'key'>;
+
+export class StateTriggers implements ModuleTriggerType, StateListeners {
+  readonly id = 'state';
+  readonly facts = {
+    description: 'Fires when an entry of the state is written or deleted',
+    configFormat: CONFIG_FORMAT,
+    payloadFormat: PAYLOAD_FORMAT,
+  };
+  readonly #router: Pick<RouterPort, 'fire'>;
+  readonly #isEnabled: boolean;
+  readonly #filters = new Map<Binding, Filter>();
+  readonly #byEntry = new Groups<string, Binding>();
+  readonly #byScope = new Groups<string, Binding>();
+  readonly #byKey = new Groups<string, Binding>();
+  readonly #ofAll = new Set<Binding>();
+
+  /** `isEnabled` false: triggers are accepted and never fire, as for a bulk load. */
+  constructor(router: Pick<RouterPort, 'fire'>, isEnabled: boolean) {
+    this.#router = router;
+    this.#isEnabled = isEnabled;
+  }
+
+  get isListening(): boolean {
+    return this.#isEnabled && this.#filters.size > 0;
+  }
+
+  refuse(given: unknown): string | undefined {
+    const read = readTriggerConfig(this.id, config, given);
+    return read.ok ? undefined : read.reason;
+  }
+
+  bound(binding: Binding, given: unknown): void {
+    const read = readTriggerConfig(this.id, config, given);
+    if (!read.ok) throw new Error(`A refused config was bound: ${read.reason}`);
+    this.#filters.set(binding, read.config);
+    this.#placeOf(read.config).add(binding);
+  }
+
+  unbound(binding: Binding): void {
+    const filter = this.#filters.get(binding);
+    if (filter === undefined) return;
+    this.#filters.delete(binding);
+    this.#placeOf(filter).remove(binding);
+  }
+
+  /** `depth`: of the call that changed the entry; 0 for changes made by other engines. */
+  tell({ place: [scope = '', key = ''], body }: StoreEvent, depth: number): void {
+    if (!this.isListening) return;
+    const entry = entryOf(scope, key);
+    const bindings = [...this.#ofAll, ...this.#byScope.of(scope), ...this.#byKey.of(key), ...this.#byEntry.of(entry)];
+    if (bindings.length === 0) return;
+    const bytes = Buffer.from(body.buffer, body.byteOffset, body.byteLength);
+    this.#router.fire(bindings, Payload.ofBytes(bytes, 0, bytes.length), depth, entry);
+  }
+
+  #placeOf({ scope, key }: Filter): { add(binding: Binding): void; remove(binding: Binding): void } {
+    if (scope !== undefined && key !== undefined) return placeIn(this.#byEntry, entryOf(scope, key));
+    if (scope !== undefined) return placeIn(this.#byScope, scope);
+    if (key !== undefined) return placeIn(this.#byKey, key);
+    return { add: (binding) => this.#ofAll.add(binding), remove: (binding) => this.#ofAll.delete(binding) };
+  }
+}
+
+function placeIn(groups: Groups<string, Binding>, name: string) {
+  return {
+    add: (binding: Binding) => groups.add(name, binding),
+    remove: (binding: Binding) => groups.remove(name, binding),
+  };
+}
+
+/** One text for scope and key, whatever characters stand in them. */
+function entryOf(scope: string, key: string): string {
+  return `${scope.length} ${scope}${key}`;
+}

@@ -1,0 +1,68 @@
+// Asks the auth function whether a connection may be opened (X6). Only a well-formed `{context: …}` is a yes, a null
+// context included; error, silence, a missing function and any other answer are a no.
+
+import { parseRawJson, RAW_NULL, type RawJson, rawJson } from '../../protocol/byte-string.ts';
+import { Payload } from '../../protocol/payload.ts';
+import type { RouterPort } from '../../router/port.ts';
+import type { Outcome } from '../../router/reply.ts';
+import type { UpgradeRequest } from '../../transport/socket.ts';
+
+/** Guarantees 4: condition, auth, middleware call. */
+const AUTH_TIMEOUT_MS = 5_000;
+
+/** Input of the auth function (product.md, Authentication). */
+interface StreamAuthInput {
+  readonly headers: Readonly<Record<string, string>>;
+  readonly path: string;
+  readonly query_params: Readonly<Record<string, readonly string[]>>;
+  readonly addr: string;
+}
+
+export type AuthVerdict =
+  /** What it said of the connection, as JSON. */
+  { readonly ok: true; readonly context: RawJson } | { readonly ok: false; readonly reason: string };
+
+/** Reads the request at once, and tells later. Never rejects. */
+export function authorise(
+  router: RouterPort,
+  functionId: string,
+  request: UpgradeRequest,
+  address: string,
+): Promise<AuthVerdict> {
+  const input: StreamAuthInput = {
+    headers: Object.fromEntries(request.headers()),
+    path: request.path,
+    query_params: queryParameters(request.query),
+    addr: address,
+  };
+  const payload = Payload.ofText(rawJson(input));
+  return new Promise((resolve) => {
+    router.call({ functionId, payload, depth: 0, timeoutMs: AUTH_TIMEOUT_MS }, (outcome) =>
+      resolve(verdictOf(outcome)),
+    );
+  });
+}
+
+/** Without an auth function everybody is nobody. */
+export const NO_CONTEXT: RawJson = RAW_NULL;
+
+function verdictOf({ error, result }: Outcome): AuthVerdict {
+  if (error !== undefined) return { ok: false, reason: 'the auth function failed' };
+  const text = result?.asText();
+  if (text === undefined) return { ok: false, reason: 'the auth function gave no answer' };
+  const answer = parseRawJson(text);
+  if (typeof answer !== 'object' || answer === null || !Object.hasOwn(answer, 'context')) {
+    return { ok: false, reason: 'the auth function answered something other than {context}' };
+  }
+  const context: unknown = Reflect.get(answer, 'context');
+  if (typeof context !== 'object' || Array.isArray(context)) {
+    return { ok: false, reason: 'the auth function gave a context that is neither an object nor null' };
+  }
+  return { ok: true, context: rawJson(context) };
+}
+
+function queryParameters(query: string): Record<string, string[]> {
+  const parameters: Record<string, string[]> = Object.create(null);
+  for (const [name, value] of new URLSearchParams(query)) parameters[name] = [...(parameters[name] ?? []), value];
+  return parameters;
+}

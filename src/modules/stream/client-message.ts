@@ -1,0 +1,67 @@
+// What a client may say on its socket (modules 4.3): `join` and `leave`. Pure.
+
+import { isUtf8 } from 'node:buffer';
+import { Refusal } from '../../core/refusal.ts';
+import { validateStreamClientMessage } from '../../generated/stream-messages.ts';
+import { idOffence } from '../../protocol/ids.ts';
+import type { JoinRequest } from './target.ts';
+
+export interface StreamClientMessage {
+  readonly type: 'join' | 'leave';
+  readonly data: {
+    readonly subscriptionId: string;
+    readonly streamName: string;
+    readonly groupId: string;
+    /** Narrows the subscription to one item. */
+    readonly id?: string | null;
+    /** Of the last message seen: what was missed meanwhile is asked for (T4). */
+    readonly epoch?: string | null;
+    readonly seq?: number | null;
+  };
+}
+
+export interface ClientMessage {
+  readonly type: 'join' | 'leave';
+  readonly join: JoinRequest;
+}
+
+/** `undefined`: nothing but white space, which clients send to keep a connection open. */
+export function readClientMessage(bytes: Uint8Array): ClientMessage | Refusal | undefined {
+  const raw = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  if (!isUtf8(raw)) return new Refusal('BAD_REQUEST', 'The message is not UTF-8 text');
+  const text = raw.toString('utf8');
+  if (text.trim() === '') return undefined;
+  const verdict = validateStreamClientMessage(parsed(text));
+  if (!verdict.success) {
+    const [first] = verdict.errors;
+    const field = first === undefined || first.path === '$input' ? 'It' : `'${first.path.replace(/^\$input\.?/, '')}'`;
+    const rule = `${field} must be ${first?.expected ?? 'of another shape'}`;
+    return new Refusal('BAD_REQUEST', `Expected a join or a leave message in JSON. ${rule}`);
+  }
+  return checked(verdict.data);
+}
+
+function checked({ type, data }: StreamClientMessage): ClientMessage | Refusal {
+  const { subscriptionId, streamName, groupId } = data;
+  const item = data.id || undefined;
+  const named = { subscriptionId, streamName, groupId, ...(item !== undefined && { id: item }) };
+  for (const [field, name] of Object.entries(named)) {
+    const offence = idOffence(name);
+    if (offence !== undefined) return new Refusal('BAD_REQUEST', `'data.${field}' ${offence}`);
+  }
+  const { epoch, seq } = data;
+  if (typeof epoch === 'string' && typeof seq === 'number' && (!Number.isSafeInteger(seq) || seq < 0)) {
+    return new Refusal('BAD_REQUEST', `'data.seq' must be a whole number from 0 up, found ${seq}`);
+  }
+  const since = typeof epoch === 'string' && typeof seq === 'number' ? { epoch, seq } : undefined;
+  return { type, join: { subscriptionId, stream: streamName, group: groupId, item, since } };
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    // Told to the client like any other wrong shape.
+    return undefined;
+  }
+}

@@ -1,0 +1,250 @@
+// Everybody who is connected to the stream server: from the first message to the last leave event.
+//
+// Neighbours: `doorkeeper.ts` let them in, `visits.ts` asks who may join what, `feeds.ts` sends events.
+// Invariants:
+//   L1  One `stream:leave` for each subscription that was let in, however it ends (T7).
+//   L2  A connection that is closed has no subscriptions.
+
+import { OwnSilence } from '../../core/own-silence.ts';
+import { Refusal } from '../../core/refusal.ts';
+import type { Clock } from '../../effects/clock.ts';
+import { CLOSE_CODES } from '../../protocol/close-codes.ts';
+import type { ErrorBody } from '../../protocol/frames.ts';
+import { PING_INTERVAL_MS, SILENCE_MS_MAX } from '../../router/housekeeping.ts';
+import type { RouterPort } from '../../router/port.ts';
+import type { PeerSocket, SocketEvents } from '../../transport/socket.ts';
+import type { StreamLimits } from '../module.ts';
+import { readClientMessage } from './client-message.ts';
+import { StreamConnection } from './connection.ts';
+import type { Visitor } from './doorkeeper.ts';
+import type { Feeds } from './feeds.ts';
+import { Batch, errorMessage, type MessagePlace, unauthorizedMessage } from './server-message.ts';
+import { Subscription } from './subscription.ts';
+import type { JoinRequest } from './target.ts';
+import type { Visits } from './visits.ts';
+
+export interface ClientsParts {
+  readonly clock: Clock;
+  readonly router: RouterPort;
+  readonly limits: StreamLimits;
+  readonly visits: Visits;
+  readonly feeds: Feeds;
+  /** A connection has ended. */
+  left(address: string): void;
+}
+
+const CHECK_INTERVAL_MS = 1_000;
+/** Unread snapshots of one connection: the longest there is, and then some. */
+export const SNAPSHOTS_BYTES_MAX = 8 * 1024 * 1024;
+/** For the first join after the upgrade (guarantees 4). */
+const REGISTRATION_MS_MAX = 60_000;
+
+export class Clients {
+  readonly #parts: ClientsParts;
+  readonly #connections = new Set<StreamConnection>();
+  #stop: (() => void) | undefined;
+
+  constructor(parts: ClientsParts) {
+    this.#parts = parts;
+  }
+
+  get count(): number {
+    return this.#connections.size;
+  }
+
+  start(): void {
+    const { clock } = this.#parts;
+    const ownSilence = new OwnSilence(CHECK_INTERVAL_MS, clock.monotonicMs());
+    this.#stop = clock.every(CHECK_INTERVAL_MS, () => this.#check(ownSilence));
+  }
+
+  /** Says goodbye to all of them; their leave events are on their way when this returns. */
+  stop(): void {
+    this.#stop?.();
+    for (const connection of [...this.#connections]) {
+      connection.close(CLOSE_CODES.goingAway, 'the engine is shutting down');
+      this.#ended(connection);
+    }
+  }
+
+  connected(socket: PeerSocket, { target, address, isBatched, context }: Visitor): SocketEvents {
+    const { clock, limits, router, left } = this.#parts;
+    const connection = new StreamConnection({
+      socket,
+      isBatched,
+      context,
+      limits: {
+        bytesMax: limits.outboundBufferBytes,
+        messagesMax: limits.outboundMessages,
+        freeBytesMax: SNAPSHOTS_BYTES_MAX,
+      },
+      nowMs: clock.monotonicMs(),
+      tooSlow: (slow, bytes) => this.#closeSlow(slow, bytes),
+    });
+    this.#connections.add(connection);
+    if (target.kind === 'join') this.#join(connection, target.join);
+    return {
+      message: (bytes) => {
+        connection.heardMs = clock.monotonicMs();
+        this.#message(connection, bytes);
+      },
+      heard: () => {
+        connection.heardMs = clock.monotonicMs();
+      },
+      closed: (_code, isOverlong) => {
+        if (isOverlong === true) router.count('streams.closed', 'message_too_big');
+        this.#ended(connection);
+        left(address);
+      },
+    };
+  }
+
+  /** The store could not say what a group holds. */
+  failed(subscription: Subscription, error: ErrorBody): void {
+    this.#tell(subscription.connection, placeOf(subscription), error);
+    this.#leave(subscription);
+  }
+
+  /** Events pile up behind a snapshot that has not come. */
+  overflowed({ connection, heldBytes }: Subscription): void {
+    this.#closeSlow(connection, heldBytes);
+  }
+
+  #message(connection: StreamConnection, bytes: Uint8Array): void {
+    const { clock, limits, router } = this.#parts;
+    switch (connection.rate(clock.monotonicMs(), limits.messages)) {
+      case 'flood':
+        router.count('streams.closed', 'too_many_messages');
+        connection.close(CLOSE_CODES.tooManyMessages, `at most ${limits.messages.perSecond} messages per second`);
+        this.#ended(connection);
+        return;
+      case 'excess':
+        router.count('streams.refused', 'RATE_LIMITED');
+        this.#refuse(connection, {}, 'RATE_LIMITED', `At most ${limits.messages.perSecond} messages per second`);
+        return;
+      case 'ok':
+        break;
+    }
+    const message = readClientMessage(bytes);
+    if (message === undefined) return;
+    if (message instanceof Refusal) {
+      router.count('streams.refused', message.code);
+      this.#refuse(connection, {}, message.code, message.message);
+    } else if (message.type === 'join') {
+      this.#join(connection, message.join);
+    } else {
+      this.#leaveAsked(connection, message.join);
+    }
+  }
+
+  #join(connection: StreamConnection, request: JoinRequest): void {
+    const { limits, visits, feeds, router, clock } = this.#parts;
+    connection.hasAsked = true;
+    const previous = connection.subscriptions.get(request.subscriptionId);
+    if (previous !== undefined) this.#leave(previous);
+    if (connection.subscriptions.size >= limits.subscriptions) {
+      const text = `This connection is at its limit of ${limits.subscriptions} subscriptions`;
+      router.count('streams.refused', 'OVERLOADED');
+      this.#refuse(connection, request, 'OVERLOADED', text);
+      return;
+    }
+    if (router.isDraining) {
+      this.#refuse(connection, request, 'SHUTTING_DOWN', 'The engine is stopping');
+      return;
+    }
+    const subscription = new Subscription(connection, request);
+    connection.subscriptions.set(subscription.id, subscription);
+    visits.join(subscription, (isIn) => {
+      subscription.isIn = isIn;
+      // Its client may have left while its handlers were asked.
+      if (subscription.state === 'ended') {
+        if (isIn) visits.leave(subscription);
+      } else if (isIn) {
+        feeds.open(subscription, request.since);
+      } else {
+        router.count('streams.refused', 'unauthorized');
+        this.#forget(subscription);
+        connection.send(new Batch([unauthorizedMessage(clock.nowMs(), placeOf(subscription))]));
+      }
+    });
+  }
+
+  #leaveAsked(connection: StreamConnection, request: JoinRequest): void {
+    const subscription = connection.subscriptions.get(request.subscriptionId);
+    if (subscription !== undefined) this.#leave(subscription);
+  }
+
+  #leave(subscription: Subscription): void {
+    this.#forget(subscription);
+    this.#parts.feeds.close(subscription);
+    // It may be asked for again while the farewell of its connection is on its way.
+    if (!subscription.isIn) return;
+    subscription.isIn = false;
+    this.#parts.visits.leave(subscription);
+  }
+
+  #forget(subscription: Subscription): void {
+    subscription.state = 'ended';
+    const { subscriptions } = subscription.connection;
+    if (subscriptions.get(subscription.id) === subscription) subscriptions.delete(subscription.id);
+  }
+
+  #ended(connection: StreamConnection): void {
+    if (!this.#connections.delete(connection)) return;
+    for (const subscription of [...connection.subscriptions.values()]) this.#leave(subscription);
+  }
+
+  #closeSlow(connection: StreamConnection, bytes: number): void {
+    if (!this.#connections.has(connection)) return;
+    this.#parts.router.count('streams.closed', 'too_slow');
+    connection.closeSlow(bytes);
+    this.#ended(connection);
+  }
+
+  #check(ownSilence: OwnSilence): void {
+    const nowMs = this.#parts.clock.monotonicMs();
+    const ownSilenceMs = ownSilence.sinceLastCheck(nowMs);
+    for (const connection of [...this.#connections]) {
+      connection.heardMs += ownSilenceMs;
+      if (nowMs - connection.heardMs > SILENCE_MS_MAX) {
+        this.#parts.router.count('streams.closed', 'silent');
+        connection.terminate();
+        this.#ended(connection);
+      } else if (!connection.hasAsked && nowMs - connection.connectedMs > REGISTRATION_MS_MAX) {
+        this.#parts.router.count('streams.closed', 'not_registered');
+        connection.close(CLOSE_CODES.notRegistered, `nothing was joined within ${REGISTRATION_MS_MAX / 1_000} s`);
+        this.#ended(connection);
+      } else if (nowMs - connection.pingedMs >= PING_INTERVAL_MS) {
+        connection.pingedMs = nowMs;
+        connection.ping();
+      }
+    }
+    this.#checkUnread();
+  }
+
+  /** Over the limit of the whole process those with the most unread go first, as many as it takes. */
+  #checkUnread(): void {
+    const behind = [...this.#connections]
+      .filter(({ isBehind }) => isBehind)
+      .map((connection) => ({ connection, bytes: connection.bufferedBytes }));
+    let excess = behind.reduce((sum, { bytes }) => sum + bytes, 0) - this.#parts.limits.allBuffersBytes;
+    if (excess <= 0) return;
+    for (const { connection, bytes } of behind.sort((one, other) => other.bytes - one.bytes)) {
+      this.#closeSlow(connection, bytes);
+      excess -= bytes;
+      if (excess <= 0) return;
+    }
+  }
+
+  #refuse(connection: StreamConnection, place: Partial<JoinRequest>, code: string, message: string): void {
+    this.#tell(connection, place, { code, message });
+  }
+
+  #tell(connection: StreamConnection, place: MessagePlace, error: ErrorBody): void {
+    connection.send(new Batch([errorMessage(this.#parts.clock.nowMs(), place, error)]));
+  }
+}
+
+function placeOf({ id, stream, group, item }: Subscription): MessagePlace {
+  return { subscriptionId: id, stream, group, item };
+}

@@ -1,0 +1,42 @@
+// The stream server: one port, one store.
+
+import { fields, integer, listOf, optional, text, type ValueOf } from '../../core/fields.ts';
+import type { AdapterDeclaration, ModuleDeclaration } from '../../core/module-declaration.ts';
+import { EXTSTORE_CONFIG, type ExtstoreConfig } from '../extstore-config.ts';
+import { KV_CONFIG, type KvConfig } from '../kv-adapter.ts';
+
+const streamConfig = fields({
+  port: integer({ min: 0, max: 65_535, default: 3112, help: 'Port for stream clients; 0 takes any free one' }),
+  host: text({ default: '0.0.0.0', help: 'Address to listen on; beyond loopback auth_function should be set' }),
+  auth_function: optional(text({ help: 'Function that decides who may connect; without it everybody may' })),
+  allowed_origins: listOf(text(), {
+    default: [],
+    help: 'Web origins that may connect; with none, pages of the same host',
+  }),
+});
+
+export type StreamConfig = ValueOf<typeof streamConfig>;
+
+export const kvAdapter: AdapterDeclaration<KvConfig> = {
+  name: 'kv',
+  aliases: [],
+  classes: ['modules::stream::adapters::KvStore'],
+  config: KV_CONFIG,
+};
+
+export const extstoreAdapter: AdapterDeclaration<ExtstoreConfig> = {
+  name: 'extstore',
+  aliases: ['redis'],
+  classes: ['modules::stream::adapters::ExtStoreAdapter'],
+  config: EXTSTORE_CONFIG,
+};
+
+export const streamDeclaration = {
+  name: 'svc-stream',
+  aliases: ['stream'],
+  classes: ['modules::stream::StreamModule'],
+  repeatable: false,
+  alwaysLoaded: false,
+  config: streamConfig,
+  adapters: [kvAdapter, extstoreAdapter],
+} satisfies ModuleDeclaration<StreamConfig>;

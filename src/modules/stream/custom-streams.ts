@@ -1,0 +1,139 @@
+// Streams that a worker keeps itself: where it registers `stream::get(<stream>)` and its likes, the engine calls those
+// instead of its own store (wire 3.1). What they change is numbered and told to subscribers like any other change.
+//
+// What such a stream holds is nobody's to lock: its snapshot is read after the number it is given, so that an event may
+// be in both, and none is lost.
+
+import type { Access } from '../../core/access.ts';
+import { byteStringToText, parseRawJson, type RawJson, rawJson } from '../../protocol/byte-string.ts';
+import type { ErrorBody } from '../../protocol/frames.ts';
+import { findTextMember } from '../../protocol/json-member.ts';
+import { Payload } from '../../protocol/payload.ts';
+import type { RouterPort } from '../../router/port.ts';
+import type { Outcome } from '../../router/reply.ts';
+import type { Store, StoreEvent, StoreReply } from '../../store/contract.ts';
+
+export class CustomStreams {
+  readonly #router: RouterPort;
+  readonly #store: Store;
+
+  constructor(router: RouterPort, store: Store) {
+    this.#router = router;
+    this.#store = store;
+  }
+
+  /** The function that stands in for one of ours, if the stream in the payload has one. */
+  standIn(functionId: string, payload: Uint8Array): string | undefined {
+    const stream = findTextMember(payload, 'stream_name');
+    return stream === undefined ? undefined : this.standInFor(functionId, stream);
+  }
+
+  standInFor(functionId: string, stream: string): string | undefined {
+    const id = `${functionId}(${stream})`;
+    return this.#router.functionEntry(id) === undefined ? undefined : id;
+  }
+
+  /** Calls it; `tell` gets the event of a change once it is durable, before `done`. */
+  call(
+    standIn: string,
+    { functionId, input, depth, rights }: CustomCall,
+    tell: (events: readonly StoreEvent[]) => void,
+    done: (outcome: Outcome) => void,
+  ): void {
+    // The input is a view of a message; its text is a copy.
+    const text = Payload.ofBytes(input, 0, input.length).asText();
+    const payload = Payload.ofText(text ?? rawJson(null));
+    this.#router.call({ functionId: standIn, payload, depth, rights }, (outcome) => {
+      const change = outcome.error === undefined ? changeOf(functionId, text, outcome) : undefined;
+      if (change === undefined) {
+        done(outcome);
+        return;
+      }
+      const result = outcome.result?.asText();
+      this.#store.run('stream.announce', Buffer.from(JSON.stringify(change)), ({ error, events = [] }) => {
+        tell(events);
+        if (error !== undefined) done({ error: Payload.ofText(rawJson(error)) });
+        else done(result === undefined ? {} : { result: Payload.ofText(result) });
+      });
+    });
+  }
+
+  /** The snapshot of a custom stream in place of that of the store, which has the number and the events. */
+  snapshot(standIn: string, subject: SnapshotSubject, reply: StoreReply, done: (reply: StoreReply) => void): void {
+    const [sync] = reply.events ?? [];
+    if (reply.error !== undefined || sync === undefined || isRecovered(sync)) {
+      done(reply);
+      return;
+    }
+    const { stream, group, item } = subject;
+    const names = { stream_name: stream, group_id: group, ...(item !== undefined && { item_id: item }) };
+    const payload = Payload.ofText(rawJson(names));
+    this.#router.call({ functionId: standIn, payload, depth: 0 }, (outcome) => {
+      const failure = outcome.error?.asText();
+      if (failure !== undefined) done({ error: errorOf(standIn, failure) });
+      else done({ ...reply, events: [withData(sync, outcome.result?.asText())] });
+    });
+  }
+}
+
+export interface CustomCall {
+  readonly functionId: string;
+  readonly input: Buffer;
+  readonly depth: number;
+  /** What the caller may reach: the function that stands in has to be among it too (X7). */
+  readonly rights: Access | undefined;
+}
+
+export interface SnapshotSubject {
+  readonly stream: string;
+  readonly group: string;
+  readonly item: string | undefined;
+}
+
+interface Change {
+  readonly stream_name: unknown;
+  readonly group_id: unknown;
+  readonly item_id: unknown;
+  readonly kind: 'create' | 'update' | 'delete';
+  readonly data: unknown;
+}
+
+/** What a function of a custom stream changed, by its answer: `{old_value, new_value}` as ours give it. */
+function changeOf(functionId: string, input: RawJson | undefined, { result }: Outcome): Change | undefined {
+  if (!CHANGING.has(functionId) || input === undefined) return undefined;
+  const asked = fieldsOf(parseRawJson(input));
+  const text = result?.asText();
+  const answer = fieldsOf(text === undefined ? undefined : parseRawJson(text));
+  const { stream_name, group_id, item_id } = asked;
+  const old = answer.old_value ?? null;
+  const place = { stream_name, group_id, item_id };
+  if (functionId === 'stream::delete') return old === null ? undefined : { ...place, kind: 'delete', data: old };
+  const data = 'new_value' in answer ? answer.new_value : (asked.data ?? null);
+  return { ...place, kind: old === null ? 'create' : 'update', data };
+}
+
+const CHANGING: ReadonlySet<string> = new Set(['stream::set', 'stream::update', 'stream::delete']);
+
+function fieldsOf(value: unknown): Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null ? { ...value } : {};
+}
+
+/** Nothing was missed that is not known: there is no snapshot to replace. */
+function isRecovered({ body }: StoreEvent): boolean {
+  const { event } = fieldsOf(JSON.parse(Buffer.from(body).toString('utf8')));
+  return fieldsOf(event).recovered === true;
+}
+
+/** Lists come bare or as `{group}`, values bare or as `{value}`, as the two modes of the engine give them. */
+function withData(sync: StoreEvent, answer: RawJson | undefined): StoreEvent {
+  const value = answer === undefined ? null : parseRawJson(answer);
+  const wrapped = fieldsOf(value);
+  const data = Array.isArray(value) ? value : (wrapped.group ?? wrapped.value ?? value);
+  const message = fieldsOf(JSON.parse(Buffer.from(sync.body).toString('utf8')));
+  const event = { type: 'sync', data, recovered: false };
+  return { ...sync, body: Buffer.from(JSON.stringify({ ...message, event })) };
+}
+
+function errorOf(standIn: string, error: RawJson): ErrorBody {
+  return { code: 'invocation_failed', message: `${standIn} failed: ${byteStringToText(error).slice(0, 300)}` };
+}

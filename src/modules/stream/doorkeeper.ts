@@ -1,0 +1,159 @@
+// Who may open a connection on the stream port. Everything is checked before the upgrade is answered.
+//
+// Checks in the order that costs least: the address asked for, where the page comes from, the limits, then the auth
+// function. Invariant:
+//   D1  A place at the gates is taken once for each connection let in or being judged, and given back exactly once: by
+//       a refusal, by a peer that left early, or by `left`.
+
+import { AddressBlocks } from '../../core/address-block.ts';
+import { AddressGate, type AddressLimits } from '../../core/address-gate.ts';
+import { clientAddress } from '../../core/client-address.ts';
+import { ConnectionGate, type GateLimits } from '../../core/connection-gate.ts';
+import { isLoopbackHost, type OriginRules, originOffence } from '../../core/origin.ts';
+import type { Clock } from '../../effects/clock.ts';
+import type { RawJson } from '../../protocol/byte-string.ts';
+import { SUBPROTOCOL_AUTHORIZATION, SUBPROTOCOL_STREAM } from '../../protocol/subprotocols.ts';
+import type { RouterPort } from '../../router/port.ts';
+import type { Admission, PeerSocket, PendingAdmission, SocketEvents, UpgradeRequest } from '../../transport/socket.ts';
+import { type AuthVerdict, authorise, NO_CONTEXT } from './auth.ts';
+import { readTarget, type Target } from './target.ts';
+
+export interface DoorkeeperParts {
+  readonly router: RouterPort;
+  readonly clock: Clock;
+  readonly origins: OriginRules;
+  readonly trustedProxies: readonly string[];
+  readonly authFunction: string | undefined;
+  readonly limits: GateLimits & { readonly perAddress: AddressLimits };
+  /** Somebody was let in. */
+  connected(socket: PeerSocket, visitor: Visitor): SocketEvents;
+}
+
+/** What is known of a connection that was let in. */
+export interface Visitor {
+  readonly target: Target;
+  readonly address: string;
+  readonly isBatched: boolean;
+  readonly context: RawJson;
+}
+
+type Refused = Extract<Admission, { ok: false }>;
+
+/** Guarantees 4: handshakes that wait for the auth function. */
+const HANDSHAKES_MAX = 256;
+const TRIM_INTERVAL_MS = 10_000;
+
+export class Doorkeeper {
+  readonly #parts: DoorkeeperParts;
+  readonly #gate: ConnectionGate;
+  readonly #addresses: AddressGate;
+  readonly #proxies: AddressBlocks;
+  #handshakes = 0;
+
+  constructor(parts: DoorkeeperParts) {
+    this.#parts = parts;
+    this.#gate = new ConnectionGate(parts.limits);
+    this.#addresses = new AddressGate(parts.limits.perAddress);
+    this.#proxies = new AddressBlocks(parts.trustedProxies);
+  }
+
+  /** Returns what stops it. */
+  start(): () => void {
+    const { clock } = this.#parts;
+    return clock.every(TRIM_INTERVAL_MS, () => this.#addresses.trim(clock.monotonicMs()));
+  }
+
+  admit(request: UpgradeRequest): Admission | PendingAdmission {
+    const target = readTarget(request.path, request.query);
+    if (target.kind === 'offence') return refuse(target.status, target.text);
+    const headers = { host: request.header('host'), origin: request.header('origin') };
+    // Servers and tools send no origin, and may know this machine by any name.
+    const offence = headers.origin === undefined ? undefined : originOffence(headers, this.#parts.origins);
+    if (offence !== undefined) return refuse(403, offence);
+    if (this.#parts.router.isDraining) return refuse(503, 'SHUTTING_DOWN: the engine is stopping');
+    const address = clientAddress(request.remoteAddress, request.header('x-forwarded-for'), this.#proxies);
+    const refusal = this.#enter(address);
+    if (refusal !== undefined) return refusal;
+    const visitor = { target, address, isBatched: request.subprotocols.includes(SUBPROTOCOL_STREAM) };
+    const subprotocol = chosenSubprotocol(request.subprotocols);
+    if (this.#parts.authFunction === undefined) return this.#letIn({ ...visitor, context: NO_CONTEXT }, subprotocol);
+    return this.#ask(request, visitor, this.#parts.authFunction, subprotocol);
+  }
+
+  /** A connection that was let in has ended. */
+  left(address: string): void {
+    this.#gate.leave();
+    if (this.#isCounted(address)) this.#addresses.leave(address);
+  }
+
+  #enter(address: string): Refused | undefined {
+    const nowMs = this.#parts.clock.monotonicMs();
+    if (this.#parts.authFunction !== undefined && this.#handshakes >= HANDSHAKES_MAX) {
+      return refuse(503, 'OVERLOADED: too many connections wait for the auth function');
+    }
+    if (this.#isCounted(address) && !this.#addresses.enter(address, nowMs)) {
+      return refuse(429, 'RATE_LIMITED: too many connections from this address');
+    }
+    const verdict = this.#gate.enter(nowMs);
+    if (verdict === 'open') return undefined;
+    if (this.#isCounted(address)) this.#addresses.leave(address);
+    return verdict === 'full'
+      ? refuse(503, 'OVERLOADED: this port is at its limit of connections')
+      : refuse(429, 'RATE_LIMITED: too many new connections per second');
+  }
+
+  /** Many share the address of a proxy, and of this machine (decisions 27). */
+  #isCounted(address: string): boolean {
+    return !isLoopbackHost(address) && !LOOPBACK_V6.test(address) && !this.#proxies.has(address);
+  }
+
+  #ask(
+    request: UpgradeRequest,
+    visitor: Omit<Visitor, 'context'>,
+    functionId: string,
+    subprotocol: string | undefined,
+  ): PendingAdmission {
+    this.#handshakes += 1;
+    let isHere = true;
+    const verdict = authorise(this.#parts.router, functionId, request, visitor.address).then((answer) => {
+      this.#handshakes -= 1;
+      const admission = this.#judge(answer, visitor, subprotocol);
+      if (isHere && !admission.ok) this.left(visitor.address);
+      isHere &&= admission.ok;
+      return admission;
+    });
+    return {
+      verdict,
+      gone: () => {
+        if (isHere) this.left(visitor.address);
+        isHere = false;
+      },
+    };
+  }
+
+  #judge(answer: AuthVerdict, visitor: Omit<Visitor, 'context'>, subprotocol: string | undefined): Admission {
+    // Why is for the log of the engine, not for strangers.
+    if (!answer.ok) {
+      this.#parts.router.count('streams.auth_refused', answer.reason);
+      return refuse(401, 'UNAUTHORIZED');
+    }
+    if (this.#parts.router.isDraining) return refuse(503, 'SHUTTING_DOWN: the engine is stopping');
+    return this.#letIn({ ...visitor, context: answer.context }, subprotocol);
+  }
+
+  #letIn(visitor: Visitor, subprotocol: string | undefined): Admission {
+    return { ok: true, subprotocol, connected: (socket) => this.#parts.connected(socket, visitor) };
+  }
+}
+
+/** As the ws transport writes it: in full. */
+const LOOPBACK_V6 = /^(0000:){7}0001$|^(0000:){5}ffff:7f/;
+
+/** The first that is known, and never the token that follows the word. */
+function chosenSubprotocol(offered: readonly string[]): string | undefined {
+  return [SUBPROTOCOL_STREAM, SUBPROTOCOL_AUTHORIZATION].find((name) => offered.includes(name));
+}
+
+function refuse(status: number, text: string): Refused {
+  return { ok: false, status, text };
+}

@@ -1,0 +1,215 @@
+// The way of events from the store to the subscribers of their group.
+//
+// Job: gather the events of a turn and send them to each subscriber in one write, made once for all (T6); read the
+// snapshot of a new subscriber and let it in at the right place (T3); read what is missing where numbers jump (T2).
+// Neighbours: the store numbers events, `visits.ts` decides who may subscribe, `connection.ts` sends.
+// Invariants:
+//   F1  A feed exists exactly while somebody is reading or live in its group; as long, the store tells it what other
+//       engines do there.
+//   F2  An event reaches a live subscriber only if its number follows the one before. A smaller one was part of the
+//       snapshot; a larger one has the subscriber read again from where it stands.
+
+import type { Clock } from '../../effects/clock.ts';
+import type { ErrorBody } from '../../protocol/frames.ts';
+import type { GroupWatcher, StoreEvent, StoreReply, WatchedPlace } from '../../store/contract.ts';
+import { Batch } from './server-message.ts';
+import type { Subscription } from './subscription.ts';
+import type { Since } from './target.ts';
+
+export interface FeedParts {
+  readonly clock: Clock;
+  /** Reads what a subscriber is to be sent first: `stream.subscribe` of the store, or a custom stream. */
+  read(subject: Subscription, since: Since | undefined, done: (reply: StoreReply) => void): void;
+  /** Has the store tell what other engines do in the group; returns how to end it. */
+  watch(place: WatchedPlace, watcher: GroupWatcher): () => void;
+  /** The store could not say what the group holds. */
+  failed(subscription: Subscription, error: ErrorBody): void;
+  /** More is held back for it than it may have unread. */
+  overflowed(subscription: Subscription): void;
+  readonly heldMax: { readonly bytesMax: number; readonly messagesMax: number };
+}
+
+interface Feed {
+  readonly subscribers: Set<Subscription>;
+  /** Events of this turn, in their order. */
+  pending: StoreEvent[];
+  /** Number of the last event. What this engine caused comes twice where other engines share the store. */
+  seq: number;
+  readonly unwatch: () => void;
+}
+
+export class Feeds {
+  readonly #parts: FeedParts;
+  readonly #feeds = new Map<string, Feed>();
+  #waiting: Feed[] = [];
+
+  constructor(parts: FeedParts) {
+    this.#parts = parts;
+  }
+
+  get groupCount(): number {
+    return this.#feeds.size;
+  }
+
+  /** Events in the order of their numbers, whoever caused them. */
+  publish(events: readonly StoreEvent[]): void {
+    for (const event of events) {
+      const feed = this.#feeds.get(feedKey(event.place[0], event.place[1]));
+      if (feed === undefined || event.seq <= feed.seq) continue;
+      feed.seq = event.seq;
+      if (feed.pending.push(event) > 1) continue;
+      if (this.#waiting.push(feed) === 1) this.#parts.clock.afterTurn(() => this.#flush());
+    }
+  }
+
+  /** The subscriber gets what it has to know, then everything that happens. */
+  open(subscription: Subscription, since: Since | undefined): void {
+    const key = feedKey(subscription.stream, subscription.group);
+    let feed = this.#feeds.get(key);
+    if (feed === undefined) {
+      feed = { subscribers: new Set(), pending: [], seq: 0, unwatch: this.#watch(subscription) };
+      this.#feeds.set(key, feed);
+    }
+    feed.subscribers.add(subscription);
+    this.#read(subscription, since);
+  }
+
+  close(subscription: Subscription): void {
+    const key = feedKey(subscription.stream, subscription.group);
+    const feed = this.#feeds.get(key);
+    if (!feed?.subscribers.delete(subscription) || feed.subscribers.size > 0) return;
+    this.#feeds.delete(key);
+    feed.unwatch();
+  }
+
+  #watch({ stream, group }: Subscription): () => void {
+    return this.#parts.watch(
+      { stream, group },
+      {
+        event: (event) => this.publish([event]),
+        reset: () => this.#reset(feedKey(stream, group)),
+      },
+    );
+  }
+
+  /** Numbers begin anew, or events are lost: everybody reads again, and nothing of before is mixed in. */
+  #reset(key: string): void {
+    const feed = this.#feeds.get(key);
+    if (feed === undefined) return;
+    feed.seq = 0;
+    feed.pending = [];
+    for (const subscription of feed.subscribers) {
+      subscription.takeHeld();
+      this.#read(subscription, subscription.since);
+    }
+  }
+
+  #read(subscription: Subscription, since: Since | undefined): void {
+    subscription.state = 'reading';
+    const read = ++subscription.reads;
+    this.#parts.read(subscription, since, (reply) => {
+      if (subscription.state !== 'reading' || subscription.reads !== read) return;
+      if (reply.error !== undefined) this.#parts.failed(subscription, reply.error);
+      else this.#letIn(subscription, reply);
+    });
+  }
+
+  #letIn(subscription: Subscription, { events = [], result }: StoreReply): void {
+    subscription.state = 'live';
+    const { epoch, seq } = positionIn(result);
+    subscription.epoch = epoch;
+    subscription.seq = seq;
+    subscription.connection.send(batchOf(events), true);
+    this.#follow(subscription, subscription.takeHeld());
+  }
+
+  /** See F2. For one subscriber alone; the common case is in `#flushFeed`. */
+  #follow(subscription: Subscription, events: readonly StoreEvent[]): void {
+    const fresh = events.filter(({ seq }) => seq > subscription.seq);
+    const [first] = fresh;
+    const last = fresh.at(-1);
+    if (first === undefined || last === undefined) return;
+    if (first.seq !== subscription.seq + 1 || !isUnbroken(fresh)) {
+      subscription.hold(fresh);
+      this.#read(subscription, subscription.since);
+      return;
+    }
+    subscription.seq = last.seq;
+    const wanted = fresh.filter((event) => subscription.wants(event));
+    if (wanted.length > 0) subscription.connection.send(batchOf(wanted));
+  }
+
+  #flush(): void {
+    const feeds = this.#waiting;
+    this.#waiting = [];
+    for (const feed of feeds) {
+      const events = feed.pending;
+      feed.pending = [];
+      this.#flushFeed(feed, events);
+    }
+  }
+
+  #flushFeed({ subscribers }: Feed, events: readonly StoreEvent[]): void {
+    const before = (events[0]?.seq ?? 0) - 1;
+    const after = isUnbroken(events) ? (events.at(-1)?.seq ?? 0) : undefined;
+    const batches = new BatchesByItem(events);
+    for (const subscription of subscribers) {
+      if (subscription.state === 'reading') this.#hold(subscription, events);
+      else if (subscription.seq !== before || after === undefined) this.#follow(subscription, events);
+      else {
+        subscription.seq = after;
+        const batch = batches.for(subscription.item);
+        if (batch.count > 0) subscription.connection.send(batch);
+      }
+    }
+  }
+
+  #hold(subscription: Subscription, events: readonly StoreEvent[]): void {
+    subscription.hold(events);
+    const { bytesMax, messagesMax } = this.#parts.heldMax;
+    if (subscription.heldBytes > bytesMax || subscription.held.length > messagesMax) {
+      this.#parts.overflowed(subscription);
+    }
+  }
+}
+
+/** What the subscribers of a group, and those of one item of it, are sent: made when the first of them needs it. */
+class BatchesByItem {
+  readonly #events: readonly StoreEvent[];
+  readonly #batches = new Map<string | undefined, Batch>();
+
+  constructor(events: readonly StoreEvent[]) {
+    this.#events = events;
+  }
+
+  for(item: string | undefined): Batch {
+    let batch = this.#batches.get(item);
+    if (batch === undefined) {
+      batch = batchOf(item === undefined ? this.#events : this.#events.filter(({ place }) => place[2] === item));
+      this.#batches.set(item, batch);
+    }
+    return batch;
+  }
+}
+
+function batchOf(events: readonly StoreEvent[]): Batch {
+  return new Batch(events.map(({ body }) => body));
+}
+
+/** Where a snapshot stands, as the store says in the answer itself. */
+function positionIn(result: Uint8Array | undefined): Since {
+  const position: unknown = result && JSON.parse(Buffer.from(result).toString('utf8'));
+  if (typeof position === 'object' && position !== null && 'epoch' in position && 'seq' in position) {
+    const { epoch, seq } = position;
+    if (typeof epoch === 'string' && typeof seq === 'number') return { epoch, seq };
+  }
+  throw new Error('A subscription was answered without its position');
+}
+
+function isUnbroken(events: readonly StoreEvent[]): boolean {
+  return events.every(({ seq }, index) => index === 0 || seq === (events[index - 1]?.seq ?? 0) + 1);
+}
+
+function feedKey(stream = '', group = ''): string {
+  return `${stream}\0${group}`;
+}

@@ -1,0 +1,201 @@
+// `svc-stream`: groups of items that clients watch over WebSocket. Read here how an event goes: a function of
+// `functions.ts` changes the store; the store numbers the event and gives it back once it is durable; `#tell` hands it
+// to the feeds of its group, then to the triggers.
+
+import { hostInUrl } from '../../core/origin.ts';
+import { asRawJson, bytesToByteString } from '../../protocol/byte-string.ts';
+import { Payload } from '../../protocol/payload.ts';
+import type { RawBuiltinDefinition } from '../../router/builtin.ts';
+import type { Store, StoreEvent, StoreReply } from '../../store/contract.ts';
+import { SWEPT_NOTHING } from '../../store/stream/index.ts';
+import type { Listener } from '../../transport/socket.ts';
+import { type ChosenStore, chooseStore } from '../chosen-store.ts';
+import { type ChosenAdapter, defineModule, type EngineModule, type ModuleContext } from '../module.ts';
+import { Clients, SNAPSHOTS_BYTES_MAX } from './clients.ts';
+import { extstoreAdapter, kvAdapter, type StreamConfig, streamDeclaration } from './config.ts';
+import { CustomStreams } from './custom-streams.ts';
+import { Doorkeeper } from './doorkeeper.ts';
+import { Feeds } from './feeds.ts';
+import { streamFunctions } from './functions.ts';
+import type { Subscription } from './subscription.ts';
+import type { Since } from './target.ts';
+import { StreamTriggers } from './triggers.ts';
+import { Visits } from './visits.ts';
+
+export const streamModule = defineModule({
+  declaration: streamDeclaration,
+  create: (context, config, adapter) => new StreamServer(context, config, adapter),
+});
+
+/** How often groups are looked for that nobody writes to any more. */
+const SWEEP_INTERVAL_MS = 15_000;
+const NOTHING = new Uint8Array(0);
+const SWEPT_ALL = Buffer.from(SWEPT_NOTHING);
+
+class StreamServer implements EngineModule {
+  readonly functions: readonly RawBuiltinDefinition[];
+  readonly triggerTypes;
+  readonly #context: ModuleContext;
+  readonly #config: StreamConfig;
+  readonly #chosen: ChosenStore;
+  readonly #store: Store;
+  readonly #custom: CustomStreams;
+  readonly #changes: StreamTriggers;
+  readonly #feeds: Feeds;
+  readonly #clients: Clients;
+  readonly #doorkeeper: Doorkeeper;
+  #listener: Listener | undefined;
+  #stops: readonly (() => void)[] = [];
+
+  constructor(context: ModuleContext, config: StreamConfig, adapter: ChosenAdapter | undefined) {
+    const { clock, logger, router, settings } = context;
+    const limits = settings.stream;
+    this.#context = context;
+    this.#config = config;
+    this.#chosen = chosenStore(context, adapter);
+    this.#store = this.#chosen.store;
+    this.#custom = new CustomStreams(router, this.#store);
+    this.#changes = new StreamTriggers(router.isDropIn);
+    const visits = new Visits(router, logger);
+    this.#feeds = new Feeds({
+      clock,
+      read: (subject, since, done) => this.#read(subject, since, done),
+      watch: (place, watcher) => this.#store.watch(place, watcher),
+      failed: (subscription, error) => this.#clients.failed(subscription, error),
+      overflowed: (subscription) => this.#clients.overflowed(subscription),
+      heldMax: { bytesMax: limits.outboundBufferBytes, messagesMax: limits.outboundMessages },
+    });
+    this.#clients = new Clients({
+      clock,
+      router,
+      limits,
+      visits,
+      feeds: this.#feeds,
+      left: (address) => this.#doorkeeper.left(address),
+    });
+    this.#doorkeeper = new Doorkeeper({
+      router,
+      clock,
+      origins: {
+        boundHost: config.host,
+        allowedHosts: settings.allowedHosts.map((name) => name.toLowerCase()),
+        allowedOrigins: config.allowed_origins.map((origin) => origin.toLowerCase()),
+        servesOwnPages: true,
+      },
+      trustedProxies: settings.trustedProxies,
+      authFunction: config.auth_function,
+      limits,
+      connected: (socket, visitor) => this.#clients.connected(socket, visitor),
+    });
+    this.functions = streamFunctions(this.#store, this.#custom, (events, depth) => this.#tell(events, depth));
+    this.triggerTypes = [this.#changes, visits.joins, visits.leaves];
+  }
+
+  async start(): Promise<void> {
+    await this.#chosen.start();
+    const { transport, settings, clock } = this.#context;
+    const { frameBytes, outboundBufferBytes, valueBytes } = settings.stream;
+    this.#listener = await transport.listen({
+      host: this.#config.host,
+      port: this.#config.port,
+      frameBytesMax: frameBytes,
+      // Our own limits, overstepped by one message at its longest, and room to spare: the library must never drop what
+      // our own accounting still allows (L5).
+      bufferedBytesMax: 2 * outboundBufferBytes + 2 * SNAPSHOTS_BYTES_MAX + 4 * valueBytes,
+      admit: (request) => this.#doorkeeper.admit(request),
+      connected: () => {
+        throw new Error('Whoever the doorkeeper lets in brings its own listener');
+      },
+    });
+    this.#clients.start();
+    this.#stops = [this.#doorkeeper.start(), clock.every(SWEEP_INTERVAL_MS, () => this.#sweep())];
+  }
+
+  drain(): void {
+    this.#listener?.stopAccepting();
+    // Calls of leave handlers are part of what the engine lets finish.
+    this.#clients.stop();
+  }
+
+  stop(): void {
+    for (const stop of this.#stops) stop();
+    this.#clients.stop();
+    this.#listener?.close();
+    this.#chosen.stop();
+  }
+
+  health() {
+    const { trouble } = this.#store;
+    const isHealthy = trouble === undefined && this.#listener !== undefined;
+    return {
+      status: isHealthy ? ('healthy' as const) : ('unhealthy' as const),
+      adapter: this.#chosen.adapter,
+      details: {
+        connections: this.#clients.count,
+        groups_watched: this.#feeds.groupCount,
+        ...this.#store.facts,
+        ...(trouble !== undefined && { trouble }),
+      },
+    };
+  }
+
+  listeners() {
+    const port = this.#listener?.port ?? this.#config.port;
+    return [{ name: 'streams', address: `ws://${hostInUrl(this.#config.host)}:${port}` }];
+  }
+
+  /** What this engine's callers caused: triggers fire for nothing else, as the others fire theirs. */
+  #tell(events: readonly StoreEvent[], depth: number): void {
+    this.#feeds.publish(events);
+    for (const event of events) {
+      const bindings = this.#changes.matching(event);
+      if (bindings === undefined) continue;
+      const [stream = '', group = ''] = event.place;
+      this.#context.router.fire(bindings, this.#triggerPayload(event), depth, `${stream}\0${group}`);
+    }
+  }
+
+  /** The message of the WebSocket, whose `type` is for triggers that of the event (product.md, Events). */
+  #triggerPayload({ kind, body }: StoreEvent): Payload {
+    const text = bytesToByteString(body);
+    if (this.#context.router.isDropIn) return Payload.ofText(asRawJson(text));
+    return Payload.ofText(asRawJson(`{"type":"${kind}"${text.slice(MESSAGE_TYPE.length)}`));
+  }
+
+  #read(subject: Subscription, since: Since | undefined, done: (reply: StoreReply) => void): void {
+    const { stream, group, item } = subject;
+    const asked = { stream_name: stream, group_id: group, id: item ?? null, ...since };
+    this.#store.run('stream.subscribe', Buffer.from(JSON.stringify(asked)), (reply) => {
+      const standIn = this.#custom.standInFor(item === undefined ? 'stream::list' : 'stream::get', stream);
+      if (standIn === undefined) done(reply);
+      else this.#custom.snapshot(standIn, subject, reply, done);
+    });
+  }
+
+  #sweep(): void {
+    this.#store.run('stream.sweep', NOTHING, ({ error, result }) => {
+      if (error !== undefined) this.#context.logger.warn('Old stream events could not be removed', { error });
+      else if (result !== undefined && SWEPT_ALL.compare(result) !== 0) this.#sweep();
+    });
+  }
+}
+
+/** What every message of the store begins with. */
+const MESSAGE_TYPE = '{"type":"stream"';
+
+function chosenStore(context: ModuleContext, chosen: ChosenAdapter | undefined): ChosenStore {
+  const { valueBytes, historyEvents, historyMs, historyBytes } = context.settings.stream;
+  return chooseStore(context, {
+    chosen,
+    kv: kvAdapter,
+    extstore: extstoreAdapter,
+    purpose: 'streams',
+    limits: {
+      streamValueBytes: valueBytes,
+      streamHistoryEvents: historyEvents,
+      streamHistoryMs: historyMs,
+      streamHistoryBytes: historyBytes,
+    },
+    isWatched: true,
+  });
+}

@@ -1,0 +1,62 @@
+// Messages that the server makes itself; those about items and events come ready from the store (T6).
+
+import type { ErrorBody } from '../../protocol/frames.ts';
+import { PreparedTexts } from '../../transport/prepared-texts.ts';
+
+/** Where a message belongs; an offence against the form of a message belongs nowhere. */
+export interface MessagePlace {
+  readonly subscriptionId?: string;
+  readonly stream?: string;
+  readonly group?: string;
+  readonly item?: string | undefined;
+}
+
+export function errorMessage(nowMs: number, place: MessagePlace, { code, message }: ErrorBody): Buffer {
+  const { subscriptionId } = place;
+  const data = { code, message, ...(subscriptionId !== undefined && { subscriptionId }) };
+  return serverMessage(nowMs, place, { type: 'error', data });
+}
+
+/** A `stream:join` handler said no. */
+export function unauthorizedMessage(nowMs: number, place: MessagePlace): Buffer {
+  return serverMessage(nowMs, place, { type: 'unauthorized' });
+}
+
+function serverMessage(nowMs: number, { stream, group, item }: MessagePlace, event: object): Buffer {
+  const names = { streamName: stream ?? '', groupId: group ?? '', id: item ?? null };
+  return Buffer.from(JSON.stringify({ type: 'stream', timestamp: nowMs, ...names, event }));
+}
+
+/**
+ * Messages of one turn as they leave: each as a frame of its own, or for clients that asked for `svc.stream.v1`, all of
+ * them as one JSON array in one frame. Either is made once, whoever many get it.
+ */
+export class Batch {
+  readonly count: number;
+  readonly #messages: readonly Uint8Array[];
+  #plain: PreparedTexts | undefined;
+  #joined: PreparedTexts | undefined;
+
+  constructor(messages: readonly Uint8Array[]) {
+    this.#messages = messages;
+    this.count = messages.length;
+  }
+
+  texts(isBatched: boolean): PreparedTexts {
+    if (isBatched) {
+      this.#joined ??= new PreparedTexts([jsonArray(this.#messages)]);
+      return this.#joined;
+    }
+    this.#plain ??= new PreparedTexts(this.#messages);
+    return this.#plain;
+  }
+}
+
+function jsonArray(messages: readonly Uint8Array[]): Buffer {
+  const parts = messages.flatMap((message, index) => [index === 0 ? OPEN : COMMA, message]);
+  return Buffer.concat([...parts, CLOSE]);
+}
+
+const OPEN = Buffer.from('[');
+const COMMA = Buffer.from(',');
+const CLOSE = Buffer.from(']');

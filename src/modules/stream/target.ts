@@ -1,0 +1,67 @@
+// What the address of a connection asks for: `/stream/{stream_name}/{group_id}/[{item_id}/]` joins that group at once,
+// `/` leaves it to messages. Pure.
+
+import { idOffence } from '../../protocol/ids.ts';
+
+/** What a subscription is about, and from where on (T4). */
+export interface JoinRequest {
+  readonly subscriptionId: string;
+  readonly stream: string;
+  readonly group: string;
+  readonly item: string | undefined;
+  readonly since: Since | undefined;
+}
+
+/** The last event somebody saw before the connection broke. */
+export interface Since {
+  readonly epoch: string;
+  readonly seq: number;
+  /** It did not break: what happened since is held here. Never said by a client. */
+  readonly live?: true;
+}
+
+export type Target =
+  | { readonly kind: 'root' }
+  | { readonly kind: 'join'; readonly join: JoinRequest }
+  | { readonly kind: 'offence'; readonly status: 400 | 404; readonly text: string };
+
+/** The subscription that the address itself makes; clients choose other ids for theirs. */
+export const PATH_SUBSCRIPTION_ID = 'path';
+
+export function readTarget(path: string, query: string): Target {
+  if (path === '/' || path === '') return { kind: 'root' };
+  const [, first, ...rest] = path.split('/');
+  if (rest.at(-1) === '') rest.pop();
+  if (first !== 'stream' || rest.length < 2 || rest.length > 3) return offence(404, 'Not found');
+  const names = rest.map(percentDecoded);
+  for (const [index, name] of names.entries()) {
+    const what = ['stream name', 'group id', 'item id'][index];
+    if (name === undefined) return offence(400, `The ${what} in the path is not percent-encoded UTF-8`);
+    const wrong = idOffence(name);
+    if (wrong !== undefined) return offence(400, `The ${what} ${wrong}`);
+  }
+  const [stream = '', group = '', item] = names;
+  const since = readSince(new URLSearchParams(query));
+  if (since === 'offence') return offence(400, 'seq must be a whole number from 0 up, and epoch must be given with it');
+  return { kind: 'join', join: { subscriptionId: PATH_SUBSCRIPTION_ID, stream, group, item, since } };
+}
+
+function readSince(parameters: URLSearchParams): Since | undefined | 'offence' {
+  const [epoch, seq] = [parameters.get('epoch'), parameters.get('seq')];
+  if (epoch === null && seq === null) return undefined;
+  if (epoch === null || seq === null || !/^\d{1,15}$/.test(seq)) return 'offence';
+  return { epoch, seq: Number(seq) };
+}
+
+function percentDecoded(text: string): string | undefined {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    // What the function throws at is exactly what must be refused here.
+    return undefined;
+  }
+}
+
+function offence(status: 400 | 404, text: string): Target {
+  return { kind: 'offence', status, text };
+}

@@ -1,0 +1,152 @@
+// The trigger types of streams: what their configs may say, and which bindings an event is for.
+//
+// Bindings are kept by the stream they name, with their filters already read: an event looks at those only.
+
+import { fields, flag, optional, text, type ValueOf } from '../../core/fields.ts';
+import { rawJson } from '../../protocol/byte-string.ts';
+import { ID_BYTES_MAX } from '../../protocol/limits.ts';
+import type { Binding, ModuleTriggerType } from '../../router/builtin.ts';
+import type { StoreEvent } from '../../store/contract.ts';
+import { CONDITION_FIELD, readTriggerConfig } from '../trigger-config.ts';
+
+/** An empty name counts as absent. */
+const name = () => optional(text({ bytesMin: 0, bytesMax: ID_BYTES_MAX }));
+
+const streamConfig = fields({
+  stream_name: text({ bytesMax: ID_BYTES_MAX }),
+  group_id: name(),
+  item_id: name(),
+  include_events: flag({ default: false }),
+  condition_function_id: CONDITION_FIELD,
+});
+
+const visitConfig = fields({ stream_name: name(), condition_function_id: CONDITION_FIELD });
+
+const CONDITION = { type: 'string', description: 'Asked first; on false the function is not called' };
+
+const STREAM_CONFIG_FORMAT = rawJson({
+  type: 'object',
+  properties: {
+    stream_name: { type: 'string', description: 'The stream' },
+    group_id: { type: 'string', description: 'Only this group' },
+    item_id: { type: 'string', description: 'Only this item' },
+    include_events: { type: 'boolean', description: 'Custom events of stream::send too' },
+    condition_function_id: CONDITION,
+  },
+  required: ['stream_name'],
+  additionalProperties: false,
+});
+
+const VISIT_CONFIG_FORMAT = rawJson({
+  type: 'object',
+  properties: {
+    stream_name: { type: 'string', description: 'Only this stream' },
+    condition_function_id: CONDITION,
+  },
+  additionalProperties: false,
+});
+
+type StreamFilter = Pick<ValueOf<typeof streamConfig>, 'group_id' | 'item_id' | 'include_events'>;
+
+const ANY_STREAM = '';
+
+/** Bindings of one type, by the stream that they are about. */
+class Bindings<F> {
+  readonly #byStream = new Map<string, Map<Binding, F>>();
+  readonly #streamOf = new Map<Binding, string>();
+
+  add(binding: Binding, stream: string, filter: F): void {
+    const bindings = this.#byStream.get(stream) ?? new Map<Binding, F>();
+    this.#byStream.set(stream, bindings.set(binding, filter));
+    this.#streamOf.set(binding, stream);
+  }
+
+  remove(binding: Binding): void {
+    const stream = this.#streamOf.get(binding);
+    if (stream === undefined) return;
+    this.#streamOf.delete(binding);
+    const bindings = this.#byStream.get(stream);
+    bindings?.delete(binding);
+    if (bindings?.size === 0) this.#byStream.delete(stream);
+  }
+
+  of(stream: string): ReadonlyMap<Binding, F> | undefined {
+    return this.#byStream.get(stream);
+  }
+}
+
+/** Type `stream`: an item changed. */
+export class StreamTriggers implements ModuleTriggerType {
+  readonly id = 'stream';
+  readonly facts = {
+    description: 'An item of a stream was created, updated or deleted.',
+    configFormat: STREAM_CONFIG_FORMAT,
+    payloadFormat: undefined,
+  };
+  readonly #bindings = new Bindings<StreamFilter>();
+  /** Custom events reach every binding (decisions 56). */
+  readonly #isDropIn: boolean;
+
+  constructor(isDropIn: boolean) {
+    this.#isDropIn = isDropIn;
+  }
+
+  refuse(config: unknown): string | undefined {
+    const read = readTriggerConfig('stream', streamConfig, config);
+    return read.ok ? undefined : read.reason;
+  }
+
+  bound(binding: Binding, config: unknown): void {
+    const read = readTriggerConfig('stream', streamConfig, config);
+    if (read.ok) this.#bindings.add(binding, read.config.stream_name, read.config);
+  }
+
+  unbound(binding: Binding): void {
+    this.#bindings.remove(binding);
+  }
+
+  /** The bindings that the event is for; `undefined`: none. */
+  matching({ place: [stream = '', group, item], kind }: StoreEvent): Binding[] | undefined {
+    const candidates = this.#bindings.of(stream);
+    if (candidates === undefined) return undefined;
+    const isCustom = kind === 'event';
+    const matching: Binding[] = [];
+    for (const [binding, filter] of candidates) {
+      // Absent or empty: any.
+      if (filter.group_id && filter.group_id !== group) continue;
+      if (filter.item_id && filter.item_id !== item) continue;
+      if (!isCustom || this.#isDropIn || filter.include_events) matching.push(binding);
+    }
+    return matching.length > 0 ? matching : undefined;
+  }
+}
+
+/** Types `stream:join` and `stream:leave`: a client subscribes, and is gone. */
+export class VisitTriggers implements ModuleTriggerType {
+  readonly id: 'stream:join' | 'stream:leave';
+  readonly facts;
+  readonly #bindings = new Bindings<undefined>();
+
+  constructor(id: 'stream:join' | 'stream:leave', description: string) {
+    this.id = id;
+    this.facts = { description, configFormat: VISIT_CONFIG_FORMAT, payloadFormat: undefined };
+  }
+
+  refuse(config: unknown): string | undefined {
+    const read = readTriggerConfig(this.id, visitConfig, config);
+    return read.ok ? undefined : read.reason;
+  }
+
+  bound(binding: Binding, config: unknown): void {
+    const read = readTriggerConfig(this.id, visitConfig, config);
+    if (read.ok) this.#bindings.add(binding, read.config.stream_name ?? ANY_STREAM, undefined);
+  }
+
+  unbound(binding: Binding): void {
+    this.#bindings.remove(binding);
+  }
+
+  matching(stream: string): Binding[] {
+    return [ANY_STREAM, stream].flatMap((name) => [...(this.#bindings.of(name)?.keys() ?? [])]);
+  }
+}

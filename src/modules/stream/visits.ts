@@ -1,0 +1,112 @@
+// Joining and leaving: asks the `stream:join` handlers whether somebody may come in, tells the `stream:leave` handlers
+// that somebody is gone.
+//
+// Whatever cannot be decided is a no (X6): a handler that fails or takes over 5 s, a condition that cannot be asked.
+
+import { distinctBindings } from '../../core/trigger-table.ts';
+import type { Logger } from '../../effects/logger.ts';
+import { asRawJson, byteStringToText, parseRawJson, type RawJson, rawJson } from '../../protocol/byte-string.ts';
+import { Payload } from '../../protocol/payload.ts';
+import type { Binding } from '../../router/builtin.ts';
+import type { ConditionVerdict } from '../../router/condition.ts';
+import type { RouterPort } from '../../router/port.ts';
+import type { Outcome } from '../../router/reply.ts';
+import type { Subscription } from './subscription.ts';
+import { VisitTriggers } from './triggers.ts';
+
+const JOIN_TIMEOUT_MS = 5_000;
+
+/** Not the beginning of something, which a drain would refuse: whoever joined is owed it (T7). */
+const END_DEPTH = 1;
+
+export class Visits {
+  readonly joins = new VisitTriggers('stream:join', 'A client subscribes to a stream; may be refused.');
+  readonly leaves = new VisitTriggers('stream:leave', 'A subscription to a stream has ended.');
+  readonly #router: RouterPort;
+  readonly #logger: Logger;
+
+  constructor(router: RouterPort, logger: Logger) {
+    this.#router = router;
+    this.#logger = logger;
+  }
+
+  /** `done` is told once, at once or later, whether every handler let the subscription in. */
+  join(subscription: Subscription, done: (isIn: boolean) => void): void {
+    const bindings = distinctBindings(this.joins.matching(subscription.stream));
+    if (bindings.length === 0) {
+      done(true);
+      return;
+    }
+    const payload = Payload.ofText(visitPayload(subscription));
+    let waitingFor = bindings.length;
+    let isIn = true;
+    for (const binding of bindings) {
+      this.#ask(binding, payload, (verdict) => {
+        isIn &&= verdict;
+        waitingFor -= 1;
+        if (waitingFor === 0) done(isIn);
+      });
+    }
+  }
+
+  /** Handlers of one subscription hear in order; nobody waits for them. */
+  leave(subscription: Subscription): void {
+    const bindings = this.leaves.matching(subscription.stream);
+    if (bindings.length === 0) return;
+    this.#router.fire(bindings, Payload.ofText(visitPayload(subscription)), END_DEPTH, subscription.id);
+  }
+
+  #ask(binding: Binding, payload: Payload, done: (isIn: boolean) => void): void {
+    const condition = binding.conditionFunctionId;
+    if (condition === undefined) {
+      this.#call(binding, payload, done);
+      return;
+    }
+    const told = (verdict: ConditionVerdict): void => {
+      if (verdict === 'pass') this.#call(binding, payload, done);
+      else done(verdict === 'skip');
+    };
+    this.#router.checkCondition(condition, payload, 0, told, { type: binding.type, id: binding.id });
+  }
+
+  #call(binding: Binding, payload: Payload, done: (isIn: boolean) => void): void {
+    const { functionId, type, id, metadata } = binding;
+    binding.lastFiredAtMs = this.#router.nowMs;
+    const call = {
+      functionId,
+      payload,
+      metadata: metadata && Payload.ofText(metadata),
+      depth: 0,
+      timeoutMs: JOIN_TIMEOUT_MS,
+      trigger: { type, id },
+    };
+    this.#router.call(call, (outcome) => {
+      const failure = failureOf(outcome);
+      binding.error = failure;
+      if (failure !== undefined) {
+        this.#router.count('triggers.failed', type);
+        this.#logger.warn('A join was refused: its handler failed', { function_id: functionId, error: failure });
+      }
+      done(failure === undefined && !isRefused(outcome));
+    });
+  }
+}
+
+function visitPayload({ id, stream, group, item, context }: Subscription): RawJson {
+  const facts = { subscription_id: id, stream_name: stream, group_id: group, ...(item !== undefined && { id: item }) };
+  // The context goes as it came from the auth function, whatever its keys are called.
+  return asRawJson(`${rawJson(facts).slice(0, -1)},"context":${context}}`);
+}
+
+function failureOf({ error, result }: Outcome): string | undefined {
+  if (error !== undefined)
+    return byteStringToText(error.asText() ?? rawJson('an error that is not JSON')).slice(0, 300);
+  return result !== undefined && result.asText() === undefined ? 'its answer is not JSON' : undefined;
+}
+
+/** Anything but `{unauthorized: true}` is a yes. */
+function isRefused({ result }: Outcome): boolean {
+  const text = result?.asText();
+  const value = text === undefined ? undefined : parseRawJson(text);
+  return typeof value === 'object' && value !== null && Reflect.get(value, 'unauthorized') === true;
+}

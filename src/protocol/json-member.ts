@@ -1,0 +1,36 @@
+// Looks one text up in a JSON object without reading the rest of it.
+
+import { skipSpace, skipString, skipValue } from './json-scan.ts';
+
+/**
+ * The first member of that name, if it is a text; `undefined` otherwise, and for what is no JSON object up to there.
+ * What stands behind it is not looked at: this is for choosing who reads the object, not for reading it.
+ */
+export function findTextMember(bytes: Uint8Array, name: string): string | undefined {
+  let at = skipSpace(bytes, 0);
+  if (bytes[at] !== OPEN_BRACE) return undefined;
+  do {
+    at = skipSpace(bytes, at + 1);
+    if (bytes[at] !== QUOTE) return undefined;
+    const behindKey = skipString(bytes, at + 1);
+    if (behindKey < 0) return undefined;
+    const key = textAt(bytes, at, behindKey);
+    at = skipSpace(bytes, behindKey);
+    if (bytes[at] !== COLON) return undefined;
+    const start = skipSpace(bytes, at + 1);
+    const end = skipValue(bytes, start, 1);
+    if (end < 0) return undefined;
+    if (key === name) return bytes[start] === QUOTE ? textAt(bytes, start, end) : undefined;
+    at = skipSpace(bytes, end);
+  } while (bytes[at] === COMMA);
+  return undefined;
+}
+
+function textAt(bytes: Uint8Array, start: number, end: number): string {
+  return String(JSON.parse(Buffer.from(bytes.buffer, bytes.byteOffset + start, end - start).toString('utf8')));
+}
+
+const QUOTE = 34;
+const COMMA = 44;
+const COLON = 58;
+const OPEN_BRACE = 123;

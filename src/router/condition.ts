@@ -1,0 +1,68 @@
+// Conditions of triggers: a function that is asked, with the event, whether the target is to be called (T8).
+//
+// Only a literal `false` is a no. A condition that fails, takes over 5 s or is not registered is no yes either: the
+// target is not called, and that is counted and logged, so that nothing is left out in silence.
+
+import { RAW_NULL } from '../protocol/byte-string.ts';
+import type { TriggerOrigin } from '../protocol/frames.ts';
+import { idOffence } from '../protocol/ids.ts';
+import type { Payload } from '../protocol/payload.ts';
+import { callLocally } from './call-locally.ts';
+import type { RouterContext } from './context.ts';
+import { errorLine } from './error-text.ts';
+import type { Outcome } from './reply.ts';
+
+/** `failed`: nobody knows what the condition would have said. */
+export type ConditionVerdict = 'pass' | 'skip' | 'failed';
+
+export interface ConditionQuestion {
+  readonly functionId: string;
+  /** The event. */
+  readonly payload: Payload;
+  readonly depth: number;
+  readonly trigger: TriggerOrigin | undefined;
+}
+
+const CONDITION_TIMEOUT_MS = 5_000;
+
+/** Calls `done` once, at once or later; `error`: why the condition failed. */
+export function askCondition(
+  context: RouterContext,
+  question: ConditionQuestion,
+  done: (verdict: ConditionVerdict, error: string | undefined) => void,
+): void {
+  callLocally(context, { ...question, timeoutMs: CONDITION_TIMEOUT_MS }, (outcome) => {
+    const error = failureOf(outcome);
+    if (error !== undefined) {
+      context.counters.count('triggers.condition_failed');
+      context.logger.warn('A condition failed: the function it guards is not called', {
+        condition_function_id: question.functionId,
+        error,
+      });
+      done('failed', `Condition ${question.functionId}: ${error}`);
+    } else if (outcome.result?.asText() === 'false') {
+      context.counters.count('triggers.skipped');
+      done('skip', undefined);
+    } else done('pass', undefined);
+  });
+}
+
+function failureOf({ error, result }: Outcome): string | undefined {
+  if (error !== undefined) return errorLine(error.asText() ?? RAW_NULL);
+  return result !== undefined && result.asText() === undefined ? 'its result is not JSON' : undefined;
+}
+
+/** The condition that a trigger's config names, or what is wrong with it. Null counts as absent. */
+export function conditionOf(config: unknown): { functionId?: string; offence?: string } {
+  if (typeof config !== 'object' || config === null || !Object.hasOwn(config, KEY)) return {};
+  const functionId: unknown = Reflect.get(config, KEY);
+  if (functionId === null) return {};
+  if (typeof functionId !== 'string') {
+    const found = Array.isArray(functionId) ? 'an array' : `a value of type ${typeof functionId}`;
+    return { offence: `The ${KEY} must be the id of a function, found ${found}` };
+  }
+  const offence = idOffence(functionId);
+  return offence === undefined ? { functionId } : { offence: `The ${KEY} ${offence}` };
+}
+
+const KEY = 'condition_function_id';

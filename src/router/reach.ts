@@ -1,0 +1,90 @@
+// The one place that says whether a function may be reached (X7). Calls ask here, whoever carries them out; so do
+// registrations of triggers, whose targets run later, and the functions of the engine that show or name functions.
+
+import type { Access, Registrations } from '../core/access.ts';
+import type { FunctionFacts, FunctionTable } from '../core/function-table.ts';
+import { Refusal } from '../core/refusal.ts';
+import { parseRawJson } from '../protocol/byte-string.ts';
+import type { TriggerOrigin } from '../protocol/frames.ts';
+import type { AnyBuiltin, Binding } from './builtin.ts';
+import type { RouterContext } from './context.ts';
+import type { Session } from './session.ts';
+
+/** Why these rights do not reach the function; `undefined`: they do. Without rights everything is reached. */
+export function reachRefusal(rights: Access | undefined, functionId: string): Refusal | undefined {
+  if (rights === undefined) return undefined;
+  const reach = rights.reach(functionId);
+  if (reach === 'allowed') return undefined;
+  const advice = reach === 'forbidden' ? 'remove from rbac.forbidden_functions' : 'add to rbac.expose_functions';
+  return new Refusal('FORBIDDEN', `function '${shown(functionId)}' not allowed (${advice})`);
+}
+
+/** What the owner of a trigger may have called by it: what it may call, and what it offers itself. */
+export function mayTarget({ access, functions }: Session, functionId: string): boolean {
+  return access === undefined || functions.has(functionId) || access.mayReach(functionId);
+}
+
+export function targetRefusal(owner: Session, functionId: string): Refusal | undefined {
+  if (mayTarget(owner, functionId)) return undefined;
+  return new Refusal('FORBIDDEN', `function '${shown(functionId)}' not allowed in namespace 'default'`);
+}
+
+/** With whose rights a trigger calls a function: its owner's, as they are when it fires. */
+export function rightsOfTrigger(
+  context: RouterContext,
+  trigger: TriggerOrigin | undefined,
+  functionId: string,
+): Access | undefined {
+  const owner = trigger && context.triggers.binding(trigger.id)?.owner;
+  return owner?.functions.has(functionId) ? undefined : owner?.access;
+}
+
+/** Every function that the config of a trigger names, such as its condition, at any depth. */
+export function functionsNamedIn(config: unknown): readonly string[] {
+  if (typeof config !== 'object' || config === null) return [];
+  return Object.entries(config).flatMap(([key, value]) => {
+    if (!NAMES_FUNCTIONS.test(key)) return functionsNamedIn(value);
+    return (Array.isArray(value) ? value : [value]).filter((id): id is string => typeof id === 'string');
+  });
+}
+
+const NAMES_FUNCTIONS = /function_ids?$/;
+
+/** Whether a trigger may be shown to these rights: neither its target nor what its config names is hidden. */
+export function mayBeShown(rights: Access | undefined, { functionId, config }: Binding): boolean {
+  if (rights === undefined) return true;
+  return [functionId, ...functionsNamedIn(parseRawJson(config))].every((id) => rights.mayReach(id));
+}
+
+/** To whoever may not see it: the same whether it is there or not (X10). */
+export function hiddenRefusal(kind: string, id: string): Refusal {
+  return new Refusal('FORBIDDEN', `${kind} '${shown(id)}' is not there, or not for this connection`);
+}
+
+/** The functions there are, in the form in which verdicts go by them. */
+export function registrationsOf(functions: FunctionTable<Session, AnyBuiltin>): Registrations {
+  // Parsed once: a verdict on a function that is there takes no longer than on one that is not (X10).
+  const known = new WeakMap<FunctionFacts, { readonly metadata: unknown }>();
+  const metadataOf = (facts: FunctionFacts): unknown => {
+    const parsed = known.get(facts) ?? { metadata: facts.metadata && parseRawJson(facts.metadata) };
+    known.set(facts, parsed);
+    return parsed.metadata;
+  };
+  return {
+    get version() {
+      return functions.version;
+    },
+    metadataOf(functionId) {
+      const entry = functions.get(functionId);
+      if (entry === undefined) return [];
+      return entry.kind === 'builtin' ? [metadataOf(entry.facts)] : entry.facts.map(metadataOf);
+    },
+  };
+}
+
+/** An id is echoed, a text that is none only so far. */
+function shown(functionId: string): string {
+  return functionId.slice(0, SHOWN_CHARS_MAX);
+}
+
+const SHOWN_CHARS_MAX = 256;

@@ -1,0 +1,102 @@
+// What a worker says of a function that is a URL (wire 3.5), read and with its secrets resolved.
+
+import { validateHeaderName, validateHeaderValue } from 'node:http';
+import { validateUrlInvocation } from '../generated/url-functions.ts';
+
+export interface UrlInvocation {
+  url: string;
+  method?: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE' | null;
+  timeout_ms?: number | null;
+  headers?: Record<string, string> | null;
+  auth?:
+    | { type: 'hmac'; secret_key: string }
+    | { type: 'bearer'; token_key: string }
+    | { type: 'api_key'; header: string; value_key: string }
+    | null;
+}
+
+/** Ready to be called. Holds secrets: never shown, never logged. */
+export interface UrlFunction {
+  readonly url: string;
+  readonly method: string;
+  readonly timeoutMs: number;
+  readonly headers: Readonly<Record<string, string>>;
+  /** Signs each request with it. */
+  readonly hmacSecret: string | undefined;
+  /** Requests under way. */
+  inFlight: number;
+}
+
+export type ReadUrlFunction =
+  | { readonly ok: true; readonly value: UrlFunction }
+  | { readonly ok: false; readonly reason: string };
+
+const TIMEOUT_MS_DEFAULT = 30_000;
+const TIMEOUT_MS_MAX = 60_000;
+
+/** They say where a message ends and whom it is for: the engine's alone. */
+const OWN_HEADERS = new Set(
+  'connection content-length expect host keep-alive proxy-connection te trailer transfer-encoding upgrade'.split(' '),
+);
+
+/** `env`: the engine's own environment, where the secrets are. */
+export function readUrlFunction(given: unknown, env: Readonly<Record<string, string | undefined>>): ReadUrlFunction {
+  const checked = validateUrlInvocation(given);
+  if (!checked.success) {
+    const [first] = checked.errors;
+    return refuse(`invocation${first?.path.replace('$input', '') ?? ''} must be ${first?.expected ?? 'an object'}`);
+  }
+  const { url, method, timeout_ms: timeoutMs, headers, auth } = checked.data;
+  if (timeoutMs != null && !(timeoutMs >= 1 && timeoutMs <= TIMEOUT_MS_MAX)) {
+    return refuse(`invocation.timeout_ms must be 1 to ${TIMEOUT_MS_MAX}, found ${timeoutMs}`);
+  }
+  const secrets = readAuth(auth ?? undefined, env);
+  if (!secrets.ok) return secrets;
+  const all = [...Object.entries(headers ?? {}), ...Object.entries(secrets.headers)];
+  for (const [name, value] of all) {
+    const offence = headerOffence(name, value);
+    if (offence !== undefined) return refuse(offence);
+  }
+  return {
+    ok: true,
+    value: {
+      url,
+      method: method ?? 'POST',
+      timeoutMs: timeoutMs ?? TIMEOUT_MS_DEFAULT,
+      headers: Object.fromEntries(all.map(([name, value]) => [name.toLowerCase(), value])),
+      hmacSecret: secrets.hmacSecret,
+      inFlight: 0,
+    },
+  };
+}
+
+type ReadAuth =
+  | { readonly ok: true; readonly headers: Record<string, string>; readonly hmacSecret: string | undefined }
+  | { readonly ok: false; readonly reason: string };
+
+function readAuth(auth: UrlInvocation['auth'], env: Readonly<Record<string, string | undefined>>): ReadAuth {
+  if (auth == null) return { ok: true, headers: {}, hmacSecret: undefined };
+  const variable = auth.type === 'hmac' ? auth.secret_key : auth.type === 'bearer' ? auth.token_key : auth.value_key;
+  const secret = Object.hasOwn(env, variable) ? env[variable] : undefined;
+  if (secret === undefined || secret === '') {
+    return refuse(`invocation.auth: the engine has no environment variable '${variable.slice(0, 64)}'`);
+  }
+  if (auth.type === 'hmac') return { ok: true, headers: {}, hmacSecret: secret };
+  const headers = auth.type === 'bearer' ? { authorization: `Bearer ${secret}` } : { [auth.header]: secret };
+  return { ok: true, headers, hmacSecret: undefined };
+}
+
+/** The value may be a secret, so it is not quoted. */
+function headerOffence(name: string, value: string): string | undefined {
+  try {
+    validateHeaderName(name);
+    validateHeaderValue(name, value);
+  } catch {
+    return `invocation.headers: '${name.slice(0, 64)}' or its value cannot be a header`;
+  }
+  return OWN_HEADERS.has(name.toLowerCase()) ? `invocation.headers: '${name}' is set by the engine` : undefined;
+}
+
+function refuse(reason: string): { readonly ok: false; readonly reason: string } {
+  return { ok: false, reason };
+}

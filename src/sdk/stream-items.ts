@@ -1,0 +1,72 @@
+// What a subscriber knows of a group: the snapshot, and every change since.
+
+import type { StreamMessage } from './stream-message.ts';
+
+/**
+ * A change of one item, as a subscriber is told.
+ *
+ * @example
+ * import type { StreamChange } from 'svc-sdk';
+ *
+ * export const describe = ({ type, id }: StreamChange<unknown>): string => `${id}: ${type}`;
+ */
+export interface StreamChange<T> {
+  readonly type: 'create' | 'update' | 'delete';
+  readonly id: string;
+  /** The new data; of a deletion the data before it. */
+  readonly data: T;
+  /** Position in the group: one more with every event. */
+  readonly seq: number;
+  /** Unix milliseconds. */
+  readonly timestamp: number;
+}
+
+/**
+ * An event of `send`: it changes no item.
+ *
+ * @example
+ * import type { StreamEvent } from 'svc-sdk';
+ *
+ * export const isTyping = (event: StreamEvent): boolean => event.type === 'typing';
+ */
+export interface StreamEvent {
+  readonly type: string;
+  readonly data: unknown;
+  /** The item it is about, if it names one. */
+  readonly id: string | null;
+  readonly seq: number;
+  readonly timestamp: number;
+}
+
+export class StreamItems<T> {
+  readonly #items = new Map<string, T>();
+  /** The item that the subscription is narrowed to: its snapshot has no list of names. */
+  readonly #only: string | undefined;
+
+  constructor(only: string | undefined) {
+    this.#only = only;
+  }
+
+  get map(): ReadonlyMap<string, T> {
+    return this.#items;
+  }
+
+  /** A fresh snapshot takes the place of everything. */
+  reset({ data, ids }: StreamMessage): void {
+    this.#items.clear();
+    // The engine sends what was stored; that it fits `T` is the user's own claim.
+    if (this.#only !== undefined) {
+      if (data !== null && data !== undefined) this.#items.set(this.#only, data as T);
+    } else if (Array.isArray(data)) {
+      for (const [index, value] of data.entries()) this.#items.set(ids[index] ?? String(index), value as T);
+    }
+  }
+
+  /** `undefined`: the message is about no item. */
+  change({ kind, id, data, seq = 0, timestamp }: StreamMessage): StreamChange<T> | undefined {
+    if (id === null || (kind !== 'create' && kind !== 'update' && kind !== 'delete')) return undefined;
+    if (kind === 'delete') this.#items.delete(id);
+    else this.#items.set(id, data as T);
+    return { type: kind, id, data: data as T, seq, timestamp };
+  }
+}

@@ -1,0 +1,45 @@
+// What the stream server sends, read and checked as far as this side relies on it (modules 4.4).
+
+/** One message of the server; several may share a frame. */
+export interface StreamMessage {
+  readonly timestamp: number;
+  readonly id: string | null;
+  readonly seq: number | undefined;
+  readonly epoch: string | undefined;
+  readonly kind: string;
+  readonly data: unknown;
+  /** Of a snapshot: what its items are called. */
+  readonly ids: readonly string[];
+  readonly recovered: boolean;
+  /** Of a custom event. */
+  readonly custom: { readonly type: string; readonly data: unknown } | undefined;
+}
+
+/** The messages in a frame; what is none is left out. */
+export function readStreamFrame(text: string): readonly StreamMessage[] {
+  const value: unknown = JSON.parse(text);
+  const wrappers = Array.isArray(value) ? value : [value];
+  return wrappers.flatMap((wrapper) => readWrapper(wrapper) ?? []);
+}
+
+function readWrapper(value: unknown): StreamMessage | undefined {
+  const wrapper = fieldsOf(value);
+  const event = fieldsOf(wrapper.event);
+  if (typeof event.type !== 'string') return undefined;
+  const nested = fieldsOf(event.event);
+  return {
+    timestamp: typeof wrapper.timestamp === 'number' ? wrapper.timestamp : 0,
+    id: typeof wrapper.id === 'string' ? wrapper.id : null,
+    seq: typeof wrapper.seq === 'number' ? wrapper.seq : undefined,
+    epoch: typeof wrapper.epoch === 'string' ? wrapper.epoch : undefined,
+    kind: event.type,
+    data: event.data,
+    ids: Array.isArray(event.ids) ? event.ids.map(String) : [],
+    recovered: event.recovered === true,
+    custom: typeof nested.type === 'string' ? { type: nested.type, data: nested.data } : undefined,
+  };
+}
+
+function fieldsOf(value: unknown): Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null ? (value as Readonly<Record<string, unknown>>) : {};
+}

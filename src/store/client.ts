@@ -1,0 +1,227 @@
+// A store as the modules on the router's thread see it; the work is done on the store's own thread (`thread.ts`).
+//
+// Commands of a turn leave together at its end. While batches are away the next one gathers, so that the busier the
+// store, the more commands share a sync, without any timer (D2).
+// Invariants:
+//   K1  Every `done` is called exactly once, in the order of the commands, and never within `run`.
+//   K2  After the first failure nothing is sent any more: whatever waits, and whatever comes, is answered with it (D3).
+
+import type { Counters } from '../core/counters.ts';
+import type { Clock } from '../effects/clock.ts';
+import type { Logger } from '../effects/logger.ts';
+import type { OwnThread } from '../effects/pool.ts';
+import type { ErrorBody } from '../protocol/frames.ts';
+import { BATCH_HEADER_BYTES, BatchWriter, COMMAND_HEADER_BYTES } from './batch-writer.ts';
+import { commandNumber } from './commands.ts';
+import type { Store, StoreReply } from './contract.ts';
+import { ReplyReader } from './reply-codec.ts';
+import type { RoomLeft } from './room.ts';
+import type { StoreAnswer, StoreTask } from './tasks.ts';
+import { OVERLOADED, Waiting } from './waiting.ts';
+
+export type StoreWorker = OwnThread<StoreTask, StoreAnswer>;
+
+export interface ClientParts {
+  /** For log lines and health: the folder, or `MEMORY`. */
+  readonly name: string;
+  readonly worker: StoreWorker;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly counters: Counters;
+  /** The store failed for good. Called once. */
+  readonly onFailure: (reason: string) => void;
+}
+
+/** The name of the store that ends with the engine. */
+export const MEMORY = 'memory';
+
+type Done = (reply: StoreReply) => void;
+
+interface Batch {
+  readonly block: ArrayBuffer;
+  /** Of its commands. */
+  readonly bytes: number;
+  readonly waiting: readonly Done[];
+}
+
+/** Two: the thread finds the next batch as soon as it has answered one. More only make batches smaller. */
+const BATCHES_AWAY_MAX = 2;
+/** Fewer are not worth a sync of their own. */
+const BATCH_COMMANDS_MIN = 32;
+/** Of all that waits: nearly the half that a batch holds when callers and thread work side by side. */
+const WORTH_SENDING_SHARE = 0.4;
+/** One transaction must not hold up the others for long. */
+const BATCH_BYTES_MAX = 8 * 1024 * 1024;
+const BATCH_COMMANDS_MAX = 4_096;
+
+export class StoreClient implements Store {
+  readonly #parts: ClientParts;
+  #gathering = new BatchWriter();
+  #gatheringFor: Done[] = [];
+  readonly #ready: Batch[] = [];
+  #batchesAway = 0;
+  /** All that is neither answered nor refused. */
+  readonly #waiting = new Waiting();
+  #isFlushDue = false;
+  #failure: string | undefined;
+  #room: RoomLeft = 'plenty';
+  #whenIdle: (() => void) | undefined;
+
+  constructor(parts: ClientParts) {
+    this.#parts = parts;
+  }
+
+  get trouble(): string | undefined {
+    if (this.#failure !== undefined) return 'the store failed';
+    return this.#room === 'plenty' ? undefined : 'the disk is nearly full: nothing that grows is taken';
+  }
+
+  get facts(): Readonly<Record<string, string>> {
+    const { name } = this.#parts;
+    return name === MEMORY ? { store_method: 'in_memory' } : { store_method: 'file_based', file_path: name };
+  }
+
+  run(command: string, input: Uint8Array, done: Done, wantsEvents = true): void {
+    if (this.#failure !== undefined) return this.#refuseLater(done, UNAVAILABLE);
+    if (!this.#waiting.enter(input.length + COMMAND_HEADER_BYTES)) {
+      this.#parts.counters.count('store.refused', 'overloaded');
+      return this.#refuseLater(done, OVERLOADED);
+    }
+    this.#gathering.add(commandNumber(command), wantsEvents, input);
+    this.#gatheringFor.push(done);
+    if (this.#isBatchFull()) this.#closeBatch();
+    if (this.#isFlushDue) return;
+    this.#isFlushDue = true;
+    this.#parts.clock.afterTurn(() => {
+      this.#isFlushDue = false;
+      this.#send();
+    });
+  }
+
+  /** A store of this machine has one engine. */
+  watch(): () => void {
+    return () => {};
+  }
+
+  /** What the disk has left, as it was just looked at. */
+  noteRoom(left: RoomLeft): void {
+    if (left === this.#room) return;
+    const { logger, name } = this.#parts;
+    if (left === 'plenty') logger.info('The disk of a store has room again', { store: name });
+    else logger.error('The disk of a store is nearly full: writes are refused', { store: name, left });
+    this.#room = left;
+  }
+
+  /** Answers everything that waits, now and later, with STORAGE_UNAVAILABLE. */
+  fail(reason: string): void {
+    if (this.#failure !== undefined) return;
+    this.#failure = reason;
+    const { logger, name, onFailure } = this.#parts;
+    logger.error('A store failed: the engine ends, as nothing may be acknowledged any more', { store: name, reason });
+    this.#closeBatch();
+    for (const batch of this.#ready.splice(0)) this.#answerAll(batch, UNAVAILABLE);
+    onFailure(reason);
+  }
+
+  /** When nothing waits any more. */
+  idle(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#whenIdle = resolve;
+      this.#tellIfIdle();
+    });
+  }
+
+  /**
+   * Half of all that waits is enough: callers that wait for answers would else move from stage to stage as one batch,
+   * and the thread and they would idle in turns (1.3 times as many gets a second with 256 of them).
+   */
+  #isBatchFull(): boolean {
+    const { count, bytes } = this.#gathering;
+    const isShare = count >= BATCH_COMMANDS_MIN && 2 * count >= this.#waiting.commands;
+    return isShare || count >= BATCH_COMMANDS_MAX || bytes >= BATCH_BYTES_MAX;
+  }
+
+  /** Before the thread needs it: a few commands that have come early would have a sync of their own. */
+  #isWorthSending(): boolean {
+    return this.#gathering.count >= WORTH_SENDING_SHARE * this.#waiting.commands;
+  }
+
+  #closeBatch(): void {
+    if (this.#gathering.count === 0) return;
+    const bytes = this.#gathering.bytes - BATCH_HEADER_BYTES;
+    const block = this.#gathering.take(this.#parts.clock.nowMs());
+    this.#ready.push({ block, bytes, waiting: this.#gatheringFor });
+    this.#gatheringFor = [];
+  }
+
+  #send(): void {
+    while (this.#batchesAway < BATCHES_AWAY_MAX) {
+      if (this.#ready.length === 0 && (this.#batchesAway === 0 || this.#isWorthSending())) this.#closeBatch();
+      const batch = this.#ready.shift();
+      if (batch === undefined) return;
+      this.#batchesAway++;
+      const { worker } = this.#parts;
+      worker.run({ kind: 'batch', batch: batch.block }, [batch.block]).then(
+        (answer) => this.#receive(batch, answer),
+        (error: unknown) => this.#receive(batch, { failure: `its thread ended: ${String(error)}` }),
+      );
+    }
+  }
+
+  #receive(batch: Batch, answer: StoreAnswer): void {
+    this.#batchesAway--;
+    if (answer instanceof ArrayBuffer) {
+      this.#waiting.leave(batch.waiting.length, batch.bytes);
+      // Before the answers are told: the thread may have nothing to do until it comes.
+      if (this.#failure === undefined) this.#send();
+      this.#deliver(batch, new ReplyReader(answer));
+    } else {
+      this.fail('failure' in answer ? answer.failure : 'its thread answered something else');
+      this.#answerAll(batch, UNAVAILABLE);
+    }
+    this.#tellIfIdle();
+  }
+
+  #deliver({ waiting }: Batch, replies: ReplyReader): void {
+    const { damagedRecords, isFull } = replies.facts;
+    if (isFull) this.noteRoom('reserve');
+    if (damagedRecords > 0) this.#noteDamage(damagedRecords);
+    for (const done of waiting) this.#answer(done, replies.next());
+  }
+
+  #noteDamage(records: number): void {
+    const { logger, counters, name } = this.#parts;
+    for (let record = 0; record < records; record++) counters.count('store.damaged_records');
+    logger.error('Stored records fail their checksum: they are left as they are', { store: name, records });
+  }
+
+  #answerAll({ waiting, bytes }: Batch, error: ErrorBody): void {
+    this.#waiting.leave(waiting.length, bytes);
+    for (const done of waiting) this.#answer(done, { error });
+  }
+
+  /** One listener's defect must not keep the others from their answers. */
+  #answer(done: Done, reply: StoreReply): void {
+    try {
+      done(reply);
+    } catch (error) {
+      const stack = error instanceof Error ? error.stack : String(error);
+      this.#parts.logger.error('An answer of a store could not be handled', { error: stack });
+    }
+  }
+
+  #refuseLater(done: Done, error: ErrorBody): void {
+    this.#parts.clock.afterTurn(() => done({ error }));
+  }
+
+  #tellIfIdle(): void {
+    if (this.#waiting.commands > 0) return;
+    this.#whenIdle?.();
+    this.#whenIdle = undefined;
+  }
+}
+
+const UNAVAILABLE: ErrorBody = {
+  code: 'STORAGE_UNAVAILABLE',
+  message: 'The store failed and the engine is ending; whether a change that was under way was made is unknown',
+};

@@ -1,0 +1,133 @@
+// What a command brought, member by member: values stay slices of the caller's text, so that what is stored is what
+// was sent, digit by digit (S6), and a large value is never parsed.
+
+import { isUtf8 } from 'node:buffer';
+import { Refusal } from '../core/refusal.ts';
+import { locateMembers, type MemberPlaces } from '../protocol/envelope.ts';
+import { ID_BYTES_MAX } from '../protocol/limits.ts';
+
+export class CommandInput {
+  readonly #functionId: string;
+  readonly #bytes: Buffer;
+  readonly #places: MemberPlaces;
+
+  /** `functionId` is for the words of refusals, which this throws for anything but a JSON object. */
+  constructor(functionId: string, input: Uint8Array) {
+    this.#functionId = functionId;
+    this.#bytes = Buffer.isBuffer(input) ? input : Buffer.from(input.buffer, input.byteOffset, input.length);
+    this.#places = this.#locate();
+  }
+
+  /** A required name, as the bytes of its UTF-8 form: never empty, no control characters, at most 256 bytes. */
+  name(field: string): Buffer {
+    const json = this.json(field);
+    if (json === undefined) throw this.refusal(`field '${field}' must be string, found nothing`);
+    if (json[0] !== QUOTE) throw this.refusal(`field '${field}' must be string, found ${kindOf(json)}`);
+    const bytes = plainText(json) ?? this.#checkedName(field, json);
+    if (bytes.length === 0) throw this.#badName(field, 'must not be empty');
+    if (bytes.length <= ID_BYTES_MAX) return bytes;
+    throw this.#badName(field, `is ${bytes.length} bytes long, over the limit of ${ID_BYTES_MAX}`);
+  }
+
+  /** The text of a value; `undefined` if the member is absent. Of two equal members the last counts. */
+  json(field: string): Buffer | undefined {
+    const places = this.#places;
+    for (let at = places.length - 4; at >= 0; at -= 4) {
+      if (this.#isNamed(field, places[at] ?? 0, places[at + 1] ?? 0))
+        return this.#bytes.subarray(places[at + 2], places[at + 3]);
+    }
+    return undefined;
+  }
+
+  /** False if absent or null. */
+  flag(field: string): boolean {
+    const json = this.json(field)?.toString('latin1') ?? 'null';
+    if (json === 'true') return true;
+    if (json === 'false' || json === 'null') return false;
+    throw this.refusal(`field '${field}' must be boolean, found ${kindOf(Buffer.from(json))}`);
+  }
+
+  /** `undefined` if absent or null. */
+  wholeNumber(field: string, min: number, max: number): number | undefined {
+    const text = this.json(field)?.toString('latin1') ?? 'null';
+    if (text === 'null') return undefined;
+    const value = Number(text);
+    if (Number.isInteger(value) && value >= min && value <= max) return value;
+    const found = Number.isNaN(value) ? kindOf(Buffer.from(text)) : text;
+    throw this.refusal(`field '${field}' must be a whole number from ${min} to ${max}, found ${found}`);
+  }
+
+  refusal(what: string): Refusal {
+    return new Refusal('deserialization_error', `Failed to deserialize input for ${this.#functionId}: ${what}`);
+  }
+
+  #locate(): MemberPlaces {
+    if (this.#bytes.length === 0 || this.#bytes.equals(NULL)) return NO_MEMBERS;
+    if (!isUtf8(this.#bytes)) throw new Refusal('BAD_REQUEST', `The payload for ${this.#functionId} is not UTF-8 text`);
+    const places = locateMembers(this.#bytes);
+    if (places instanceof Int32Array) return places;
+    throw this.refusal(`the payload must be an object: ${places.reason}`);
+  }
+
+  /** Looks at the bytes where they lie: it is asked several times for each command. */
+  #isNamed(field: string, start: number, end: number): boolean {
+    const bytes = this.#bytes;
+    let isSame = end - start === field.length;
+    for (let at = start; at < end; at++) {
+      const code = bytes[at];
+      if (code === BACKSLASH) return JSON.parse(bytes.toString('utf8', start - 1, end + 1)) === field;
+      if (isSame && code !== field.charCodeAt(at - start)) isSame = false;
+    }
+    return isSame;
+  }
+
+  #checkedName(field: string, json: Buffer): Buffer {
+    const text: unknown = JSON.parse(json.toString('utf8'));
+    if (typeof text !== 'string') throw new Error('A JSON text that begins with a quote is a string');
+    if (CONTROL.test(text)) throw this.#badName(field, 'must not contain control characters');
+    if (HALF_PAIR.test(text)) throw this.#badName(field, 'must not contain half of a surrogate pair');
+    return Buffer.from(text, 'utf8');
+  }
+
+  #badName(field: string, offence: string): Refusal {
+    return new Refusal('BAD_REQUEST', `Field '${field}' of ${this.#functionId} ${offence}`);
+  }
+}
+
+const QUOTE = 34;
+const BACKSLASH = 92;
+const NULL = Buffer.from('null');
+const NO_MEMBERS: MemberPlaces = new Int32Array(0);
+
+/** What stands between the quotes, where that is the text itself: no escapes, and nothing beyond ASCII. */
+function plainText(json: Buffer): Buffer | undefined {
+  for (let at = 1; at < json.length - 1; at++) {
+    const code = json[at] ?? 0;
+    if (code === BACKSLASH || code >= 0x7f) return undefined;
+  }
+  return json.subarray(1, -1);
+}
+
+function kindOf(json: Uint8Array): string {
+  switch (json[0]) {
+    case 123:
+      return 'object';
+    case 91:
+      return 'array';
+    case QUOTE:
+      return 'string';
+    case 116:
+    case 102:
+      return 'boolean';
+    case 110:
+      return 'null';
+    default:
+      return 'number';
+  }
+}
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what this looks for.
+const CONTROL = /[\x00-\x1f\x7f-\x9f]/;
+
+/** It has no UTF-8 form: two such names could become one key. */
+const HALF_PAIR = /\p{Surrogate}/u;

@@ -1,0 +1,29 @@
+// What is kept of a cron trigger: `c` and the trigger's key, with JSON behind it.
+
+import type { CronRecord } from '../../core/cron/claim-shapes.ts';
+import { isCronRecord } from '../../generated/cron-payloads.ts';
+import { joinKey, type KeyRange, keysBelow, SPACE } from '../keys.ts';
+import type { Kv, KvReader } from '../kv.ts';
+
+export function readRecord(kv: KvReader, trigger: string): CronRecord | undefined {
+  const value = kv.get(keyOf(trigger));
+  return value === undefined ? undefined : parseRecord(value);
+}
+
+export function writeRecord(kv: Kv, trigger: string, record: CronRecord): void {
+  kv.put(keyOf(trigger), Buffer.from(JSON.stringify(record)));
+}
+
+export function parseRecord(value: Uint8Array): CronRecord {
+  const record: unknown = JSON.parse(Buffer.from(value).toString('utf8'));
+  if (!isCronRecord(record)) throw new Error('A record of cron has not the shape that was written');
+  return record;
+}
+
+export function allRecords(): KeyRange {
+  return keysBelow(SPACE.cron);
+}
+
+function keyOf(trigger: string): Buffer {
+  return joinKey(SPACE.cron, Buffer.from(trigger));
+}

@@ -1,0 +1,38 @@
+// What the commands of state and streams share when Redis keeps the data.
+
+import type { RedisLink } from '../../effects/redis.ts';
+import type { CommandWorld, StoreReply } from '../contract.ts';
+import type { ListEntry } from '../state/replies.ts';
+import type { Lanes } from './lanes.ts';
+import { bytesIn, corrupt, openValue } from './record.ts';
+
+/** A command: what it was given, checked, and done in one step of Redis. Rejects with a `Refusal`. */
+export type ExtCommand = (input: Buffer, world: CommandWorld) => Promise<StoreReply>;
+
+export interface CommandParts {
+  readonly link: Pick<RedisLink, 'run' | 'runScript'>;
+  /** Before the name of every key and channel. */
+  readonly keyPrefix: string;
+  readonly lanes: Lanes;
+  /** The name of a new write. */
+  readonly newTag: () => string;
+}
+
+/** How often an update is reckoned anew because other engines were quicker. Each time, one of them got on. */
+export const ATTEMPTS_MAX = 200;
+
+/** A name as part of a key: no braces, which mark the part that decides where a key lives, and no slash. */
+export function inKey(name: string | Buffer): string {
+  return encodeURIComponent(name.toString());
+}
+
+/** Names and values in turn. */
+export function entriesIn(found: readonly unknown[]): ListEntry[] {
+  const entries: ListEntry[] = [];
+  for (let index = 0; index < found.length; index += 2) {
+    const { json } = openValue(found[index + 1]);
+    if (json === undefined) throw corrupt('a name without its value');
+    entries.push({ key: bytesIn(found[index]), value: json });
+  }
+  return entries;
+}

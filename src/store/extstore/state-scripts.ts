@@ -1,0 +1,19 @@
+// What happens to state in Redis, each in one step. Keys: the values of a scope, their names in order, and the scopes.
+
+import { redisScript } from '../../effects/redis.ts';
+import { ENTRIES } from './entry-scripts.ts';
+
+/** key, scope, record, expected → whether it was written, what was there. */
+export const PUT_ENTRY = redisScript(`${ENTRIES}
+local done, old = put(KEYS[1], KEYS[2], KEYS[3], ARGV[1], ARGV[2], ARGV[3], ARGV[4])
+return {done and 1 or 0, old}`);
+
+/** key, scope → what was there. */
+export const TAKE_ENTRY = redisScript(`${ENTRIES}
+return take(KEYS[1], KEYS[2], KEYS[3], ARGV[1], ARGV[2])`);
+
+/** from, to, offset, count, bytes → keys and records in turn. */
+export const LIST_ENTRIES = redisScript(`${ENTRIES}
+return page(KEYS[1], KEYS[2], ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], {})`);
+
+export const STATE_SCRIPTS = [PUT_ENTRY, TAKE_ENTRY, LIST_ENTRIES];

@@ -1,0 +1,50 @@
+// The tasks of a store's thread: opening and closing it, and what stands beside the batches.
+
+import { type OpenedStore, openStore } from './open-store.ts';
+import type { StoreAnswer, StoreTask } from './tasks.ts';
+import { type BatchAnswer, StoreThread } from './thread.ts';
+
+const DONE = { done: true } as const;
+
+export class StoreHost {
+  #opened: OpenedStore | undefined;
+  #thread: StoreThread | undefined;
+
+  runBatch(batch: ArrayBuffer): BatchAnswer {
+    return this.#thread?.runBatch(batch) ?? { failure: 'The store is not open' };
+  }
+
+  async run(task: Exclude<StoreTask, { kind: 'batch' }>): Promise<StoreAnswer> {
+    switch (task.kind) {
+      case 'open': {
+        const opened = openStore(task.opening);
+        if (!opened.ok) return { refusal: opened.message };
+        const { isDropIn, limits } = task.opening;
+        this.#opened = opened;
+        this.#thread = new StoreThread(opened.store, { epoch: opened.epoch, isDropIn, limits }, opened.room);
+        return { epoch: opened.epoch };
+      }
+      case 'clearReaders':
+        this.#opened?.disk?.clearStaleReaders();
+        return DONE;
+      case 'copy':
+        return await this.#copy(task.folder);
+      case 'close':
+        this.#thread = undefined;
+        this.#opened?.close();
+        this.#opened = undefined;
+        return DONE;
+    }
+  }
+
+  async #copy(folder: string): Promise<StoreAnswer> {
+    const disk = this.#opened?.disk;
+    if (disk === undefined) return { refusal: 'A store in memory has nothing to copy' };
+    try {
+      await disk.copyTo(folder);
+      return DONE;
+    } catch (error) {
+      return { refusal: error instanceof Error ? error.message : String(error) };
+    }
+  }
+}

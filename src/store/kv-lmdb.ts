@@ -1,0 +1,120 @@
+// A store in a directory. The only file that knows lmdb.
+//
+// Settings are those of D1 and D6: every transaction is on the disk when it returns, nothing is cached in front, and
+// there is address space enough that the map never has to grow. `transactionSync` is used because it is durable when
+// it returns and measured 1.3 to 1.4 times the rate of `put` and `flushed` at 1 to 256 writes a transaction
+// (native-bench/bare-lmdb.ts); nothing is ever pending in the library, so its thread can end at any moment.
+
+import { open, type RootDatabase } from 'lmdb';
+import type { Kv, KvEntry, KvReader, KvStore, RangeOptions } from './kv.ts';
+import { openRecord, sealRecord } from './record.ts';
+
+const GIB = 1024 ** 3;
+/** Address space, not memory: D6. */
+export const MAP_BYTES = 64 * GIB;
+
+/** The store has no room: the transaction did not happen, and the store is as it was. */
+export class StoreFull extends Error {}
+
+export interface LmdbOptions {
+  readonly folder: string;
+  readonly mapBytes?: number;
+}
+
+export class LmdbStore implements KvStore {
+  readonly #db: RootDatabase<Buffer, Buffer>;
+  readonly #map: LmdbMap;
+
+  constructor({ folder, mapBytes = MAP_BYTES }: LmdbOptions) {
+    const options = {
+      path: folder,
+      noSubdir: false,
+      mapSize: mapBytes,
+      overlappingSync: false,
+      encoding: 'binary' as const,
+      keyEncoding: 'binary' as const,
+      cache: false,
+      // Known to the library, unknown to its types.
+      permissionsMode: 0o600,
+    };
+    this.#db = open<Buffer, Buffer>(options);
+    this.#map = new LmdbMap(this.#db);
+  }
+
+  read<T>(work: (kv: KvReader) => T): T {
+    this.#db.resetReadTxn();
+    try {
+      return work(this.#map);
+    } finally {
+      // The library would keep the snapshot until its timer runs, and this thread may sleep first (D5).
+      this.#db.resetReadTxn();
+    }
+  }
+
+  write<T>(work: (kv: Kv) => T): T {
+    try {
+      return this.#db.transactionSync(() => work(this.#map));
+    } catch (error) {
+      throw isMapFull(error) ? new StoreFull('the map of the store is full') : error;
+    }
+  }
+
+  /** Takes away what readers that died left behind, which would keep pages from being used again (D5). */
+  clearStaleReaders(): number {
+    return this.#db.readerCheck();
+  }
+
+  /** The library's own copy of one committed moment, into a folder that exists (D8). Others may write meanwhile. */
+  async copyTo(folder: string): Promise<void> {
+    await this.#db.backup(folder, true);
+  }
+
+  close(): void {
+    // Nothing is pending, so the promise has nothing to wait for: the environment is closed when this returns.
+    void this.#db.close();
+  }
+}
+
+class LmdbMap implements Kv {
+  readonly #db: RootDatabase<Buffer, Buffer>;
+
+  constructor(db: RootDatabase<Buffer, Buffer>) {
+    this.#db = db;
+  }
+
+  get(key: Uint8Array): Buffer | undefined {
+    const record = this.#db.getBinary(asBuffer(key));
+    return record === undefined ? undefined : openRecord(key, record);
+  }
+
+  *range(start: Uint8Array, end: Uint8Array, options: RangeOptions = {}): Iterable<KvEntry> {
+    const { limit, offset, isReverse = false } = options;
+    const entries = this.#db.getRange({
+      ...(isReverse
+        ? { start: asBuffer(end), exclusiveStart: true, end: asBuffer(start), inclusiveEnd: true, reverse: true }
+        : { start: asBuffer(start), end: asBuffer(end) }),
+      ...(limit !== undefined && { limit }),
+      ...(offset !== undefined && { offset }),
+    });
+    for (const { key, value } of entries) yield { key, value: openRecord(key, value) };
+  }
+
+  put(key: Uint8Array, value: Uint8Array): void {
+    this.#db.putSync(asBuffer(key), sealRecord(key, value));
+  }
+
+  remove(key: Uint8Array): boolean {
+    return this.#db.removeSync(asBuffer(key));
+  }
+}
+
+function asBuffer(bytes: Uint8Array): Buffer {
+  return Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
+}
+
+/** MDB_MAP_FULL of lmdb.h. */
+const MAP_FULL = -30792;
+
+function isMapFull(error: unknown): boolean {
+  return error instanceof Error && ('code' in error ? error.code === MAP_FULL : error.message.includes('MDB_MAP_FULL'));
+}

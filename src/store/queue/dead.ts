@@ -1,0 +1,124 @@
+// Dead letters: list, redrive, edit, discard. Each job moves in one transaction, and no transaction moves many (Q10).
+
+import type { DeadMark } from '../../core/queue/records.ts';
+import type { DeadRow } from '../../core/queue/shapes.ts';
+import { isDeadListInput, isDeadMovesInput } from '../../generated/queue-shapes.ts';
+import type { StoreCommand } from '../contract.ts';
+import { JsonList } from '../json-list.ts';
+import { type OpenQueue, QueueBook } from './book.ts';
+import { decodeFramed } from './framed.ts';
+import { decodeJob, encodeJob } from './job-record.ts';
+import { firstNumberOf, jobKey, rangeOf, seqOf } from './keys.ts';
+import { parseAs, toJson } from './marks.ts';
+import { lineUp, onlyPast, readDead, unbury } from './places.ts';
+import { readReceipt } from './receipt.ts';
+
+/** Of one transaction. */
+const MOVES_MAX = 200;
+
+/** Newest first, each with its payload as it was enqueued. */
+export const deadList: StoreCommand = {
+  name: 'queue::dead_list',
+  isWrite: false,
+  run(kv, bytes, world) {
+    const { queue: name, offset, limit, id } = parseAs(bytes, isDeadListInput);
+    const book = new QueueBook(kv, world);
+    const queue = book.find(name);
+    const list = new JsonList('engine::queue::dlq_messages', { offset, limit, limitOrOneMore: limit });
+    if (queue === undefined) return { result: list.end() };
+    for (const seq of id === undefined ? newest(book, queue, offset, limit) : only(id)) {
+      const mark = readDead(kv, queue.number, seq);
+      if (mark !== undefined) addRow(list, book, queue, seq, mark);
+    }
+    return { result: list.end() };
+  },
+};
+
+/**
+ * Redrives or discards: the one that `id` names, with another payload if there is one behind the head, or the oldest
+ * ones that died before `beforeDeath`. Answers how many, and where to go on.
+ */
+export const deadMoves: StoreCommand = {
+  name: 'queue::dead_moves',
+  isWrite: true,
+  usesReserve: true,
+  run(kv, bytes, world) {
+    const { head: input, body } = decodeFramed(bytes);
+    if (!isDeadMovesInput(input)) throw new Error('The queue module sent a move of another shape');
+    const book = new QueueBook(kv, world);
+    const queue = book.find(input.queue);
+    if (queue === undefined) return { result: toJson({ moved: 0, hasMore: false, beforeDeath: 0 }) };
+    const beforeDeath = input.beforeDeath ?? queue.head.nextDeath;
+    const seqs = input.id === undefined ? oldest(book, queue, beforeDeath) : only(input.id);
+    let moved = 0;
+    for (const seq of seqs) {
+      const mark = readDead(kv, queue.number, seq);
+      if (mark === undefined) continue;
+      moved++;
+      unbury(book, queue, seq, mark);
+      if (input.how === 'discard') kv.remove(jobKey(queue.number, seq));
+      else redrive(book, queue, seq, mark, body);
+    }
+    book.close();
+    const hasMore = input.id === undefined && seqs.length === MOVES_MAX;
+    return { result: toJson({ moved, hasMore, beforeDeath }) };
+  },
+};
+
+/** To the end of the line, as if it had never run; with a receipt that stays its own (F4). */
+function redrive(book: QueueBook, queue: OpenQueue, seq: number, mark: DeadMark, payload: Buffer): void {
+  if (payload.length > 0) edit(book, jobKey(queue.number, seq), payload);
+  const { group, priority } = onlyPast(mark);
+  const past = {
+    attempts: 0,
+    deliveries: 0,
+    order: book.store.nextSeq++,
+    ...(priority !== undefined && { priority }),
+    ...(group !== undefined && { group }),
+  };
+  book.store.jobs++;
+  lineUp(book, queue, seq, past, undefined);
+}
+
+function edit({ kv }: QueueBook, at: Buffer, payload: Buffer): void {
+  const value = kv.get(at);
+  if (value === undefined) throw new Error('A dead letter has no record');
+  kv.put(at, encodeJob({ ...decodeJob(value), payload }));
+}
+
+function addRow(list: JsonList, book: QueueBook, queue: OpenQueue, seq: number, mark: DeadMark): void {
+  const value = book.kv.get(jobKey(queue.number, seq));
+  if (value === undefined) throw new Error('A dead letter has no record');
+  const { enqueuedMs, facts, payload } = decodeJob(value);
+  const row: DeadRow = {
+    id: book.receiptOf(queue, seq, enqueuedMs),
+    function_id: facts.functionId,
+    error: mark.error ?? '',
+    reason: mark.reason,
+    failed_at: Math.floor(mark.atMs / 1_000),
+    retries: mark.attempts,
+    deliveries: mark.deliveries,
+    first_failed_at: Math.floor((mark.firstFailedMs ?? mark.atMs) / 1_000),
+    enqueued_at: Math.floor(enqueuedMs / 1_000),
+    size_bytes: payload.length,
+  };
+  list.add(Buffer.from(`${JSON.stringify(row).slice(0, -1)},"payload":`), payload, BRACE);
+}
+
+const BRACE = Buffer.from('}');
+
+function only(id: string): number[] {
+  const receipt = readReceipt(id);
+  return receipt === undefined ? [] : [receipt.seq];
+}
+
+function newest({ kv }: QueueBook, { number }: OpenQueue, offset: number, limit: number): number[] {
+  const { start, end } = rangeOf('O', number);
+  return [...kv.range(start, end, { isReverse: true, offset, limit })].map(({ key }) => seqOf(key));
+}
+
+function oldest({ kv }: QueueBook, { number }: OpenQueue, beforeDeath: number): number[] {
+  const { start, end } = rangeOf('O', number);
+  const found = [...kv.range(start, end, { limit: MOVES_MAX })];
+  return found.filter(({ key }) => firstNumberOf(key) < beforeDeath).map(({ key }) => seqOf(key));
+}

@@ -1,0 +1,25 @@
+// What the store does for queues, command by command.
+
+import type { StoreCommand } from '../contract.ts';
+import { queueJob, queueJobs, queueOpen, queuePause, queueStats, queueWake } from './admin.ts';
+import { advance } from './advance.ts';
+import { deadList, deadMoves } from './dead.ts';
+import { enqueue } from './enqueue.ts';
+import { forgetSubscription, keptMoves, subscribe, subscriptions } from './topics.ts';
+
+export const QUEUE_COMMANDS: readonly StoreCommand[] = [
+  enqueue,
+  advance,
+  queueOpen,
+  queueWake,
+  queuePause,
+  queueStats,
+  queueJob,
+  queueJobs,
+  deadList,
+  deadMoves,
+  subscribe,
+  forgetSubscription,
+  subscriptions,
+  keptMoves,
+];

@@ -1,0 +1,45 @@
+// `state::set`, `state::delete` and `state::update`: each is one step.
+
+import type { StoreCommand } from '../contract.ts';
+import { entryKey } from './keys.ts';
+import { deleteReply, setReply, updated, updateReply } from './replies.ts';
+import { readEntryRequest, readSetRequest, readUpdateRequest } from './requests.ts';
+
+export const stateSet: StoreCommand = {
+  name: 'state::set',
+  isWrite: true,
+  run(kv, bytes, world) {
+    const asked = readSetRequest(bytes, world.limits);
+    const at = entryKey(asked.scope, asked.key);
+    const before = kv.get(at);
+    kv.put(at, asked.value);
+    return setReply(world, asked, before);
+  },
+};
+
+export const stateDelete: StoreCommand = {
+  name: 'state::delete',
+  isWrite: true,
+  usesReserve: true,
+  run(kv, bytes, world) {
+    const asked = readEntryRequest('state::delete', bytes);
+    const at = entryKey(asked.scope, asked.key);
+    const before = kv.get(at);
+    if (before !== undefined) kv.remove(at);
+    return deleteReply(world, asked, before);
+  },
+};
+
+/** A list of operations on one value, in one step (S2). */
+export const stateUpdate: StoreCommand = {
+  name: 'state::update',
+  isWrite: true,
+  run(kv, bytes, world) {
+    const asked = readUpdateRequest(bytes);
+    const at = entryKey(asked.scope, asked.key);
+    const before = kv.get(at);
+    const outcome = updated(asked, before, world.limits);
+    if (outcome.after !== undefined) kv.put(at, outcome.after);
+    return updateReply(world, asked, before, outcome);
+  },
+};

@@ -1,0 +1,78 @@
+// The messages that subscribers and triggers get of a group: each text is made once for everybody (T6).
+
+import { Refusal } from '../../core/refusal.ts';
+import type { CommandWorld, StoreEvent } from '../contract.ts';
+import { JsonList, LIST_ENTRIES_MAX } from '../json-list.ts';
+import { type FoundItem, type GroupPlace, jsonText, members, NULL, type Subject } from './place.ts';
+
+export type EventKind = 'create' | 'update' | 'delete' | 'event';
+
+/** The member `event` of a message. `payload`: the item's data; of a custom event, its type and data. */
+export function eventText(kind: EventKind, payload: Uint8Array): Buffer {
+  return kind === 'event' ? members({ type: EVENT, event: payload }) : members({ type: jsonText(kind), data: payload });
+}
+
+export interface MessageFacts extends Subject {
+  readonly seq: number;
+  /** As JSON. */
+  readonly event: Uint8Array;
+}
+
+type Moment = Pick<CommandWorld, 'nowMs' | 'epoch'>;
+
+/** The message of modules 4.4 with our `seq` and `epoch`. It begins with `{"type":"stream",`: triggers rely on it. */
+export function messageText({ nowMs, epoch }: Moment, facts: MessageFacts): Buffer {
+  const { stream, group, item = null, seq, event } = facts;
+  const place = `"streamName":${JSON.stringify(stream)},"groupId":${JSON.stringify(group)}`;
+  const order = `"seq":${seq},"epoch":${JSON.stringify(epoch)}`;
+  const front = `{"type":"stream","timestamp":${nowMs},${place},"id":${JSON.stringify(item)},${order},"event":`;
+  return Buffer.concat([Buffer.from(front), event, CLOSE]);
+}
+
+/** What somebody is sent first who has missed nothing but events that follow. */
+export function recoveredEvent(moment: Moment, subject: Subject, since: number): StoreEvent {
+  return syncEvent(moment, subject, since, members({ type: SYNC, recovered: TRUE }));
+}
+
+/** What a group, or an item of it, holds. Throws the refusal of a group that is too large. */
+export function snapshotEvent(moment: Moment, subject: Subject, seq: number, items: Iterable<FoundItem>): StoreEvent {
+  const content = subject.item === undefined ? groupContent(subject, items) : itemContent(items);
+  return syncEvent(moment, subject, seq, members({ type: SYNC, ...content, recovered: FALSE }));
+}
+
+/** Items to look at for a snapshot: one beyond what it may have tells that it cannot be had. */
+export const SNAPSHOT_PAGE = { offset: 0, limit: undefined, limitOrOneMore: LIST_ENTRIES_MAX + 1 };
+
+/** The items alone do not say what they are called. */
+function groupContent({ group }: GroupPlace, items: Iterable<FoundItem>) {
+  const data = new JsonList('the subscription', SNAPSHOT_PAGE);
+  const ids = new JsonList('the subscription', SNAPSHOT_PAGE);
+  try {
+    for (const found of items) {
+      data.add(Buffer.from(found.data));
+      ids.add(jsonText(found.id));
+    }
+  } catch (error) {
+    // A list can be had in pages; a snapshot is one moment.
+    if (error instanceof Refusal)
+      throw new Refusal(error.code, `Group ${group} is too large. Subscribe to single items`);
+    throw error;
+  }
+  return { data: data.end(), ids: ids.end() };
+}
+
+function itemContent(items: Iterable<FoundItem>) {
+  const [found] = items;
+  return { data: found === undefined ? NULL : Buffer.from(found.data) };
+}
+
+function syncEvent(moment: Moment, subject: Subject, seq: number, event: Buffer): StoreEvent {
+  const { stream, group, item = '' } = subject;
+  return { place: [stream, group, item], kind: 'sync', seq, body: messageText(moment, { ...subject, seq, event }) };
+}
+
+const SYNC = jsonText('sync');
+const EVENT = jsonText('event');
+const TRUE = jsonText(true);
+const FALSE = jsonText(false);
+const CLOSE = Buffer.from('}');

@@ -1,0 +1,83 @@
+// The commands of streams that change something. Each is one step on the store: the item, its event and the number of
+// the event together, or nothing (T1, T2).
+
+import type { CommandWorld, StoreCommand, StoreEvent } from '../contract.ts';
+import type { Kv } from '../kv.ts';
+import { appendEvent, readItem } from './history.ts';
+import { itemKey } from './keys.ts';
+import type { ItemPlace } from './place.ts';
+import { deleteResult, sendResult, setResult, updated, updateResult } from './replies.ts';
+import {
+  readAnnounceRequest,
+  readItemRequest,
+  readSendRequest,
+  readSetRequest,
+  readUpdateRequest,
+} from './requests.ts';
+
+export const streamSet: StoreCommand = {
+  name: 'stream::set',
+  isWrite: true,
+  run(kv, bytes, world) {
+    const asked = readSetRequest(bytes, world.limits);
+    const old = readItem(kv, asked);
+    return { result: setResult(asked, old), events: [putItem(kv, world, asked, old, asked.data)] };
+  },
+};
+
+export const streamDelete: StoreCommand = {
+  name: 'stream::delete',
+  isWrite: true,
+  usesReserve: true,
+  run(kv, bytes, world) {
+    const place = readItemRequest('stream::delete', bytes);
+    const old = readItem(kv, place);
+    if (old === undefined) return { result: deleteResult(old) };
+    kv.remove(itemKey(place.stream, place.group, place.item));
+    const event = appendEvent(kv, world, { ...place, kind: 'delete', payload: old, itemsChange: -1 });
+    return { result: deleteResult(old), events: [event] };
+  },
+};
+
+export const streamUpdate: StoreCommand = {
+  name: 'stream::update',
+  isWrite: true,
+  run(kv, bytes, world) {
+    const asked = readUpdateRequest(bytes);
+    const old = readItem(kv, asked);
+    const outcome = updated(asked, old, world.limits);
+    const result = updateResult(old, outcome);
+    if (outcome.data === undefined) return { result };
+    return { result, events: [putItem(kv, world, asked, old, outcome.data)] };
+  },
+};
+
+/** A custom event: numbered and kept like the others, and no item changes. */
+export const streamSend: StoreCommand = {
+  name: 'stream::send',
+  isWrite: true,
+  run(kv, bytes, world) {
+    const asked = readSendRequest(bytes, world.limits);
+    return { result: sendResult(world), events: [appendEvent(kv, world, { ...asked, itemsChange: 0 })] };
+  },
+};
+
+/**
+ * A change that was made elsewhere, by the functions of a custom stream: it is numbered and told like one of ours, and
+ * nothing of it is stored but the event. An internal command.
+ */
+export const streamAnnounce: StoreCommand = {
+  name: 'stream.announce',
+  isWrite: true,
+  run(kv, bytes, world) {
+    const asked = readAnnounceRequest(bytes, world.limits);
+    return { events: [appendEvent(kv, world, { ...asked, itemsChange: 0 })] };
+  },
+};
+
+function putItem(kv: Kv, world: CommandWorld, place: ItemPlace, old: Buffer | undefined, data: Buffer): StoreEvent {
+  const { stream, group, item } = place;
+  kv.put(itemKey(stream, group, item), data);
+  const kind = old === undefined ? 'create' : 'update';
+  return appendEvent(kv, world, { stream, group, item, kind, payload: data, itemsChange: old === undefined ? 1 : 0 });
+}

@@ -1,0 +1,39 @@
+// What the router's thread asks of the store's thread, and what it is told. See `workers/store.ts`.
+
+import type { StoreLimits } from './contract.ts';
+import type { BatchAnswer } from './thread.ts';
+
+export type StorePlace =
+  | {
+      readonly kind: 'directory';
+      readonly folder: string;
+      /** In place of the usual reserve of free space (D4). */
+      readonly reserveBytes: number | undefined;
+      /** Take any file system, also one that is not of this machine (D7). */
+      readonly anyFileSystem: boolean;
+    }
+  | { readonly kind: 'memory' };
+
+export interface StoreOpening {
+  readonly place: StorePlace;
+  readonly isDropIn: boolean;
+  readonly limits: StoreLimits;
+  /** The name of this incarnation, should the store be new. */
+  readonly newEpoch: string;
+}
+
+export type StoreTask =
+  | { readonly kind: 'open'; readonly opening: StoreOpening }
+  | { readonly kind: 'batch'; readonly batch: ArrayBuffer }
+  | { readonly kind: 'clearReaders' }
+  | { readonly kind: 'copy'; readonly folder: string }
+  | { readonly kind: 'close' };
+
+export type StoreAnswer =
+  /** Of a batch: its replies, or why it has none. */
+  | BatchAnswer
+  /** Of opening. */
+  | { readonly epoch: string }
+  /** Why the store cannot be opened, or copied. */
+  | { readonly refusal: string }
+  | { readonly done: true };

@@ -1,0 +1,155 @@
+// The store as its own thread runs it: batches in, answers out.
+//
+// Job: run every command of a batch in one transaction, so that they share one sync (D2), and answer after it (D1).
+// Invariants:
+//   H1  Everything that changes the store is synchronous, so the thread can end between any two tasks.
+//   H2  A command that throws leaves nothing of itself; the others of its batch go on.
+//   H3  The first commit that fails is the last one tried: from then on every answer is that failure (D3).
+
+import { Refusal } from '../core/refusal.ts';
+import type { ErrorBody } from '../protocol/frames.ts';
+import { BatchReader } from './batch-reader.ts';
+import { BufferedKv } from './buffered-kv.ts';
+import { COMMANDS } from './commands.ts';
+import type { CommandWorld, StoreCommand, StoreLimits, StoreReply } from './contract.ts';
+import type { Kv, KvReader, KvStore } from './kv.ts';
+import { StoreFull } from './kv-lmdb.ts';
+import { DamagedRecord } from './record.ts';
+import { encodeReplies } from './reply-codec.ts';
+import type { Room, RoomLeft } from './room.ts';
+
+export interface ThreadFacts {
+  readonly epoch: string;
+  readonly isDropIn: boolean;
+  readonly limits: StoreLimits;
+}
+
+/** The replies as one block, or why there are none and never will be. */
+export type BatchAnswer = ArrayBuffer | { readonly failure: string };
+
+/**
+ * Of the answers of one batch: a short command may have a long answer, and all of them are in memory at once. It also
+ * bounds what updates of large values write in one transaction.
+ */
+const REPLY_BYTES_MAX = 128 * 1024 * 1024;
+const TOO_MUCH: StoreReply = {
+  error: {
+    code: 'OVERLOADED',
+    message: 'Too much was asked of the store at once: its answers would not fit in memory',
+  },
+};
+
+export class StoreThread {
+  readonly #store: KvStore;
+  readonly #facts: ThreadFacts;
+  readonly #room: Room;
+  #failure: string | undefined;
+  #damagedRecords = 0;
+
+  constructor(store: KvStore, facts: ThreadFacts, room: Room) {
+    this.#store = store;
+    this.#facts = facts;
+    this.#room = room;
+  }
+
+  runBatch(bytes: ArrayBuffer): BatchAnswer {
+    if (this.#failure !== undefined) return { failure: this.#failure };
+    const batch = new BatchReader(bytes);
+    this.#damagedRecords = 0;
+    try {
+      const left = this.#room.left(batch.bytes, batch.count);
+      const { replies, isFull } = this.#runWithin(left, batch);
+      return encodeReplies(replies, { isFull, damagedRecords: this.#damagedRecords });
+    } catch (error) {
+      this.#failure = error instanceof Error ? (error.stack ?? error.message) : String(error);
+      return { failure: this.#failure };
+    }
+  }
+
+  /** A transaction that found the store full did not happen, and is run again with less in it (D6). */
+  #runWithin(left: RoomLeft, batch: BatchReader): { replies: StoreReply[]; isFull: boolean } {
+    try {
+      return { replies: this.#runAll(left, batch), isFull: left !== 'plenty' };
+    } catch (error) {
+      if (!(error instanceof StoreFull) || left === 'none') throw error;
+      batch.rewind();
+      return this.#runWithin(left === 'plenty' ? 'reserve' : 'none', batch);
+    }
+  }
+
+  #runAll(left: RoomLeft, batch: BatchReader): StoreReply[] {
+    if (!hasWrites(batch)) return this.#store.read((kv) => this.#runEach(left, batch, readOnly(kv)));
+    return this.#store.write((kv) => this.#runEach(left, batch, kv));
+  }
+
+  #runEach(left: RoomLeft, batch: BatchReader, kv: Kv): StoreReply[] {
+    const replies: StoreReply[] = [];
+    const buffered = new BufferedKv(kv);
+    const world: { -readonly [K in keyof CommandWorld]: CommandWorld[K] } = {
+      ...this.#facts,
+      nowMs: batch.nowMs,
+      wantsEvents: false,
+    };
+    let replyBytes = 0;
+    for (let index = 0; index < batch.count; index++) {
+      batch.next();
+      const command = COMMANDS[batch.command];
+      if (command === undefined) throw new Error(`A batch names command ${batch.command}, which does not exist`);
+      world.wantsEvents = batch.wantsEvents;
+      const isOver = replyBytes > REPLY_BYTES_MAX && command.usesReserve !== true;
+      const reply = isOver ? TOO_MUCH : this.#runOne(command, left, buffered, batch.input, world);
+      replyBytes += bytesIn(reply);
+      replies.push(reply);
+    }
+    return replies;
+  }
+
+  #runOne(command: StoreCommand, left: RoomLeft, kv: BufferedKv, input: Buffer, world: CommandWorld): StoreReply {
+    let reply: StoreReply;
+    try {
+      if (command.isWrite) refuseWithoutRoom(command, left);
+      reply = command.run(kv, input, world);
+    } catch (error) {
+      kv.discard();
+      return { error: this.#errorOf(command, error) };
+    }
+    kv.apply();
+    return reply;
+  }
+
+  /** Anything but a refusal or a bad record concerns more than this command: it ends the transaction. */
+  #errorOf({ name }: StoreCommand, error: unknown): ErrorBody {
+    if (error instanceof Refusal) return error.toBody();
+    if (!(error instanceof DamagedRecord)) throw error;
+    this.#damagedRecords++;
+    const text = `${name} met a record that is not what was stored, and leaves it as it is. ${error.message}`;
+    return { code: 'STORAGE_CORRUPT', message: text };
+  }
+}
+
+function bytesIn({ result, events = [] }: StoreReply): number {
+  return events.reduce((sum, { body }) => sum + body.length, result?.length ?? 0);
+}
+
+function refuseWithoutRoom({ usesReserve = false }: StoreCommand, left: RoomLeft): void {
+  if (left === 'plenty' || (left === 'reserve' && usesReserve)) return;
+  const still = left === 'reserve' ? '; deleting still works' : '';
+  throw new Refusal('STORAGE_FULL', `The disk of the store is nearly full: nothing that grows is taken${still}`);
+}
+
+function hasWrites(batch: BatchReader): boolean {
+  let found = false;
+  for (let index = 0; index < batch.count && !found; index++) {
+    batch.next();
+    found = COMMANDS[batch.command]?.isWrite ?? false;
+  }
+  batch.rewind();
+  return found;
+}
+
+function readOnly(kv: KvReader): Kv {
+  const refuse = (): never => {
+    throw new Error('A command that only reads tried to write');
+  };
+  return { get: (key) => kv.get(key), range: (...range) => kv.range(...range), put: refuse, remove: refuse };
+}

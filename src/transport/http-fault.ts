@@ -1,0 +1,87 @@
+// Requests that are answered by the transport, because nobody can say for sure where they end, or because they are
+// over a limit (X14, guarantees 4). Both transports go by this file, behind what their libraries refuse themselves.
+
+import { STATUS_CODES } from 'node:http';
+import type { ErrorCode } from '../protocol/errors.ts';
+import type { HeaderLines } from './http.ts';
+
+export interface HttpFault {
+  readonly status: number;
+  readonly code: Extract<ErrorCode, 'BAD_REQUEST' | 'PAYLOAD_TOO_LARGE' | 'OVERLOADED' | 'TIMEOUT'>;
+  readonly message: string;
+}
+
+/** Everything that a request promises of its body. */
+export type Framing =
+  | { readonly ok: true; readonly bodyBytes: number | undefined }
+  | { readonly ok: false; readonly fault: HttpFault };
+
+export const HEADERS_BYTES_MAX = 16 * 1024;
+const URL_BYTES_MAX = 8 * 1024;
+const HEADERS_MAX = 100;
+
+/** `url`: path and query together. */
+export function readFraming(method: string, urlBytes: number, headers: HeaderLines): Framing {
+  if (urlBytes > URL_BYTES_MAX) {
+    return tooLarge(414, `The URL has ${urlBytes} bytes; it may have at most ${URL_BYTES_MAX}`);
+  }
+  if (headers.length > 2 * HEADERS_MAX) {
+    return tooLarge(431, `There are ${headers.length / 2} headers; at most ${HEADERS_MAX} are taken`);
+  }
+  let [hosts, length, encoding]: [number, string | undefined, string | undefined] = [0, undefined, undefined];
+  for (let at = 0; at < headers.length; at += 2) {
+    const name = headers[at];
+    if (name === 'host') {
+      hosts++;
+    } else if (name === 'content-length') {
+      if (length !== undefined) return malformed('Content-Length is given twice');
+      length = headers[at + 1] ?? '';
+    } else if (name === 'transfer-encoding') {
+      if (encoding !== undefined) return malformed('Transfer-Encoding is given twice');
+      encoding = headers[at + 1] ?? '';
+    }
+  }
+  if (hosts !== 1) return malformed(`There are ${hosts} Host headers instead of one`);
+  if (length === undefined && encoding === undefined) return NO_BODY;
+  if (!isMethod(method)) return malformed('The method is no word of capital letters');
+  return encoding === undefined ? readLength(length ?? '') : readEncoding(encoding, length);
+}
+
+export function malformed(message: string): Framing & { ok: false } {
+  return { ok: false, fault: { status: 400, code: 'BAD_REQUEST', message } };
+}
+
+export function tooLarge(status: 413 | 414 | 431, message: string): Framing & { ok: false } {
+  return { ok: false, fault: { status, code: 'PAYLOAD_TOO_LARGE', message } };
+}
+
+/** The body of an answer to a fault, as H3 words it. */
+export function faultBody({ code, message }: HttpFault): string {
+  return JSON.stringify({ error: { code, message } });
+}
+
+/** The number and its name. */
+export function httpStatusLine(status: number): string {
+  return LINES[status] ?? String(status);
+}
+
+const LINES: readonly (string | undefined)[] = Array.from({ length: 600 }, (_, status) =>
+  STATUS_CODES[status] === undefined ? undefined : `${status} ${STATUS_CODES[status]}`,
+);
+
+const NO_BODY: Framing = { ok: true, bodyBytes: 0 };
+const CHUNKED: Framing = { ok: true, bodyBytes: undefined };
+
+function readLength(length: string): Framing {
+  if (!/^\d{1,15}$/.test(length)) return malformed('Content-Length is no number');
+  return { ok: true, bodyBytes: Number(length) };
+}
+
+function readEncoding(encoding: string, length: string | undefined): Framing {
+  if (length !== undefined) return malformed('Content-Length and Transfer-Encoding exclude each other');
+  return encoding.toLowerCase() === 'chunked' ? CHUNKED : malformed("Transfer-Encoding may be 'chunked' only");
+}
+
+function isMethod(method: string): boolean {
+  return /^[A-Z]+$/.test(method);
+}

@@ -1,0 +1,165 @@
+// HTTP on `node:http`: for machines that uWebSockets.js has no binary for.
+//
+// The library reads strictly; what is left for us are the limits in time (guarantees 4) that it does not have, and the
+// rules of `http-fault.ts`.
+
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import type { Clock } from '../effects/clock.ts';
+import type { HttpListenOptions } from './http.ts';
+import { faultBody, HEADERS_BYTES_MAX, type HttpFault, httpStatusLine, readFraming } from './http-fault.ts';
+import { NodeExchange } from './node-exchange.ts';
+import { ListenError, type Listener } from './socket.ts';
+
+export async function serveOnNode(clock: Clock, options: HttpListenOptions): Promise<Listener> {
+  const port = new NodeHttpPort(clock, options);
+  await port.open();
+  return port;
+}
+
+const HEADERS_MS_MAX = 10_000;
+const REQUEST_MS_MAX = 40_000;
+const KEEP_ALIVE_MS_MAX = 30_000;
+const CHECK_INTERVAL_MS = 1_000;
+
+class NodeHttpPort implements Listener {
+  readonly host: string;
+  #port: number;
+  readonly #clock: Clock;
+  readonly #options: HttpListenOptions;
+  readonly #server: Server;
+  readonly #connections = new Set<Socket>();
+  readonly #exchanges = new Set<NodeExchange>();
+  /** The library hands out what came in one piece with a refused request: that is not to be read. */
+  readonly #refusedStreams = new WeakSet<Socket>();
+  #isClosing = false;
+  #stopChecking: (() => void) | undefined;
+
+  constructor(clock: Clock, options: HttpListenOptions) {
+    this.host = options.host;
+    this.#port = options.port;
+    this.#clock = clock;
+    this.#options = options;
+    this.#server = this.#createServer();
+  }
+
+  /** Rejects when the port cannot be had. */
+  async open(): Promise<void> {
+    const { host, port } = this.#options;
+    await new Promise<void>((resolve, reject) => {
+      this.#server.once('error', () => reject(new ListenError(host, port)));
+      this.#server.listen({ host, port, exclusive: true }, resolve);
+    });
+    const address = this.#server.address();
+    if (typeof address === 'object' && address !== null) this.#port = address.port;
+    // Out of files, a new connection cannot be accepted: its peer sees that, and the open ones go on.
+    this.#server.on('error', () => {});
+    this.#stopChecking = this.#clock.every(CHECK_INTERVAL_MS, () => {
+      for (const exchange of [...this.#exchanges]) exchange.check(this.#clock.monotonicMs());
+    });
+  }
+
+  get port(): number {
+    return this.#port;
+  }
+
+  stopAccepting(): void {
+    this.#isClosing = true;
+    if (this.#server.listening) this.#server.close();
+    this.#server.closeIdleConnections();
+  }
+
+  close(): void {
+    this.stopAccepting();
+    this.#stopChecking?.();
+    for (const stream of this.#connections) stream.destroy();
+  }
+
+  #createServer(): Server {
+    const server = createServer({
+      maxHeaderSize: HEADERS_BYTES_MAX,
+      headersTimeout: HEADERS_MS_MAX,
+      requestTimeout: REQUEST_MS_MAX,
+      keepAliveTimeout: KEEP_ALIVE_MS_MAX,
+      connectionsCheckingInterval: CHECK_INTERVAL_MS,
+      // Ours counts, and says so.
+      requireHostHeader: false,
+    });
+    // Beyond its own limit the library leaves headers out without a word.
+    server.maxHeadersCount = 0;
+    server.on('connection', (stream) => {
+      this.#connections.add(stream);
+      stream.once('close', () => this.#connections.delete(stream));
+    });
+    server.on('request', (request, response) => this.#take(request, response));
+    server.on('clientError', (error, stream) => {
+      const fault = faultOf('code' in error ? String(error.code) : '');
+      this.#options.refused(fault.status);
+      if (stream.writable) stream.end(formatFault(fault));
+      else stream.destroy();
+    });
+    return server;
+  }
+
+  #take(request: IncomingMessage, response: ServerResponse): void {
+    const { method = '', url = '', rawHeaders, socket } = request;
+    if (this.#refusedStreams.has(socket)) return;
+    const headers = rawHeaders.map((text, at) => (at % 2 === 0 ? text.toLowerCase() : text));
+    const fault = this.#faultOf(request) ?? (url.startsWith('/') ? undefined : NOT_A_PATH);
+    const framing = fault === undefined ? readFraming(method, url.length, headers) : ({ ok: false, fault } as const);
+    if (!framing.ok) {
+      this.#options.refused(framing.fault.status);
+      this.#refusedStreams.add(socket);
+      response.writeHead(framing.fault.status, { 'content-type': 'application/json', connection: 'close' });
+      response.end(faultBody(framing.fault));
+      return;
+    }
+    const exchange = new NodeExchange(request, response, {
+      headers,
+      bodyBytes: framing.bodyBytes,
+      isClosing: () => this.#isClosing,
+      nowMs: this.#clock.monotonicMs(),
+    });
+    this.#exchanges.add(exchange);
+    response.once('close', () => this.#exchanges.delete(exchange));
+    this.#options.request(exchange);
+    exchange.toldToEngine();
+  }
+
+  #faultOf({ httpVersion }: IncomingMessage): HttpFault | undefined {
+    if (httpVersion !== '1.1') return { status: 505, code: 'BAD_REQUEST', message: 'HTTP/1.1 is needed' };
+    return this.#connections.size > this.#options.connectionsMax ? TOO_MANY : undefined;
+  }
+}
+
+const TOO_MANY: HttpFault = {
+  status: 503,
+  code: 'OVERLOADED',
+  message: 'This port is at its limit of connections',
+};
+
+const NOT_A_PATH: HttpFault = { status: 400, code: 'BAD_REQUEST', message: 'The target of a request is a path' };
+
+function faultOf(code: string): HttpFault {
+  switch (code) {
+    case 'HPE_HEADER_OVERFLOW': {
+      const message = `All headers together may have at most ${HEADERS_BYTES_MAX} bytes`;
+      return { status: 431, code: 'PAYLOAD_TOO_LARGE', message };
+    }
+    case 'ERR_HTTP_REQUEST_TIMEOUT':
+      return { status: 408, code: 'TIMEOUT', message: 'The request was not complete in time' };
+    default:
+      return {
+        status: 400,
+        code: 'BAD_REQUEST',
+        message: 'This is no HTTP request, or one that can be read in two ways',
+      };
+  }
+}
+
+/** Without `node:http`, which has let go of the connection by now. */
+function formatFault(fault: HttpFault): string {
+  const body = faultBody(fault);
+  const headers = `content-type: application/json\r\nconnection: close\r\ncontent-length: ${Buffer.byteLength(body)}`;
+  return `HTTP/1.1 ${httpStatusLine(fault.status)}\r\n${headers}\r\n\r\n${body}`;
+}

@@ -1,0 +1,10 @@
+// Compiled checks of what the cron module and its store tell each other and keep.
+
+import typia from 'typia';
+import type { ClaimAnswer, ClaimInput, CronRecord, OpenAnswer, TriggerInput } from '../core/cron/claim-shapes.ts';
+
+export const isCronRecord = typia.createIs<CronRecord>();
+export const isClaimInput = typia.createIs<ClaimInput>();
+export const isTriggerInput = typia.createIs<TriggerInput>();
+export const isOpenAnswer = typia.createIs<OpenAnswer>();
+export const isClaimAnswer = typia.createIs<ClaimAnswer>();

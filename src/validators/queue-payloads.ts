@@ -1,0 +1,20 @@
+// Compiled checks of what the functions of the queue module take.
+
+import typia from 'typia';
+import type {
+  JobPayload,
+  JobsPayload,
+  MessagePayload,
+  NothingPayload,
+  ProgressPayload,
+  QueuePayload,
+  TopicPagePayload,
+} from '../modules/queue/payloads.ts';
+
+export const validateNothing = typia.createValidate<NothingPayload>();
+export const validateQueue = typia.createValidate<QueuePayload>();
+export const validateMessage = typia.createValidate<MessagePayload>();
+export const validateTopicPage = typia.createValidate<TopicPagePayload>();
+export const validateJob = typia.createValidate<JobPayload>();
+export const validateJobs = typia.createValidate<JobsPayload>();
+export const validateProgress = typia.createValidate<ProgressPayload>();

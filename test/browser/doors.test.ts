@@ -1,0 +1,53 @@
+// What `svc-browser-sdk` offers and weighs, without a browser.
+
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { expect, test } from 'vitest';
+import manifest from '../../src/browser-sdk/package.json' with { type: 'json' };
+import serverManifest from '../../src/sdk/package.json' with { type: 'json' };
+
+const SOURCES = join(import.meta.dirname, '../../src');
+const DIST = join(SOURCES, 'browser-sdk/dist');
+const PARTS = [
+  ...['called-side', 'channels', 'checked-handler', 'http', 'queue-client'],
+  ...['retry', 'shutdown', 'state-client', 'streams'],
+];
+const BYTES_MAX = 14_000;
+
+test('[SDK-13] What a page loads before its first call takes 14 kB at most', () => {
+  const sizeOf = (name: string) => gzipSync(readFileSync(join(DIST, `${name}.js`)), { level: 9 }).length;
+  const index = sizeOf('index');
+  const parts = PARTS.map((name) => `${name} ${sizeOf(name)}`);
+  process.stdout.write(`svc-browser-sdk, gzipped: index ${index} of ${BYTES_MAX} bytes; ${parts.join(', ')}\n`);
+  expect(index).toBeLessThanOrEqual(BYTES_MAX);
+});
+
+test('[SDK-13] Nothing of Node is in it, and no file is loaded but its own', () => {
+  for (const name of ['index', ...PARTS]) {
+    const code = readFileSync(join(DIST, `${name}.js`), 'utf8');
+    expect(code).not.toMatch(/\bnode:|\brequire\(|\bprocess\.|\bBuffer\b|\beval\(|new Function\(/);
+    const loaded = [...code.matchAll(/\bfrom"([^"]+)"|\bimport\("([^"]+)"\)/g)].map(
+      ([, first, second]) => first ?? second,
+    );
+    for (const file of loaded) expect(['index', ...PARTS].map((part) => `./${part}.js`)).toContain(file);
+  }
+});
+
+test('[SDK-13] It offers what the SDK for Node offers', () => {
+  const ofNode = namesIn('sdk/index.ts');
+  const ofBrowser = new Set([...namesIn('browser-sdk/index.ts'), ...namesIn('browser-sdk/http.ts')]);
+  expect([...ofNode].filter((name) => !ofBrowser.has(name))).toEqual(['WorkerOptions']);
+  expect([...ofBrowser].filter((name) => !ofNode.has(name))).toEqual(['BrowserOptions']);
+  expect(manifest.version).toBe(serverManifest.version);
+});
+
+/** What a door exports by name, types included. */
+function namesIn(door: string): Set<string> {
+  const text = readFileSync(join(SOURCES, door), 'utf8');
+  const lists = [...text.matchAll(/^export (?:type )?\{([^}]*)\} from/gm)].flatMap(([, list = '']) => list.split(','));
+  const names = lists.map((name) => name.trim().replace(/^type /, '')).filter((name) => name !== '');
+  const everything = [...text.matchAll(/^export \* from '.*\/(.*)'/gm)].map(([, file]) => `* of ${file}`);
+  const own = [...text.matchAll(/^export (?:function|class|const) (\w+)/gm)].map(([, name = '']) => name);
+  return new Set([...names, ...everything, ...own]);
+}

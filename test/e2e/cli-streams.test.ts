@@ -1,0 +1,52 @@
+// `svc stream …` as real processes against a real engine.
+
+import { describe, expect, test } from 'vitest';
+import { RawWorker } from '../support/raw-worker.ts';
+import { startStreamEngine } from '../support/stream-engine.ts';
+import { waitFor } from '../support/wait-for.ts';
+import { runSvc, spawnSvc } from './cli-process.ts';
+
+describe('svc stream', () => {
+  test('[console 6.5] writes, reads and lists what streams hold', { timeout: 60_000 }, async () => {
+    await using engine = await startStreamEngine();
+    const svc = (...args: string[]) => runSvc(['stream', ...args, '--url', engine.url]);
+    expect(await svc('set', 'chat/room/1', 'm1', '{"text":"hello"}')).toMatchObject({ code: 0, stdout: '' });
+    expect(JSON.parse((await svc('get', 'chat/room/1', 'm1')).stdout)).toEqual({ text: 'hello' });
+    expect((await svc('list')).stdout).toContain('chat');
+    expect((await svc('groups', 'chat', '-o', 'jsonl')).stdout).toBe('{"group":"room/1"}\n');
+    expect((await svc('items', 'chat/room/1', '-o', 'jsonl')).stdout).toBe('{"id":"m1","data":{"text":"hello"}}\n');
+    expect(await svc('delete', 'chat/room/1', 'm1')).toMatchObject({ code: 0, stdout: '' });
+    expect((await svc('get', 'chat/room/1', 'm1')).stdout).toBe('null\n');
+    expect(await svc('set', 'chat', 'm1', '1')).toMatchObject({ code: 2 });
+    expect(await svc('set', 'chat/room', 'm1', '{broken')).toMatchObject({ code: 2 });
+  });
+
+  test('[console 6.5] watch prints changes and events until it is interrupted', { timeout: 60_000 }, async () => {
+    await using engine = await startStreamEngine();
+    await using worker = await RawWorker.connect(engine.url);
+    const watch = spawnSvc(['stream', 'watch', 'chat/room', '--stream-url', engine.streams, '--json']);
+    let [out, err] = ['', ''];
+    watch.stdout?.setEncoding('utf8').on('data', (text: string) => {
+      out += text;
+    });
+    watch.stderr?.setEncoding('utf8').on('data', (text: string) => {
+      err += text;
+    });
+    const ended = new Promise((resolve) => watch.once('close', resolve));
+    await waitFor('it watches', () => err.includes('Watching'), 15_000);
+    const place = { stream_name: 'chat', group_id: 'room' };
+    await worker.call('stream::set', { ...place, item_id: 'a', data: 1 });
+    await worker.call('stream::send', { ...place, type: 'typing', data: 'ann' });
+    await waitFor('both are printed', () => out.trim().split('\n').length === 2, 15_000);
+    const lines = out
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+    expect(lines).toMatchObject([
+      { type: 'create', id: 'a', data: 1, seq: 1 },
+      { type: 'typing', id: null, data: 'ann', seq: 2 },
+    ]);
+    watch.kill('SIGINT');
+    await ended;
+  });
+});

@@ -1,0 +1,3 @@
+import { testSlowPeers } from './http-slow.ts';
+
+testSlowPeers('uws');

@@ -1,0 +1,51 @@
+// An engine that may open few files, and more connections than it has files for (fault test 52), on both transports.
+
+import { afterEach, describe, expect, test, vi } from 'vitest';
+import { EngineProcess } from '../support/engine-process.ts';
+import { RawWorker } from '../support/raw-worker.ts';
+import { ONE_PORT } from '../support/test-engine.ts';
+import { waitFor } from '../support/wait-for.ts';
+
+const FILES = 256;
+const LIMITS = 'limits: {trusted: {connections_per_second: 100000}}\n';
+
+afterEach(() => {
+  vi.unstubAllEnvs();
+});
+
+describe.each(['uws', 'ws'])('on %s', (transport) => {
+  test('[fault 52] new connections are refused at 90 % of the files, health is degraded, and both recover', async () => {
+    vi.stubEnv('SVC_TRANSPORT', transport);
+    await using engine = await EngineProcess.start(LIMITS + ONE_PORT, FILES);
+    await using caller = await RawWorker.connect(engine.url);
+    const workers: RawWorker[] = [];
+    const refused = await waitFor('a connection is refused', async () => {
+      try {
+        workers.push(await RawWorker.connect(engine.url));
+        return undefined;
+      } catch (error) {
+        return error;
+      }
+    });
+    expect(String(refused)).toContain('503');
+    expect(workers.length).toBeGreaterThan(FILES / 2);
+    await waitFor('health is degraded', async () => (await filesOf(caller)).status === 'degraded');
+    const { details } = await filesOf(caller);
+    expect(details.reason).toMatch(/^2\d\d of 256 files are open, new connections are refused: raise ulimit -n$/);
+    await waitFor('the log tells', () => engine.stderr.includes('90 % of all files are open'));
+    for (const worker of workers) await worker[Symbol.asyncDispose]();
+    await waitFor('health is well again', async () => (await filesOf(caller)).status === 'healthy');
+    await using again = await RawWorker.connect(engine.url);
+    await again.settled();
+  });
+});
+
+interface FilesHealth {
+  readonly status: string;
+  readonly details: { readonly reason?: string };
+}
+
+async function filesOf(caller: RawWorker): Promise<FilesHealth> {
+  const { result } = await caller.call('engine::health::check');
+  return (result as { components: { open_files: FilesHealth } }).components.open_files;
+}

@@ -1,0 +1,87 @@
+// Durable publish and subscribe: every subscribed function gets its copy, also when it comes later or was away.
+
+import { expect, test } from 'vitest';
+import { queueYaml, startQueueEngine, statsOf } from '../support/queue-engine.ts';
+import { RawWorker } from '../support/raw-worker.ts';
+import { TemporaryFolder } from '../support/temporary-folder.ts';
+import { startTestEngine } from '../support/test-engine.ts';
+import { waitFor } from '../support/wait-for.ts';
+
+async function subscribe(worker: RawWorker, functionId: string, config: object, type = 'durable:subscriber') {
+  const seen: unknown[] = [];
+  await worker.serve(functionId, (data) => seen.push(data));
+  const id = `${functionId}-${type}`;
+  worker.send({ type: 'registertrigger', id, trigger_type: type, function_id: functionId, config });
+  await worker.settled();
+  return seen;
+}
+
+const publish = (worker: RawWorker, topic: string, data: unknown, id = 'svc::durable::publish') =>
+  worker.call(id, { topic, data });
+
+test('[modules 6.5] Each subscribed function gets its own copy, bare, and one that fails is tried again', async () => {
+  await using engine = await startQueueEngine();
+  await using worker = await RawWorker.connect(engine.url);
+  const one = await subscribe(worker, 'one', { topic: 'orders' });
+  const other = await subscribe(worker, 'other', { queue: 'orders', queue_config: { type: 'fifo' } }, 'queue');
+  let calls = 0;
+  await worker.serve('flaky', () => {
+    if (++calls === 1) throw new Error('not yet');
+  });
+  const config = { topic: 'orders', queue_config: { backoffDelayMs: 1, maxRetries: 1 } };
+  worker.send({ type: 'registertrigger', id: 'f', trigger_type: 'queue', function_id: 'flaky', config });
+  expect((await publish(worker, 'orders', { id: 7 })).result).toBeNull();
+  expect((await publish(worker, 'orders', { id: 8 }, 'enqueue')).result).toBeNull();
+  await waitFor('all have all', () => one.length === 2 && other.length === 2 && calls === 3);
+  expect(other).toEqual([{ id: 7 }, { id: 8 }]);
+  expect((await publish(worker, '', 1)).error).toMatchObject({ code: 'topic_not_set' });
+});
+
+test('[modules 6.5] What is published without a subscriber is kept for the first one, also over a restart', async () => {
+  using folder = new TemporaryFolder();
+  const yaml = queueYaml({ folder: folder.path });
+  {
+    await using engine = await startTestEngine({ yaml });
+    await using worker = await RawWorker.connect(engine.url);
+    for (const n of [1, 2, 3]) await publish(worker, 'orders', n);
+    expect(await statsOf(worker, 'orders')).toMatchObject({ depth: 3, dlq_depth: 0 });
+  }
+  await using engine = await startTestEngine({ yaml });
+  await using worker = await RawWorker.connect(engine.url);
+  const seen = await subscribe(worker, 'late', { topic: 'orders' });
+  await waitFor('it has them', () => seen.length === 3);
+  expect(new Set(seen)).toEqual(new Set([1, 2, 3]));
+});
+
+test('[modules 6.5] A subscriber that was away gets what was published meanwhile; one that has left does not', async () => {
+  await using engine = await startQueueEngine();
+  await using publisher = await RawWorker.connect(engine.url);
+  const gone = await RawWorker.connect(engine.url);
+  await subscribe(gone, 'away', { topic: 'orders' });
+  await gone[Symbol.asyncDispose]();
+  await using leaver = await RawWorker.connect(engine.url);
+  const left = await subscribe(leaver, 'left', { topic: 'orders' });
+  leaver.send({ type: 'unregistertrigger', id: 'left-durable:subscriber' });
+  await leaver.settled();
+  await publish(publisher, 'orders', 'meanwhile');
+  await using back = await RawWorker.connect(engine.url);
+  const seen = await subscribe(back, 'away', { topic: 'orders' });
+  await waitFor('it has it', () => seen.length === 1);
+  expect(left).toEqual([]);
+});
+
+test('[modules 1.5] A condition that says no drops the message; one that fails is a failed attempt', async () => {
+  await using engine = await startQueueEngine();
+  await using worker = await RawWorker.connect(engine.url);
+  let asked = 0;
+  await worker.serve('cond', (data) => {
+    if (data === 'flaky' && ++asked === 1) throw new Error('broken');
+    return data !== 'no';
+  });
+  const config = { topic: 't', condition_function_id: 'cond', queue_config: { backoffDelayMs: 1 } };
+  const seen = await subscribe(worker, 'f', config);
+  for (const data of ['no', 'flaky', 'yes']) await publish(worker, 't', data);
+  await waitFor('the two have run', () => seen.length === 2);
+  expect(new Set(seen)).toEqual(new Set(['flaky', 'yes']));
+  expect(asked).toBe(2);
+});

@@ -1,0 +1,71 @@
+// A worker that is stopped while it is sent more than it can ever read (fault test 29): what that costs the engine, seen
+// from outside, and what the others notice.
+
+import { afterEach, describe, expect, test, vi } from 'vitest';
+import { EngineProcess } from '../support/engine-process.ts';
+import { HealthyPair } from '../support/healthy-pair.ts';
+import { RawWorker } from '../support/raw-worker.ts';
+import { ONE_PORT } from '../support/test-engine.ts';
+import { WorkerProcess } from '../support/worker-process.ts';
+
+const MIB = 1024 * 1024;
+const BUFFER_BYTES_MAX = 2 * MIB;
+const PAYLOAD = 'x'.repeat(8 * 1024);
+const CALLS = 10_000;
+const CALLS_IN_A_ROW = 500;
+/** What passes through in a turn and is not collected yet, beside the buffer. All calls together are 80 MiB. */
+const GARBAGE_BYTES_MAX = 48 * MIB;
+
+const YAML = `drain_timeout_ms: 100
+limits: {trusted: {outbound_buffer_bytes: ${BUFFER_BYTES_MAX}, in_flight_per_worker: 100000}}
+${ONE_PORT}`;
+
+afterEach(() => {
+  vi.unstubAllEnvs();
+});
+
+describe.each([
+  { transport: 'uws', form: 'json' },
+  { transport: 'uws', form: 'binary' },
+  { transport: 'ws', form: 'json' },
+  { transport: 'ws', form: 'binary' },
+])('a stopped worker of the $form form, on $transport', ({ transport, form }) => {
+  test('[fault 29] [V1] costs its buffer and no more; others go on, and what is dropped is counted', async () => {
+    vi.stubEnv('SVC_TRANSPORT', transport);
+    await using engine = await EngineProcess.start(YAML);
+    await using stuck =
+      form === 'json'
+        ? await WorkerProcess.start(engine.url, 'restart::0', 'answers')
+        : await WorkerProcess.startMany(engine.url, 1, 0);
+    await using pair = await HealthyPair.start(engine.url);
+    await using flooder = await RawWorker.connect(engine.url);
+    // The first calls are taken: code that runs for the first time takes memory too.
+    await flood(flooder, CALLS_IN_A_ROW);
+    const restBytes = engine.rssBytes;
+    stuck.kill('SIGSTOP');
+    let mostBytes = 0;
+    const flooded = flood(flooder, CALLS, () => {
+      mostBytes = Math.max(mostBytes, engine.rssBytes);
+    });
+    expect(await pair.callUntil(flooded)).toBeGreaterThan(3);
+    expect(mostBytes - restBytes).toBeLessThan(BUFFER_BYTES_MAX + GARBAGE_BYTES_MAX);
+    const { result } = await flooder.call('engine::health::check');
+    const { counters } = (result as Health).components.router.details;
+    expect(counters['invocations.void_dropped{OVERLOADED}']).toBeGreaterThan(CALLS / 2);
+  });
+});
+
+interface Health {
+  readonly components: { readonly router: { readonly details: { readonly counters: Record<string, number> } } };
+}
+
+/** So many calls that nobody waits for, as fast as the engine reads them. */
+async function flood(caller: RawWorker, count: number, look = (): void => {}): Promise<void> {
+  for (let sent = 0; sent < count; sent += CALLS_IN_A_ROW) {
+    for (let call = 0; call < CALLS_IN_A_ROW; call++) {
+      caller.send({ type: 'invokefunction', function_id: 'restart::0', data: PAYLOAD, action: { type: 'void' } });
+    }
+    await caller.settled();
+    look();
+  }
+}

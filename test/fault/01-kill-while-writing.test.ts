@@ -1,0 +1,39 @@
+// Fault 1, the part of state: kill -9 under 64 writers, at any moment; nothing acknowledged is lost.
+
+import { expect, test } from 'vitest';
+import { EngineProcess } from '../support/engine-process.ts';
+import { rounds, stateYaml } from '../support/fault-tools.ts';
+import { RawWorker } from '../support/raw-worker.ts';
+import { SeededRandom } from '../support/seeded-random.ts';
+import { readBack, StateWriters } from '../support/state-writers.ts';
+import { TemporaryFolder } from '../support/temporary-folder.ts';
+import { waitFor } from '../support/wait-for.ts';
+
+const ROUNDS = rounds(3);
+
+test('[D1] [R1] [R6] A write that was acknowledged survives kill -9 at any moment, and the next engine starts at once', {
+  timeout: 20_000 + ROUNDS * 15_000,
+}, async () => {
+  using folder = new TemporaryFolder();
+  const random = new SeededRandom(Date.now());
+  for (let round = 0; round < ROUNDS; round++) {
+    const acknowledged = await writeAndKill(folder.path, random.between(1, 3_000));
+    await using engine = await EngineProcess.start(stateYaml(folder.path));
+    await using reader = await RawWorker.connect(engine.url);
+    const stored = await readBack(reader);
+    const lost = [...acknowledged].filter(([key, value]) => (stored.get(key) ?? 0) < value);
+    expect(lost).toEqual([]);
+    await reader.call('state::set', { scope: 'other', key: 'round', value: round });
+  }
+});
+
+/** Kills it when so many writes were acknowledged, with more of them under way. */
+async function writeAndKill(folder: string, writes: number): Promise<ReadonlyMap<string, number>> {
+  await using engine = await EngineProcess.start(stateYaml(folder));
+  await using worker = await RawWorker.connect(engine.url);
+  const writers = new StateWriters(worker).start(64);
+  await waitFor('the writers are at work', () => writers.acknowledgedCount >= writes, 15_000);
+  engine.kill('SIGKILL');
+  await engine.end(5_000);
+  return writers.acknowledged.values;
+}

@@ -1,0 +1,126 @@
+// Faults 1, 2, 11, 13 and 18, the part of queues: an engine that is killed or drained at any moment, workers that are
+// killed, a job that takes the engine with it. Nothing acknowledged is lost, and nothing durably done runs again.
+
+import { expect, test } from 'vitest';
+import { EngineProcess } from '../support/engine-process.ts';
+import { rounds } from '../support/fault-tools.ts';
+import { JobLedger } from '../support/job-ledger.ts';
+import { deadLettersOf, enqueue, queueYaml, receiptOf, statsOf } from '../support/queue-engine.ts';
+import { RawWorker } from '../support/raw-worker.ts';
+import { SeededRandom } from '../support/seeded-random.ts';
+import { TemporaryFolder } from '../support/temporary-folder.ts';
+import { waitFor } from '../support/wait-for.ts';
+
+const ROUNDS = rounds(3);
+const CONCURRENCY = 10;
+
+test('[Q1] [R2] Every receipt names a job that is done after kill -9 at any moment, and few are handed over twice', {
+  timeout: 20_000 + ROUNDS * 20_000,
+}, async () => {
+  using folder = new TemporaryFolder();
+  const random = new SeededRandom(Date.now());
+  const ledger = new JobLedger();
+  const yaml = queueYaml({ folder: folder.path });
+  for (let round = 0; round < ROUNDS; round++) {
+    await using engine = await EngineProcess.start(yaml);
+    await using producer = await RawWorker.connect(engine.url);
+    await using worker = await RawWorker.connect(engine.url);
+    await ledger.serve(worker, 'job');
+    const goal = ledger.receipts.size + random.between(1, 2_000);
+    ledger.produce(producer, 'job', 64);
+    await waitFor('the producers are at work', () => ledger.receipts.size >= goal, 15_000);
+    engine.kill('SIGKILL');
+    await engine.end(5_000);
+  }
+  await using engine = await EngineProcess.start(yaml);
+  await using worker = await RawWorker.connect(engine.url);
+  await ledger.serve(worker, 'job');
+  expect(await ledger.lost(worker)).toEqual([]);
+  expect(ledger.retried.size).toBe(0);
+  // What ran, or had ended and was not durable yet, when the engine was killed; a step away holds as many again.
+  const again = [...ledger.starts.values()].filter((starts) => starts > 1).length;
+  expect(again).toBeLessThanOrEqual(ROUNDS * 3 * CONCURRENCY);
+});
+
+test('[G2] [G1] A drain under load loses nothing, burns no attempt and hands nothing over twice that was done', {
+  timeout: 20_000 + ROUNDS * 20_000,
+}, async () => {
+  using folder = new TemporaryFolder();
+  const ledger = new JobLedger();
+  const yaml = queueYaml({ folder: folder.path, drainTimeoutMs: 300 });
+  const random = new SeededRandom(Date.now());
+  for (let round = 0; round < ROUNDS; round++) {
+    await using engine = await EngineProcess.start(yaml);
+    await using producer = await RawWorker.connect(engine.url);
+    await using worker = await RawWorker.connect(engine.url);
+    await ledger.serve(worker, 'job');
+    await worker.register('endless');
+    await enqueue(producer, 'endless', {});
+    const goal = ledger.receipts.size + random.between(1, 1_000);
+    ledger.produce(producer, 'job', 64);
+    await waitFor('the producers are at work', () => ledger.receipts.size >= goal, 15_000);
+    engine.kill('SIGTERM');
+    expect(await engine.end(6_000)).toEqual({ code: 0, signal: null });
+  }
+  await using engine = await EngineProcess.start(yaml);
+  await using worker = await RawWorker.connect(engine.url);
+  await ledger.serve(worker, 'job');
+  const attempts: unknown[] = [];
+  await worker.serve('endless', (_data, { metadata }) => attempts.push((metadata as { attempt: number }).attempt));
+  expect(await ledger.lost(worker)).toEqual([]);
+  expect(attempts).toEqual(Array.from({ length: ROUNDS }, () => 1));
+  expect([...ledger.starts.values()].filter((starts) => starts > 1)).toEqual([]);
+});
+
+test('[Q5] Workers that are killed with jobs burn one attempt of each, and no job is lost', {
+  timeout: 60_000,
+}, async () => {
+  using folder = new TemporaryFolder();
+  const queues = '{default: {max_retries: 100, backoff_ms: 1}}';
+  await using engine = await EngineProcess.start(queueYaml({ folder: folder.path, queues }));
+  await using producer = await RawWorker.connect(engine.url);
+  const ledger = new JobLedger();
+  ledger.produce(producer, 'job', 16);
+  const handed = new Map<string, number>();
+  for (let round = 0; round < ROUNDS; round++) {
+    const victim = await RawWorker.connect(engine.url);
+    await victim.register('job');
+    const { metadata } = await victim.next('invokefunction');
+    const { messageReceiptId: receipt, attempt } = metadata as { messageReceiptId: string; attempt: number };
+    expect(attempt).toBe((handed.get(receipt) ?? 0) + 1);
+    for (const frame of [{ metadata }, ...victim.frames.filter(({ type }) => type === 'invokefunction')]) {
+      const each = frame.metadata as { messageReceiptId: string; attempt: number };
+      handed.set(each.messageReceiptId, each.attempt);
+    }
+    await victim[Symbol.asyncDispose]();
+  }
+  producer.close();
+  await using worker = await RawWorker.connect(engine.url);
+  await ledger.serve(worker, 'job');
+  expect(await ledger.lost(worker)).toEqual([]);
+});
+
+test('[Q6] A job that ends the engine each time becomes a dead letter as poison', { timeout: 120_000 }, async () => {
+  using folder = new TemporaryFolder();
+  const yaml = queueYaml({ folder: folder.path, queues: '{default: {max_retries: 0}}' });
+  let receipt = '';
+  let deliveries = 0;
+  for (let start = 0; start < 8; start++) {
+    await using engine = await EngineProcess.start(yaml);
+    await using worker = await RawWorker.connect(engine.url);
+    await worker.register('deadly');
+    if (start === 0) receipt = await receiptOf(enqueue(worker, 'deadly', { kill: true }));
+    const stats = await waitFor('it is handed over or given up', async () => {
+      const now = await statsOf(worker);
+      return (now.dlq_depth > 0 || worker.frames.some(({ type }) => type === 'invokefunction')) && now;
+    });
+    if (stats.dlq_depth > 0) {
+      expect((await deadLettersOf(worker))[0]).toMatchObject({ id: receipt, reason: 'poison', retries: 0 });
+      break;
+    }
+    deliveries++;
+    engine.kill('SIGKILL');
+    await engine.end(5_000);
+  }
+  expect(deliveries).toBe(6);
+});

@@ -1,0 +1,41 @@
+// Fault 4: a sync fails. That is final (D3): the kernel may have dropped what it could not write.
+
+import { expect, test } from 'vitest';
+import { EngineProcess } from '../support/engine-process.ts';
+import { isSkipped, rounds, stateYaml, Tracer, tracingRefusal } from '../support/fault-tools.ts';
+import { RawWorker } from '../support/raw-worker.ts';
+import { SeededRandom } from '../support/seeded-random.ts';
+import { readBack, StateWriters } from '../support/state-writers.ts';
+import { TemporaryFolder } from '../support/temporary-folder.ts';
+
+const ROUNDS = rounds(2);
+
+test.skipIf(isSkipped('fault 4', tracingRefusal()))(
+  '[D3] After the first failed sync nothing is acknowledged, the engine exits with 74, and no refused write is there',
+  { timeout: 20_000 + ROUNDS * 20_000 },
+  async () => {
+    const random = new SeededRandom(Date.now());
+    for (let round = 0; round < ROUNDS; round++) {
+      using folder = new TemporaryFolder();
+      const { values, refused } = await writeUntilSyncFails(folder.path, random.between(1, 60));
+      expect(refused.size).toBeGreaterThan(0);
+      await using engine = await EngineProcess.start(stateYaml(folder.path));
+      await using reader = await RawWorker.connect(engine.url);
+      const stored = await readBack(reader);
+      // Each key: its last acknowledged value exactly, as everything after that was refused.
+      const wrong = [...refused].filter(([key]) => stored.get(key) !== values.get(key));
+      expect(wrong).toEqual([]);
+    }
+  },
+);
+
+async function writeUntilSyncFails(folder: string, sync: number) {
+  await using engine = await EngineProcess.start(stateYaml(folder));
+  await using worker = await RawWorker.connect(engine.url);
+  await using _tracer = await Tracer.attach(engine.pid, `fdatasync:error=EIO:when=${sync}+`);
+  const writers = new StateWriters(worker).start(64);
+  const { code } = await engine.end(10_000);
+  expect(code).toBe(74);
+  expect(engine.stderr).toMatch(/store failed/);
+  return writers.acknowledged;
+}

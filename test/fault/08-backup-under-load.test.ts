@@ -1,0 +1,109 @@
+// Fault 8: backups while everybody writes. Each is one committed moment of the store, verified, and can be restored.
+
+import { existsSync, readdirSync, statSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { runSvc } from '../e2e/cli-process.ts';
+import { EngineProcess } from '../support/engine-process.ts';
+import { rounds, stateYaml } from '../support/fault-tools.ts';
+import { RawWorker } from '../support/raw-worker.ts';
+import { TemporaryFolder } from '../support/temporary-folder.ts';
+
+const BACKUPS = rounds(2);
+const PAIRS = 32;
+
+test('[D8] A backup under load equals one committed moment, and what it restores has a new epoch', {
+  timeout: 60_000 + BACKUPS * 20_000,
+}, async () => {
+  using folder = new TemporaryFolder();
+  const data = join(folder.path, 'data');
+  await writeFile(join(folder.path, 'svc-config.yaml'), stateYaml(data));
+  {
+    await using engine = await EngineProcess.start(stateYaml(data));
+    await using worker = await RawWorker.connect(engine.url);
+    await using load = new PairWriters(worker);
+    await load.hasBegun;
+    for (let backup = 0; backup < BACKUPS; backup++) {
+      const args = ['backup', `copy-${backup}`, '--url', engine.url, '--json'];
+      const { code, stdout, stderr } = await runSvc(args, { cwd: folder.path });
+      expect(stderr).not.toContain('error');
+      expect(code).toBe(0);
+      expect(JSON.parse(stdout)).toMatchObject({ stores: [{ folder: data }] });
+    }
+  }
+  for (let backup = 0; backup < BACKUPS; backup++) {
+    const restored = await runSvc(['restore', `copy-${backup}`], { cwd: folder.path });
+    expect(restored.code).toBe(0);
+    expect(restored.stdout + restored.stderr).toContain('what was there is now');
+    expect(statSync(data).mode & 0o777).toBe(0o700);
+    await using engine = await EngineProcess.start(stateYaml(data));
+    await using worker = await RawWorker.connect(engine.url);
+    await expectOneMoment(worker);
+  }
+  const kept = readdirSync(folder.path).filter((name) => name.startsWith('data.before-restore'));
+  expect(kept).toHaveLength(BACKUPS);
+});
+
+test('[D8] A backup is refused where the folder exists, and a restore while an engine runs', {
+  timeout: 60_000,
+}, async () => {
+  using folder = new TemporaryFolder();
+  const data = join(folder.path, 'data');
+  await writeFile(join(folder.path, 'svc-config.yaml'), stateYaml(data));
+  await using engine = await EngineProcess.start(stateYaml(data));
+  const args = ['--url', engine.url];
+  expect((await runSvc(['backup', 'copy', ...args], { cwd: folder.path })).code).toBe(0);
+  const again = await runSvc(['backup', 'copy', ...args], { cwd: folder.path });
+  expect(again.code).not.toBe(0);
+  expect(again.stderr).toContain('exists already');
+  expect((await runSvc(['restore', 'copy'], { cwd: folder.path })).code).toBe(7);
+  expect(readdirSync(folder.path).filter((name) => name.includes('partial') || name.includes('restoring'))).toEqual([]);
+});
+
+test('[D8] Without an engine the command makes the copy itself', { timeout: 60_000 }, async () => {
+  using folder = new TemporaryFolder();
+  const data = join(folder.path, 'data');
+  await writeFile(join(folder.path, 'svc-config.yaml'), stateYaml(data));
+  {
+    await using engine = await EngineProcess.start(stateYaml(data));
+    await using worker = await RawWorker.connect(engine.url);
+    await worker.call('state::set', { scope: 's', key: 'k', value: 1 });
+  }
+  const { code, stdout } = await runSvc(['backup', 'copy', '--json'], { cwd: folder.path });
+  expect(code).toBe(0);
+  expect(JSON.parse(stdout)).toMatchObject({ stores: [{ entries: 3 }] });
+  expect(existsSync(join(folder.path, 'copy', 'svc-backup.json'))).toBe(true);
+});
+
+/** Each writes `a` and then `b` with the same number: at any moment `a` is `b` or one more. */
+class PairWriters implements AsyncDisposable {
+  readonly hasBegun: Promise<unknown>;
+  readonly #running: Promise<void>[];
+  #isStopped = false;
+
+  constructor(worker: RawWorker) {
+    const set = (key: string, value: number) => worker.call('state::set', { scope: 'pairs', key, value });
+    this.hasBegun = Promise.all(Array.from({ length: PAIRS }, (_, pair) => set(`a-${pair}`, 0)));
+    this.#running = Array.from({ length: PAIRS }, async (_, pair) => {
+      for (let value = 0; !this.#isStopped; value++) {
+        await set(`a-${pair}`, value);
+        await set(`b-${pair}`, value);
+      }
+    });
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#isStopped = true;
+    await Promise.all(this.#running);
+  }
+}
+
+async function expectOneMoment(worker: RawWorker): Promise<void> {
+  const { result } = await worker.call('state::list', { scope: 'pairs', include_keys: true });
+  const values = new Map((result as { key: string; value: number }[]).map(({ key, value }) => [key, value]));
+  for (let pair = 0; pair < PAIRS; pair++) {
+    const ahead = (values.get(`a-${pair}`) ?? Number.NaN) - (values.get(`b-${pair}`) ?? -1);
+    expect([0, 1]).toContain(ahead);
+  }
+}

@@ -1,0 +1,42 @@
+// Fault 9, as it can happen here: a client reads a large scope page by page, slowly, while others write. No page keeps a
+// snapshot open, so old pages are used again and the file does not grow without end (D5).
+
+import { statSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { DATA_FILE } from '../../src/store/open-store.ts';
+import { run } from '../contract/store-contract.ts';
+import { rounds } from '../support/fault-tools.ts';
+import { directory, openTestStore } from '../support/running-store.ts';
+import { TemporaryFolder } from '../support/temporary-folder.ts';
+
+const ENTRIES = rounds(20) * 1_000;
+const PAGE = 1_000;
+
+test('[D5] [S4] While a large scope is read in pages, writes go on and the file stays within twice its size', {
+  timeout: 600_000,
+}, async () => {
+  using folder = new TemporaryFolder();
+  const { store, registry } = await openTestStore(directory(folder.path));
+  const write = (index: number, value: number) =>
+    run(store, 'state::set', {
+      scope: 'large',
+      key: String(index).padStart(9, '0'),
+      value: { value, text: 'x'.repeat(150) },
+    });
+  for (let start = 0; start < ENTRIES; start += PAGE) {
+    await Promise.all(Array.from({ length: PAGE }, (_, index) => write(start + index, 0)));
+  }
+  const bytesBefore = statSync(join(folder.path, DATA_FILE)).size;
+  let seen = 0;
+  for (let offset = 0; offset < ENTRIES; offset += PAGE) {
+    const { value } = await run(store, 'state::list', { scope: 'large', offset, limit: PAGE });
+    seen += (value as unknown[]).length;
+    for (let batch = 0; batch < 5; batch++) {
+      await Promise.all(Array.from({ length: 200 }, (_, index) => write((offset + index * 7) % ENTRIES, offset)));
+    }
+  }
+  expect(seen).toBe(ENTRIES);
+  expect(statSync(join(folder.path, DATA_FILE)).size).toBeLessThan(2 * bytesBefore);
+  await registry.close();
+});

@@ -1,0 +1,38 @@
+// An engine with a trusted worker and a port for browsers, as most tests of access want it.
+
+import { ANONYMOUS } from '../../src/core/access.ts';
+import type { EngineInMemory } from './engine-in-memory.ts';
+import type { TestWorker } from './test-worker.ts';
+import { type Dialling, type PortOptions, TestPort } from './worker-port.ts';
+
+export interface RestrictedPort {
+  readonly port: TestPort;
+  readonly engine: EngineInMemory;
+  /** Trusted. */
+  readonly backend: TestWorker;
+  /** Somebody connects to the port for browsers, and gets what the auth function answers. */
+  browser(grant?: Readonly<Record<string, unknown>>, dialling?: Dialling): Promise<TestWorker>;
+}
+
+export interface RestrictedOptions extends Omit<PortOptions, 'config'> {
+  /** Below `rbac`. */
+  readonly rbac?: Readonly<Record<string, unknown>>;
+  /** Beside `rbac`. */
+  readonly config?: Readonly<Record<string, unknown>>;
+}
+
+export async function openRestricted({ rbac, config, ...options }: RestrictedOptions = {}): Promise<RestrictedPort> {
+  const port = await TestPort.open({ ...options, config: { ...config, rbac: { auth_function_id: 'auth', ...rbac } } });
+  const [auth, backend] = [port.engine.connect(), port.engine.connect()];
+  auth.register('auth');
+  return {
+    port,
+    engine: port.engine,
+    backend,
+    async browser(grant = { context: ANONYMOUS.context }, dialling = {}) {
+      const worker = port.worker(dialling);
+      auth.result(auth.nextCall(), grant);
+      return await worker;
+    },
+  };
+}

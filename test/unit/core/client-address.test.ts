@@ -1,0 +1,23 @@
+import { expect, test } from 'vitest';
+import { AddressBlocks } from '../../../src/core/address-block.ts';
+import { clientAddress } from '../../../src/core/client-address.ts';
+
+const PROXIES = new AddressBlocks(['10.0.0.0/8', '192.0.2.7']);
+
+test.each([
+  ['203.0.113.9', '198.51.100.1', '203.0.113.9'],
+  ['10.0.0.1', undefined, '10.0.0.1'],
+  ['10.0.0.1', '', '10.0.0.1'],
+  ['10.0.0.1', '198.51.100.1', '198.51.100.1'],
+  ['10.0.0.1', 'made up, 198.51.100.1', '198.51.100.1'],
+  ['10.0.0.1', '1.1.1.1, 198.51.100.1, 192.0.2.7,10.9.9.9', '198.51.100.1'],
+  ['10.0.0.1', '198.51.100.1, made up', '10.0.0.1'],
+  ['10.0.0.1', '10.0.0.2', '10.0.0.1'],
+  ['10.0.0.1', '2001:db8::1', '2001:db8::1'],
+])('[X15] From %s with X-Forwarded-For %j it is %s', (peer, forwarded, expected) => {
+  expect(clientAddress(peer, forwarded, PROXIES)).toBe(expected);
+});
+
+test('[X15] Without trusted proxies nobody is believed', () => {
+  expect(clientAddress('10.0.0.1', '198.51.100.1', new AddressBlocks([]))).toBe('10.0.0.1');
+});

@@ -1,0 +1,150 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { eventsModule } from '../../../../src/modules/events/index.ts';
+import { addModule } from '../../../support/add-module.ts';
+import { EngineInMemory } from '../../../support/engine-in-memory.ts';
+import type { TestWorker } from '../../../support/test-worker.ts';
+
+let engine: EngineInMemory;
+let worker: TestWorker;
+let emitter: TestWorker;
+
+beforeEach(async () => {
+  engine = new EngineInMemory();
+  const module = eventsModule.create(engine.moduleContext(), {}, { name: 'local', config: {} });
+  await addModule(engine, 'svc-pubsub', module);
+  worker = engine.connect();
+  emitter = engine.connect();
+  worker.register('mail::welcome');
+});
+
+afterEach(() => engine.stop());
+
+/** What the worker was called with since the last look. */
+function heard(by: TestWorker = worker): unknown[] {
+  return by.received('invokefunction').map(({ data }) => data);
+}
+
+function reasonOf(type: string, config: unknown): unknown {
+  worker.bind('t', type, 'mail::welcome', { config });
+  const [refusal] = worker.received('triggerregistrationresult');
+  return (refusal?.error as { message?: string } | undefined)?.message;
+}
+
+describe('an event', () => {
+  test('[modules 8] reaches the function bound to its topic, with the data as it is', () => {
+    worker.bind('t', 'event', 'mail::welcome', { config: { topic: 'user.created' }, metadata: { kind: 'm' } });
+    expect(emitter.ask('publish', { topic: 'user.created', data: { id: 7 } })).toBeNull();
+    emitter.ask('publish', { topic: 'user.deleted', data: { id: 7 } });
+    expect(worker.received('invokefunction')).toMatchObject([{ data: { id: 7 }, metadata: { kind: 'm' } }]);
+  });
+
+  test.each([['text'], [0], [false], [null], [[1, 2]], [undefined]])('[modules 8] may carry %j', (data) => {
+    worker.bind('t', 'event', 'mail::welcome', { config: { topic: 'a' } });
+    emitter.ask('publish', { topic: 'a', data });
+    expect(heard()).toEqual([data ?? null]);
+  });
+
+  test.each(['event', 'subscribe'])('[modules 8] fires triggers of type %s, by topic or by name', (type) => {
+    worker.bind('t1', type, 'mail::welcome', { config: { topic: 'a' } });
+    worker.bind('t2', type, 'mail::welcome', { config: { name: 'a' } });
+    emitter.ask('publish', { topic: 'a', data: 1 });
+    expect(heard()).toEqual([1, 1]);
+  });
+
+  test('[decisions 23] reaches who listens with a wildcard', () => {
+    worker.bind('t', 'subscribe', 'mail::welcome', { config: { topic: 'user.*' } });
+    for (const topic of ['user.created', 'users.created', 'user.']) emitter.ask('publish', { topic, data: topic });
+    expect(heard()).toEqual(['user.created', 'user.']);
+  });
+
+  test('[decisions 26] reaches two replicas of a worker once', () => {
+    const replica = engine.connect();
+    replica.register('mail::welcome');
+    worker.bind('t1', 'event', 'mail::welcome', { config: { topic: 'a' } });
+    replica.bind('t2', 'event', 'mail::welcome', { config: { topic: 'a' } });
+    emitter.ask('publish', { topic: 'a', data: 1 });
+    expect([...heard(), ...heard(replica)]).toEqual([1]);
+    worker.drop();
+    emitter.ask('publish', { topic: 'a', data: 2 });
+    expect(heard(replica)).toEqual([2]);
+  });
+
+  test('[modules 8] reaches nobody whose trigger was taken back, and still all the others of the topic', () => {
+    worker.bind('t1', 'event', 'mail::welcome', { config: { topic: 'a' }, metadata: 1 });
+    worker.bind('t2', 'event', 'mail::welcome', { config: { topic: 'a' }, metadata: 2 });
+    worker.unbind('t1');
+    emitter.ask('publish', { topic: 'a' });
+    expect(worker.received('invokefunction')).toMatchObject([{ metadata: 2 }]);
+  });
+
+  test('[T8] is kept from a handler whose condition says false, on both spellings', () => {
+    worker.register('rules::adult');
+    for (const type of ['event', 'subscribe']) {
+      worker.bind(type, type, 'mail::welcome', { config: { topic: 'a', condition_function_id: 'rules::adult' } });
+    }
+    emitter.ask('publish', { topic: 'a', data: { age: 12 } });
+    const asked = worker.received('invokefunction');
+    expect(asked.map(({ function_id, data }) => [function_id, data])).toEqual([
+      ['rules::adult', { age: 12 }],
+      ['rules::adult', { age: 12 }],
+    ]);
+    const [first, second] = asked;
+    if (first !== undefined) worker.result(first, false);
+    if (second !== undefined) worker.result(second, 'not false');
+    expect(worker.received('invokefunction')).toMatchObject([{ function_id: 'mail::welcome' }]);
+  });
+
+  test('[I8] that publishes itself again ends at depth 64', () => {
+    worker.bind('loop', 'event', 'publish', { config: { topic: 'loop' } });
+    let data: unknown = null;
+    for (let depth = 0; depth < 100; depth++) data = { topic: 'loop', data };
+    emitter.ask('publish', { topic: 'loop', data });
+    expect(engine.count('triggers.failed')).toBe(1);
+    expect(engine.port.trigger('loop')?.error).toContain('DEPTH_EXCEEDED');
+  });
+});
+
+describe('engine::events::emit', () => {
+  test('[console 6.4] names the triggers that it fires, also under the names of the console', async () => {
+    worker.bind('t1', 'event', 'mail::welcome', { config: { topic: 'user.*' } });
+    worker.bind('t2', 'subscribe', 'gone::away', { config: { topic: 'other' } });
+    const call = emitter.invoke('engine::events::emit', { name: 'user.created', payload: 5 });
+    await engine.turn();
+    expect(emitter.answerTo(call).result).toEqual({
+      topic: 'user.created',
+      triggers: [{ id: 't1', trigger_type: 'event', function_id: 'mail::welcome' }],
+      engines: 1,
+    });
+    expect(heard()).toEqual([5]);
+  });
+});
+
+describe('what is refused', () => {
+  test.each([
+    [{}, 'topic_not_set'],
+    [{ topic: '' }, 'topic_not_set'],
+    [{ topic: null }, 'topic_not_set'],
+    [{ topic: 7 }, 'deserialization_error'],
+    [{ topic: 'user.*' }, 'BAD_REQUEST'],
+    [{ topic: 'a\u0000b' }, 'BAD_REQUEST'],
+    [{ topic: 'a'.repeat(257) }, 'BAD_REQUEST'],
+  ])('[modules 8] Publishing %j: %s', (payload, code) => {
+    expect(emitter.errorCodeOf(emitter.invoke('publish', payload))).toBe(code);
+  });
+
+  test.each([
+    [{}, 'topic is required'],
+    [undefined, 'topic is required'],
+    [{ topic: 'a', name: 'b' }, 'not both'],
+    [{ topic: '' }, 'config.topic'],
+    [{ topic: 7 }, 'config.topic'],
+    [{ topc: 'a' }, "Did you mean 'topic'"],
+    [{ topic: '*'.repeat(17) }, '17 stars'],
+    [{ topic: 'a'.repeat(257) }, '257 bytes'],
+    ['user.created', 'found the text'],
+    [{ topic: 'a', condition_function_id: 7 }, 'condition_function_id'],
+  ])('[modules 1.6] A trigger with the config %j: says %s', (config, text) => {
+    expect(reasonOf('event', config)).toContain(text);
+    expect(reasonOf('subscribe', config)).toContain(text);
+  });
+});

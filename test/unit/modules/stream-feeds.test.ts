@@ -1,0 +1,306 @@
+// The way of events to subscribers, with a store that answers when the test says so and sockets without a network.
+
+import { expect, test } from 'vitest';
+import { Clients } from '../../../src/modules/stream/clients.ts';
+import { Feeds } from '../../../src/modules/stream/feeds.ts';
+import type { Subscription } from '../../../src/modules/stream/subscription.ts';
+import { PATH_SUBSCRIPTION_ID, type Since } from '../../../src/modules/stream/target.ts';
+import { Visits } from '../../../src/modules/stream/visits.ts';
+import { RAW_NULL } from '../../../src/protocol/byte-string.ts';
+import { STORE_LIMITS, type StoreEvent, type StoreReply } from '../../../src/store/contract.ts';
+import type { SocketEvents } from '../../../src/transport/socket.ts';
+import { EngineInMemory, TEST_STREAM_LIMITS } from '../../support/engine-in-memory.ts';
+import { FakeSocket } from '../../support/fake-socket.ts';
+import { forEachSeed } from '../../support/seeded-random.ts';
+import { type ReadMessage, StreamStore } from '../../support/stream-store.ts';
+
+const GROUP = { stream_name: 's', group_id: 'g' };
+
+interface Asked {
+  readonly since: Since | undefined;
+  readonly item: string | undefined;
+  answer(reply: StoreReply): void;
+}
+
+class Setup {
+  readonly store = new StreamStore();
+  readonly engine = new EngineInMemory();
+  /** Subscriptions whose snapshot the store was asked for. */
+  readonly asked: Asked[] = [];
+  readonly feeds: Feeds;
+  readonly visits: CountedVisits;
+  readonly clients: Clients;
+
+  constructor(limits = TEST_STREAM_LIMITS) {
+    const { clock, router, logger } = this.engine.moduleContext();
+    this.feeds = new Feeds({
+      clock,
+      watch: () => () => {},
+      read: ({ item }: Subscription, since, done) => void this.asked.push({ since, item, answer: done }),
+      failed: (subscription, error) => this.clients.failed(subscription, error),
+      overflowed: (subscription) => this.clients.overflowed(subscription),
+      heldMax: { bytesMax: limits.outboundBufferBytes, messagesMax: limits.outboundMessages },
+    });
+    this.visits = new CountedVisits(router, logger);
+    this.clients = new Clients({ clock, router, limits, visits: this.visits, feeds: this.feeds, left: () => {} });
+  }
+
+  /** A client that subscribes by its path. */
+  connect(item?: string): Client {
+    const socket = new FakeSocket();
+    const join = { subscriptionId: PATH_SUBSCRIPTION_ID, stream: 's', group: 'g', item, since: undefined };
+    const visitor = {
+      target: { kind: 'join', join } as const,
+      address: '10.0.0.1',
+      isBatched: false,
+      context: RAW_NULL,
+    };
+    return new Client(this, socket, this.clients.connected(socket, visitor));
+  }
+
+  change(item_id: string, data: unknown): readonly StoreEvent[] {
+    return this.store.run('stream::set', { ...GROUP, item_id, data }).events ?? [];
+  }
+
+  /** The store answers the oldest question with what is there now. */
+  answerNext(): void {
+    const [next] = this.asked.splice(0, 1);
+    if (next === undefined) throw new Error('The store was asked nothing');
+    next.answer(this.#snapshotFor(next));
+  }
+
+  /** The store cannot say what there is. */
+  failNext(): void {
+    this.asked.splice(0, 1)[0]?.answer({ error: { code: 'STORAGE_CORRUPT', message: 'damaged' } });
+  }
+
+  #snapshotFor({ since, item }: Asked): StoreReply {
+    return this.store.run('stream.subscribe', { ...GROUP, id: item ?? null, ...since });
+  }
+
+  flush(): void {
+    this.engine.clock.flush();
+  }
+}
+
+class CountedVisits extends Visits {
+  leaveCount = 0;
+
+  override leave(subscription: Subscription): void {
+    this.leaveCount++;
+    super.leave(subscription);
+  }
+}
+
+class Client {
+  readonly socket: FakeSocket;
+  readonly #setup: Setup;
+
+  constructor(setup: Setup, socket: FakeSocket, events: SocketEvents) {
+    this.#setup = setup;
+    this.socket = socket;
+    socket.whenEnded = (code) => events.closed(code);
+  }
+
+  /** Everything that came, as number and kind. */
+  get heard(): readonly string[] {
+    return this.messages.map(({ seq, event }) => `${seq} ${event.type}`);
+  }
+
+  get messages(): readonly ReadMessage[] {
+    this.#setup.flush();
+    return this.socket.texts.map((text) => JSON.parse(text));
+  }
+}
+
+test('[T3] events that happen while the snapshot is read come behind it, from the next number on', () => {
+  const setup = new Setup();
+  setup.feeds.publish(setup.change('a', 1));
+  const client = setup.connect();
+  setup.feeds.publish(setup.change('a', 2));
+  setup.flush();
+  const later = setup.change('a', 3);
+  setup.answerNext();
+  setup.feeds.publish(later);
+  setup.feeds.publish(setup.change('a', 4));
+  // The snapshot was read behind number 3: 2 was held and is in it, 3 came late and is in it.
+  expect(client.heard).toEqual(['3 sync', '4 update']);
+});
+
+test('[T2] where a number is missing the subscriber reads again from where it stands', () => {
+  const setup = new Setup();
+  const client = setup.connect();
+  setup.answerNext();
+  setup.feeds.publish(setup.change('a', 1));
+  setup.flush();
+  setup.change('a', 2);
+  setup.feeds.publish(setup.change('a', 3));
+  expect(client.heard).toEqual(['0 sync', '1 create']);
+  expect(setup.asked.map(({ since }) => since)).toEqual([{ epoch: 'e1', seq: 1, live: true }]);
+  setup.answerNext();
+  setup.feeds.publish(setup.change('a', 4));
+  expect(client.heard).toEqual(['0 sync', '1 create', '1 sync', '2 update', '3 update', '4 update']);
+});
+
+test('[T5] a subscriber whose held events pass the limit is closed with 4408', () => {
+  const setup = new Setup({ ...TEST_STREAM_LIMITS, outboundMessages: 10 });
+  const client = setup.connect();
+  for (let n = 0; n < 11; n++) setup.feeds.publish(setup.change('a', n));
+  setup.flush();
+  expect(client.socket.farewell).toMatchObject({ code: 4408 });
+  expect(setup.feeds.groupCount).toBe(0);
+  setup.answerNext();
+  expect(client.socket.texts).toEqual([]);
+});
+
+test('[T5] unread messages are counted by number too, and reading frees them', () => {
+  const setup = new Setup({ ...TEST_STREAM_LIMITS, outboundMessages: 10 });
+  const [slow, quick] = [setup.connect(), setup.connect()];
+  setup.answerNext();
+  setup.answerNext();
+  slow.socket.stopReading();
+  const publish = (count: number): void => {
+    for (let n = 0; n < count; n++) {
+      setup.feeds.publish(setup.change('a', n));
+      setup.flush();
+    }
+  };
+  publish(10);
+  slow.socket.bufferedBytes = 0;
+  publish(11);
+  expect(slow.socket.farewell).toBe(undefined);
+  publish(1);
+  expect(slow.socket.farewell).toMatchObject({ code: 4408 });
+  expect(quick.heard).toHaveLength(23);
+});
+
+test('[T6] the text of an event is made once for all, and the events of a turn leave in one write', () => {
+  const setup = new Setup();
+  const clients = Array.from({ length: 3 }, () => setup.connect());
+  for (const _client of clients) setup.answerNext();
+  setup.flush();
+  const before = clients.map(({ socket }) => socket.writeCount);
+  for (let n = 0; n < 20; n++) setup.feeds.publish(setup.change('a', n));
+  setup.flush();
+  expect(clients.map(({ socket }, index) => socket.writeCount - (before[index] ?? 0))).toEqual([1, 1, 1]);
+  for (const client of clients) expect(client.heard).toHaveLength(21);
+});
+
+test('[T5] while all clients together have too much unread, those with the most are closed, all at once', () => {
+  const setup = new Setup({ ...TEST_STREAM_LIMITS, allBuffersBytes: 250 });
+  setup.clients.start();
+  const clients = Array.from({ length: 5 }, () => setup.connect());
+  for (const _client of clients) setup.answerNext();
+  for (const { socket } of clients) socket.stopReading();
+  setup.feeds.publish(setup.change('a', 1));
+  setup.flush();
+  for (const [index, { socket }] of clients.entries()) socket.bufferedBytes = 100 + index;
+  setup.engine.clock.advance(1_000);
+  expect(clients.map(({ socket }) => socket.isOpen)).toEqual([true, true, false, false, false]);
+});
+
+test('[T7] whoever is told of a failed snapshot and closed for being slow has left once', () => {
+  const setup = new Setup({ ...TEST_STREAM_LIMITS, outboundMessages: 1 });
+  const client = setup.connect();
+  setup.answerNext();
+  client.socket.stopReading();
+  for (let n = 0; n < 2; n++) {
+    setup.feeds.publish(setup.change('a', n));
+    setup.flush();
+  }
+  // A number is missing, so the store is asked again, and cannot answer.
+  setup.change('a', 2);
+  setup.feeds.publish(setup.change('a', 3));
+  setup.flush();
+  setup.failNext();
+  expect(client.socket.farewell).toMatchObject({ code: 4408 });
+  expect(setup.visits.leaveCount).toBe(1);
+});
+
+test.each([0, 1_000])('[T5] an event of a group that was given up reaches those who stayed: %i kept', (kept) => {
+  const setup = new Setup();
+  setup.store.limits = { ...STORE_LIMITS, streamHistoryEvents: kept };
+  const send = (group_id: string) =>
+    setup.store.run('stream::send', { ...GROUP, group_id, type: 't', data: 1 }).events ?? [];
+  const giveUp = (): void => {
+    setup.store.nowMs += 6 * 60_000;
+    setup.store.run('stream.sweep');
+  };
+  const client = setup.connect();
+  setup.answerNext();
+  setup.feeds.publish(send('g'));
+  setup.flush();
+  giveUp();
+  for (let n = 0; n < 5; n++) send('other');
+  giveUp();
+  // Its numbers go on behind those of the other group: the subscriber is told where, and misses nothing.
+  setup.feeds.publish(send('g'));
+  setup.flush();
+  setup.feeds.publish(send('g'));
+  setup.flush();
+  setup.answerNext();
+  expect(client.heard).toEqual(['0 sync', '1 event', '6 sync', '7 event', '8 event']);
+  expect(client.messages[2]?.event).toEqual({ type: 'sync', recovered: true });
+});
+
+test('[W1] a silent client is dropped after 25 s, and one that joins nothing is closed after 60 s', () => {
+  const setup = new Setup();
+  setup.clients.start();
+  const visitor = { target: { kind: 'root' } as const, address: '10.0.0.1', isBatched: false, context: RAW_NULL };
+  const [idle, silent] = [new FakeSocket(), new FakeSocket()];
+  const events = setup.clients.connected(idle, visitor);
+  setup.clients.connected(silent, visitor);
+  for (let second = 0; second < 62; second++) {
+    setup.engine.clock.advance(1_000);
+    if (idle.isOpen) events.heard();
+    if (second === 20) expect(silent.pingCount).toBe(2);
+  }
+  expect(silent.farewell).toBe('terminated');
+  expect(idle.farewell).toMatchObject({ code: 4401 });
+});
+
+test('[T2] [T3] whatever order snapshots and events arrive in, nothing is lost and nothing is doubled', () => {
+  forEachSeed(60, (random) => {
+    const setup = new Setup();
+    const clients: Client[] = [];
+    /** Events that the store has made and the router has not seen. */
+    const onTheWay: StoreEvent[] = [];
+    for (let step = 0; step < 200; step++) {
+      const what = random.below(100);
+      if (what < 40) onTheWay.push(...setup.change(random.pick(['a', 'b']), step));
+      else if (what < 60) setup.feeds.publish(onTheWay.splice(0, random.below(4)));
+      else if (what < 70) clients.push(setup.connect(random.chance(30) ? 'a' : undefined));
+      else if (what < 85 && setup.asked.length > 0) setup.answerNext();
+      else if (what < 88) onTheWay.splice(0, 1);
+      else setup.flush();
+    }
+    setup.feeds.publish(onTheWay.splice(0));
+    setup.feeds.publish(setup.change('a', 'last'));
+    setup.flush();
+    while (setup.asked.length > 0) setup.answerNext();
+    for (const client of clients) checkStory(client.messages, setup.store);
+  });
+});
+
+/** Numbers that rise one by one within a group, and at the end the last value. */
+function checkStory(messages: readonly ReadMessage[], store: StreamStore): void {
+  const items = new Map<string, unknown>();
+  let seq = 0;
+  const isWhole = messages[0]?.id === null;
+  for (const { id, event, seq: at } of messages) {
+    if (event.type === 'sync' && event.recovered !== true) {
+      items.clear();
+      for (const [index, name] of (event.ids ?? ['a']).entries()) {
+        items.set(name, isWhole ? (event.data as unknown[])[index] : event.data);
+      }
+    } else if (event.type !== 'sync') {
+      if (isWhole) expect(at).toBe(seq + 1);
+      else expect(at).toBeGreaterThan(seq);
+      items.set(id ?? '', event.data);
+    } else expect(at).toBeGreaterThanOrEqual(seq);
+    seq = at;
+  }
+  expect(items.get('a')).toBe('last');
+  if (isWhole)
+    expect([...items.values()]).toHaveLength((store.ask('stream::list', GROUP) as { group: [] }).group.length);
+}

@@ -1,0 +1,57 @@
+import { expect, test } from 'vitest';
+import { LmdbStore } from '../../../src/store/kv-lmdb.ts';
+import { MemoryKv } from '../../../src/store/kv-memory.ts';
+import { forEachSeed } from '../../support/seeded-random.ts';
+import { TemporaryFolder } from '../../support/temporary-folder.ts';
+
+test('[S4] lmdb and memory list the same ranges, up and down, with offset and limit', () => {
+  using folder = new TemporaryFolder();
+  const store = new LmdbStore({ folder: folder.path });
+  const memory = new MemoryKv();
+  forEachSeed(20, (random) => {
+    const key = () => Buffer.from(`s${random.pick(['a', 'b', 'c'])}\0${random.below(30)}`);
+    store.write((kv) => {
+      for (let change = random.below(30); change > 0; change--) {
+        const at = key();
+        const isRemoved = random.chance(30);
+        for (const map of [kv, memory]) {
+          if (isRemoved) map.remove(at);
+          else map.put(at, Buffer.from(String(change)));
+        }
+      }
+    });
+    const [start = Buffer.of(0), end = start] = [key(), key()].sort(Buffer.compare);
+    const options = {
+      isReverse: random.chance(50),
+      ...(random.chance(50) && { limit: random.between(1, 9) }),
+      ...(random.chance(50) && { offset: random.below(5) }),
+    };
+    const listed = store.read((kv) => [...kv.range(start, end, options)].map(({ key, value }) => `${key}=${value}`));
+    expect(listed).toEqual([...memory.range(start, end, options)].map(({ key, value }) => `${key}=${value}`));
+  });
+  store.close();
+});
+
+test('[D6] A map that is too small grows instead of failing', () => {
+  using folder = new TemporaryFolder();
+  const store = new LmdbStore({ folder: folder.path, mapBytes: 1024 * 1024 });
+  const value = Buffer.alloc(10_000, 'x');
+  store.write((kv) => {
+    for (let index = 0; index < 1_000; index++) kv.put(Buffer.from(`s${index}`), value);
+  });
+  expect(store.read((kv) => [...kv.range(Buffer.from('s'), Buffer.from('t'))].length)).toBe(1_000);
+  store.close();
+});
+
+test('[D1] A transaction that throws leaves nothing', () => {
+  using folder = new TemporaryFolder();
+  const store = new LmdbStore({ folder: folder.path });
+  const write = () =>
+    store.write((kv) => {
+      kv.put(Buffer.from('s1'), Buffer.from('v'));
+      throw new Error('no');
+    });
+  expect(write).toThrow('no');
+  expect(store.read((kv) => kv.get(Buffer.from('s1')))).toBeUndefined();
+  store.close();
+});
