@@ -35,7 +35,7 @@ const LOOPBACK_NAMES = ['localhost', '127.0.0.1', '[::1]'];
 const ANY_ADDRESS = ['0.0.0.0', '::', '[::]'];
 
 /** Decisions 42: the same host name, any port. */
-function isSameHost(origin: string, host: string): boolean {
+export function isSameHost(origin: string, host: string): boolean {
   return URL.canParse(origin) && new URL(origin).hostname === hostName(host);
 }
 

@@ -36,6 +36,19 @@ test('[X13] without configuration no answer has a CORS header', async () => {
   }
 });
 
+test.each([
+  ['a form of another host', { origin: PAGE }, 403],
+  ['a page without a host', { origin: 'null' }, 403],
+  ['an image on a page of another site', { 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'no-cors' }, 403],
+  ['a link on a page of another site', { 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'navigate' }, 200],
+  ['a page of the same host on another port', { origin: 'http://127.0.0.1:5173' }, 200],
+  ['its own page behind a proxy that changes the host', { origin: PAGE, 'sec-fetch-site': 'same-origin' }, 200],
+  ['no browser at all', {}, 200],
+])('[X3] without configuration %s is answered accordingly', async (_who, headers: Record<string, string>, status) => {
+  await using parts = await withRoute();
+  expect((await ask(parts.engine, '/a', { headers })).status).toBe(status);
+});
+
 test('[X13] a named origin gets its headers, others none; Vary says so to all', async () => {
   await using parts = await withRoute(`cors: {allowed_origins: ["${PAGE}"], allow_credentials: true}`);
   const from = (origin?: string) => ask(parts.engine, '/a', { headers: origin === undefined ? {} : { origin } });

@@ -21,14 +21,14 @@ export class CorsRules {
 
   /** Headers for every answer. */
   headers(origin: string | undefined): HeaderLines {
-    if (origin === undefined || !this.#allows(origin)) return ['vary', 'Origin'];
+    if (origin === undefined || !this.allows(origin)) return ['vary', 'Origin'];
     const own = ['vary', 'Origin', 'access-control-allow-origin', this.#isAny ? '*' : origin];
     return this.#allowsCredentials ? [...own, 'access-control-allow-credentials', 'true'] : own;
   }
 
   /** Headers for the answer to a preflight, beside the others. Any request header is allowed. */
   preflightHeaders(origin: string, requestedHeaders: string | undefined): HeaderLines {
-    if (!this.#allows(origin)) return [];
+    if (!this.allows(origin)) return [];
     const lines = [
       'access-control-allow-methods',
       this.#methods.join(', '),
@@ -41,7 +41,7 @@ export class CorsRules {
   }
 
   /** Origins are compared whole. */
-  #allows(origin: string): boolean {
+  allows(origin: string): boolean {
     return this.#isAny || this.#origins.has(origin.toLowerCase());
   }
 }

@@ -11,6 +11,7 @@ import { clientAddress } from './client-address.ts';
 import type { HttpConfig } from './config.ts';
 import { ConsoleApi } from './console-api.ts';
 import { CorsRules } from './cors.ts';
+import { isOfForeignPage } from './cross-site.ts';
 import { type ErrorAnswer, errorAnswer, errorBody, errorHeaders } from './error-answer.ts';
 import { Flight } from './flight.ts';
 import type { FlightWorld } from './flight-world.ts';
@@ -79,6 +80,7 @@ export class HttpPort {
     if (this.#cors !== undefined) headers.push(...this.#cors.headers(origin));
     const method = this.#preflightMethod(exchange, origin);
     if (method !== undefined) return this.#answerPreflight(exchange, headers, origin ?? '');
+    if (isOfForeignPage(exchange.headers, this.#cors)) return this.#answerError(exchange, FOREIGN_PAGE, headers);
     const route = this.routes.find(exchange.method, path);
     if (route === undefined) return this.#takeUnrouted(exchange, headers, requestId);
     const target = route.owners.at(-1);
@@ -188,6 +190,10 @@ const LOGGED_PATH_CHARS_MAX = 200;
 const NO_ROUTE = errorAnswer('NOT_FOUND', 'There is no route for this path');
 const AWAY = errorAnswer('function_not_found', 'The worker of this route is away');
 const DRAINING = errorAnswer('SHUTTING_DOWN', 'The engine is shutting down and takes no new requests');
+const FOREIGN_PAGE = errorAnswer(
+  'FORBIDDEN',
+  'Pages of other hosts may not use this port; name their origin in cors.allowed_origins',
+);
 const MALFORMED_PATH = errorAnswer('BAD_REQUEST', 'The path has a malformed percent escape');
 
 function traceparentOf(headers: HeaderLines): string | undefined {

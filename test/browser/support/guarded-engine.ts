@@ -53,12 +53,10 @@ export async function startGuardedEngine(guarding: Guarding = {}): Promise<Guard
       return id === 'http::echo' ? { status_code: 200, body: 'ran' } : payload;
     });
   }
-  const route = backend.registerTrigger({
-    type: 'http',
-    function_id: 'http::echo',
-    config: { api_path: '/run', http_method: 'POST' },
-  });
-  await route.ready();
+  for (const http_method of ['GET', 'POST']) {
+    const config = { api_path: '/run', http_method };
+    await backend.registerTrigger({ type: 'http', function_id: 'http::echo', config }).ready();
+  }
   return {
     engine,
     backend,
