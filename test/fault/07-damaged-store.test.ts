@@ -13,7 +13,7 @@ import { directory } from '../support/running-store.ts';
 import { forEachSeed, type SeededRandom } from '../support/seeded-random.ts';
 import { TemporaryFolder } from '../support/temporary-folder.ts';
 
-const ROUNDS = rounds(50) * (process.env.SVC_FAULT_ROUNDS === undefined ? 1 : 10);
+const ROUNDS = rounds(150) * (process.env.SVC_FAULT_ROUNDS === undefined ? 1 : 10);
 const PAGE = 4096;
 
 test('[R5] [D9] A damaged store is refused and left untouched, or every value in it is right', {
