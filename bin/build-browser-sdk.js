@@ -41,6 +41,7 @@ const errorsStayInIndex = {
 const others = [
   'http.ts',
   '../sdk/called-side.ts',
+  '../sdk/log-by-call.ts',
   '../sdk/channels.ts',
   '../sdk/checked-handler.ts',
   '../sdk/queue-client.ts',
@@ -50,11 +51,19 @@ const others = [
   '../sdk/streams.ts',
 ];
 
-for (const name of ['index.ts', ...others]) rmSync(join(outdir, `${basename(name, '.ts')}.js`), { force: true });
+for (const name of ['index.ts', 'react.ts', ...others])
+  rmSync(join(outdir, `${basename(name, '.ts')}.js`), { force: true });
 await build({ ...common, entryPoints: [join(folder, 'index.ts')], plugins: [partsStayOutside] });
 await build({
   ...common,
   entryPoints: others.map((name) => join(folder, name)),
   entryNames: '[name]',
   plugins: [errorsStayInIndex],
+});
+// Of the SDK it takes types only. The words in front let components that a server renders in part import it.
+await build({
+  ...common,
+  entryPoints: [join(folder, 'react.ts')],
+  external: ['react'],
+  banner: { js: '"use client";' },
 });

@@ -4,8 +4,8 @@
 //   npm run bench:scan-hop
 
 import { makePayload } from '../bench/support/part.ts';
-import { createPool } from '../dist/src/effects/pool.js';
-import { decodeLocatedFrame, decodeWorkerFrame } from '../dist/src/protocol/decode.js';
+import { createPool } from '../src/effects/pool.ts';
+import { decodeLocatedFrame, decodeWorkerFrame } from '../src/protocol/decode.ts';
 
 const SIZES_KIB = [16, 64, 128, 256, 1024, 4096, 16_000];
 const ROUNDS = 9;

@@ -5,14 +5,14 @@
 //   npm run bench:store-hop
 
 import { performance } from 'node:perf_hooks';
-import { Counters } from '../dist/src/core/counters.js';
-import { systemClock } from '../dist/src/effects/clock.js';
-import { createOwnThread } from '../dist/src/effects/pool.js';
-import { systemRandom } from '../dist/src/effects/random.js';
-import { STORE_LIMITS } from '../dist/src/store/contract.js';
-import { MemoryKv } from '../dist/src/store/kv-memory.js';
-import { StoreRegistry } from '../dist/src/store/registry.js';
-import { STATE_COMMANDS } from '../dist/src/store/state/index.js';
+import { Counters } from '../src/core/counters.ts';
+import { systemClock } from '../src/effects/clock.ts';
+import { createOwnThread } from '../src/effects/pool.ts';
+import { systemRandom } from '../src/effects/random.ts';
+import { STORE_LIMITS } from '../src/store/contract.ts';
+import { MemoryKv } from '../src/store/kv-memory.ts';
+import { StoreRegistry } from '../src/store/registry.ts';
+import { STATE_COMMANDS } from '../src/store/state/index.ts';
 
 const ROUNDS = Number(process.argv[2] ?? 15);
 const silent = { debug() {}, info() {}, warn() {}, error() {} };
@@ -34,7 +34,8 @@ const found = STATE_COMMANDS.find(({ name }) => name === 'state::update');
 const setting = STATE_COMMANDS.find(({ name }) => name === 'state::set');
 if (found === undefined || setting === undefined) throw new Error('There is no state::update');
 const kv = new MemoryKv();
-const world = { nowMs: 0, epoch: '', isDropIn: false, wantsEvents: false, limits: STORE_LIMITS };
+const clocks = { nowMs: 0, monotonicMs: 0, run: '' };
+const world = { ...clocks, epoch: '', isDropIn: false, wantsEvents: false, limits: STORE_LIMITS };
 const update = Buffer.from(
   JSON.stringify({ scope: 's', key: 'k', ops: [{ type: 'increment', path: 'count', by: 1 }] }),
 );

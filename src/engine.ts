@@ -4,56 +4,65 @@
 // Start is all or nothing (K1): a module that cannot start takes those started before it down again.
 // Stop is bounded (G1): what has not ended after `drain_timeout_ms` is answered with SHUTTING_DOWN and cut.
 
+import { describeConfig, describeSchema } from './config/describe.ts';
 import type { LoadedConfig } from './config/load.ts';
 import type { Counters } from './core/counters.ts';
 import { listPlaces } from './core/outgoing-rules.ts';
 import { refusals } from './core/refusal.ts';
 import { type Clock, systemClock } from './effects/clock.ts';
+import { type LoadGauge, startLoadGauge } from './effects/load-gauge.ts';
 import type { Logger } from './effects/logger.ts';
 import { OpenFilesWatch, openFilesMax } from './effects/open-files.ts';
 import { OutgoingClient } from './effects/outgoing.ts';
-import { createOwnThread, createPool, type Pool } from './effects/pool.ts';
+import { createOwnThread, createPool } from './effects/pool.ts';
 import { type Random, systemRandom } from './effects/random.ts';
 import { spillFilesIn } from './effects/spill-file.ts';
-import { StartFailure } from './effects/start-failure.ts';
 import { engineVersion } from './effects/version.ts';
-import type { EngineModule, ListenerFacts, ModuleContext, ModuleHealth } from './modules/module.ts';
-import { plugIn } from './modules/plug-in.ts';
+import { listModules } from './listed-modules.ts';
+import { ModuleSet } from './module-set.ts';
+import type { ListenerFacts, ModuleContext, ReloadReport } from './modules/module.ts';
+import { ReservedPaths } from './modules/reserved-paths.ts';
+import { Taps } from './modules/taps.ts';
 import { CLOSE_CODES } from './protocol/close-codes.ts';
 import type { RouterContext } from './router/context.ts';
 import { createContext } from './router/create-context.ts';
 import { startHousekeeping } from './router/housekeeping.ts';
 import { LargeFrames } from './router/large-frames.ts';
 import { RouterPort } from './router/port.ts';
+import { startPressureWatch } from './router/pressure-watch.ts';
 import { outcomeOf } from './router/reply.ts';
 import { Router } from './router/router.ts';
 import { settle } from './router/settle.ts';
 import { withdraw } from './router/withdraw.ts';
+import { ReloadableConfiguration } from './running-configuration.ts';
 import {
   assertSafeToStart,
   channelSettings,
-  type ListedModule,
-  listModules,
+  declareModules,
   moduleSettings,
   StartError,
   startWarnings,
 } from './start-checks.ts';
-import { StoreInUse } from './store/directory-lock.ts';
-import { StoreDamaged, StoreRegistry } from './store/registry.ts';
+import { StoreRegistry } from './store/registry.ts';
 import { FlushQueue } from './transport/outbox.ts';
 import { selectTransport } from './transport/select-transport.ts';
-import { ListenError } from './transport/socket.ts';
 import { loadUws } from './transport/uws-library.ts';
 
 export { declareModules, StartError } from './start-checks.ts';
 
 export interface EngineOptions {
   readonly config: LoadedConfig;
+  /** Where it came from, absolute: what a reload reads. */
+  readonly configFile?: string;
+  /** What a reload makes of the file; `config` has it done already. */
+  readonly adapt?: (config: LoadedConfig) => LoadedConfig;
   readonly threads: number;
   readonly logger: Logger;
   /** Tests move time and choose ids by hand. */
   readonly clock?: Clock;
   readonly random?: Random;
+  /** And the load: the thread is theirs too. */
+  readonly gauge?: LoadGauge;
 }
 
 export interface RunningEngine {
@@ -66,6 +75,8 @@ export interface RunningEngine {
   readonly counters: Counters;
   /** Resolves with the reason when a store fails for good: then the process has to end with code 74 (D3). */
   readonly storeFailed: Promise<string>;
+  /** Reads the configuration file again and runs on it, or changes nothing at all (K1). */
+  reload(): Promise<ReloadReport>;
   /** Refuses new work, lets what runs finish, then stops. Resolves when everything is released (G1). */
   drain(options?: DrainOptions): Promise<void>;
 }
@@ -80,14 +91,16 @@ export async function startEngine(options: EngineOptions): Promise<RunningEngine
   const version = engineVersion();
   assertSafeToStart(config);
   const filesMax = openFilesMax();
-  const { transport, warnings } = chooseTransport(options.clock ?? systemClock);
+  const { transport, warnings } = await chooseTransport(options.clock ?? systemClock);
   const pool = createPool(threads);
   const flushes = new FlushQueue(options.clock ?? systemClock);
   const context = buildContext(options);
   const router = new Router(context, flushes, new LargeFrames(pool));
   const { stores, storeFailed } = createStores(context);
   const openFiles = new OpenFilesWatch(filesMax, context.clock, logger);
-  const modules = buildModules(listModules(config), {
+  const modules = new ModuleSet(context, stores);
+  const configuration = runningConfiguration(options, context, modules);
+  const moduleContext: ModuleContext = {
     router: new RouterPort(context),
     connections: router,
     stores,
@@ -98,38 +111,68 @@ export async function startEngine(options: EngineOptions): Promise<RunningEngine
     logger,
     version,
     openFiles,
-    modulesHealth: () => healthOf(modules),
-  });
-  for (const { name, module } of modules) plugIn(context, name, module);
-  await startAll(modules, stores, pool);
+    reservedPaths: new ReservedPaths(),
+    taps: new Taps(),
+    engine: {
+      knownModules: declareModules().declarations.map(({ name }) => name),
+      config: () => ({ ...describeConfig(configuration.loaded), last_reload: configuration.lastReload ?? null }),
+      configSchema: () => describeSchema(declareModules().declarations),
+    },
+    threads: { own: createOwnThread, evaluateAlerts: (inputs, nowMs) => pool.evaluateAlerts(inputs, nowMs) },
+    outgoing: context.outgoing,
+    environment: context.environment,
+    modulesHealth: () => modules.health(),
+    configuration,
+  };
+  configuration.serve(moduleContext);
+  await modules.start(listModules(config), moduleContext, pool);
   const stopHousekeeping = startHousekeeping(context);
+  const stopPressureWatch = startPressureWatch(
+    context,
+    options.gauge ?? startLoadGauge(),
+    () => stores.waitingCommands,
+  );
   let stopped: Promise<void> | undefined;
   return {
     version,
     transport: transport.name,
     threads,
-    listeners: modules.flatMap(({ module }) => module.listeners()),
-    modules: modules.map(({ name, adapter }) => ({ name, ...(adapter !== undefined && { adapter: adapter.name }) })),
+    listeners: modules.listeners(),
+    modules: modules.names,
     warnings: [...startWarnings(config, filesMax), ...warnings],
     counters: context.counters,
     storeFailed,
+    reload: () => configuration.reload(),
     drain({ timeoutMs = config.settings.drain_timeout_ms } = {}) {
       stopped ??= stop(context, modules, timeoutMs).then(async () => {
         stopHousekeeping();
+        stopPressureWatch();
         openFiles.stop();
-        await Promise.all([stores.close(), pool.close()]);
+        await Promise.all([modules.close(), stores.close(), pool.close()]);
       });
       return stopped;
     },
   };
 }
 
-interface BuiltModule extends ListedModule {
-  readonly module: EngineModule;
+function runningConfiguration(
+  { config, configFile, adapt, logger }: EngineOptions,
+  { clock }: RouterContext,
+  modules: ModuleSet,
+) {
+  return new ReloadableConfiguration({
+    file: configFile,
+    config,
+    modules,
+    logger,
+    environment: process.env,
+    nowMs: () => clock.nowMs(),
+    ...(adapt !== undefined && { adapt }),
+  });
 }
 
-function chooseTransport(clock: Clock) {
-  const selected = selectTransport({ asked: process.env.SVC_TRANSPORT, loadUws, clock });
+async function chooseTransport(clock: Clock) {
+  const selected = await selectTransport({ asked: process.env.SVC_TRANSPORT, loadUws, clock });
   if (!selected.ok) throw new StartError(78, selected.text);
   return selected;
 }
@@ -171,43 +214,21 @@ function createStores({ clock, random, logger, counters, settings }: RouterConte
   return { stores, storeFailed };
 }
 
-function buildModules(listed: readonly ListedModule[], context: ModuleContext): BuiltModule[] {
-  return listed.map((entry) => ({ ...entry, module: entry.definition.create(context, entry.config, entry.adapter) }));
-}
-
-async function startAll(modules: readonly BuiltModule[], stores: StoreRegistry, pool: Pool): Promise<void> {
-  const started: EngineModule[] = [];
-  try {
-    await stores.start();
-    for (const { module } of modules) {
-      await module.start();
-      started.push(module);
-    }
-  } catch (error) {
-    for (const module of started.reverse()) module.stop();
-    await Promise.all([stores.close(), pool.close()]);
-    throw startErrorOf(error);
-  }
-}
-
-function startErrorOf(error: unknown): unknown {
-  if (error instanceof ListenError || error instanceof StoreInUse) return new StartError(7, error.message);
-  if (error instanceof StoreDamaged) return new StartError(74, error.message);
-  return error instanceof StartFailure ? new StartError(error.exitCode, error.message) : error;
-}
-
 const DRAIN_CHECK_INTERVAL_MS = 20;
 /** For answers that are written but not read yet; together with the drain's own time below the 5 s of G1. */
 const UNREAD_ANSWERS_MS_MAX = 2_000;
 
-async function stop(context: RouterContext, modules: readonly BuiltModule[], drainTimeoutMs: number): Promise<void> {
+async function stop(context: RouterContext, modules: ModuleSet, drainTimeoutMs: number): Promise<void> {
   context.isDraining = true;
   context.logger.info('Draining', { calls_in_flight: context.calls.openCount, drain_timeout_ms: drainTimeoutMs });
-  for (const { module } of modules) module.drain();
+  modules.drain();
   for (const session of context.sessions.values()) session.send({ type: 'draining' });
   await waitUntil(context, drainTimeoutMs, () => context.calls.openCount === 0);
   context.isStopped = true;
-  for (const call of context.calls.allOpen()) settle(context, call, outcomeOf(refusals.shuttingDown()));
+  for (const call of context.calls.allOpen()) {
+    // Whoever was told of an earlier one may have ended this one as well.
+    if (call.isOpen) settle(context, call, outcomeOf(refusals.shuttingDown()));
+  }
   await endOfTurn(context);
   await waitUntil(context, UNREAD_ANSWERS_MS_MAX, () => !hasUnsentFrames(context));
   const goodbye = { code: CLOSE_CODES.goingAway, reason: 'the engine is shutting down' };
@@ -215,7 +236,7 @@ async function stop(context: RouterContext, modules: readonly BuiltModule[], dra
   context.channels.stop();
   context.outgoing.close();
   await endOfTurn(context);
-  for (const { module } of [...modules].reverse()) module.stop();
+  modules.stop();
 }
 
 /** Until it is so, or the time is up. */
@@ -243,16 +264,3 @@ function endOfTurn(context: RouterContext): Promise<void> {
 function hasUnsentFrames({ sessions, channels }: RouterContext): boolean {
   return channels.isDelivering || [...sessions.values()].some(({ outbox }) => outbox.bytes > 0);
 }
-
-/** By name; of several ports of one module the worst counts. */
-function healthOf(modules: readonly BuiltModule[]): Record<string, ModuleHealth> {
-  const health: Record<string, ModuleHealth> = {};
-  for (const { name, module } of modules) {
-    const own = module.health();
-    const known = health[name];
-    if (known === undefined || SEVERITY.indexOf(own.status) > SEVERITY.indexOf(known.status)) health[name] = own;
-  }
-  return health;
-}
-
-const SEVERITY: readonly ModuleHealth['status'][] = ['healthy', 'degraded', 'unhealthy'];

@@ -1,12 +1,15 @@
-// What the configuration means for the start: which modules run, and what must not start at all.
+// What the configuration means for the start: what is warned of, and what must not start at all. Commands that start
+// nothing load this too, so no code of a module is behind it: that is `listed-modules.ts`.
 
 import { type LoadedConfig, modulesOf } from './config/load.ts';
 import { formatProblem } from './config/problem.ts';
 import type { ModuleDeclaration } from './core/module-declaration.ts';
 import { isLoopbackHost } from './core/origin.ts';
+import type { ConsoleStyle } from './effects/logger.ts';
 import { OPEN_FILES_SHARE } from './effects/open-files.ts';
-import { MODULES, UNBUILT } from './modules/catalogue.ts';
-import type { BrowserLimits, ChosenAdapter, ModuleDefinition, ModuleSettings, StreamLimits } from './modules/module.ts';
+import { DECLARATIONS, UNBUILT } from './modules/declarations.ts';
+import type { BrowserLimits, ModuleSettings, StreamLimits } from './modules/module.ts';
+import { otelDeclaration } from './modules/observability/config.ts';
 import { streamDeclaration } from './modules/stream/config.ts';
 import { authFunctionOf, workerManagerDeclaration } from './modules/worker-manager/config.ts';
 import type { ChannelSettings } from './router/channels.ts';
@@ -27,24 +30,7 @@ export function declareModules(): {
   declarations: readonly ModuleDeclaration[];
   unbuilt: readonly { readonly names: readonly string[]; readonly message: string }[];
 } {
-  return { declarations: MODULES.map(({ declaration }) => declaration), unbuilt: UNBUILT };
-}
-
-export interface ListedModule {
-  readonly name: string;
-  readonly adapter: ChosenAdapter | undefined;
-  readonly definition: ModuleDefinition;
-  readonly config: unknown;
-}
-
-/** The code behind the configured modules. */
-export function listModules(config: LoadedConfig): ListedModule[] {
-  return config.modules.map(({ name, adapter, config: moduleConfig }) => ({
-    name,
-    adapter,
-    definition: definitionOf(name),
-    config: moduleConfig,
-  }));
+  return { declarations: DECLARATIONS, unbuilt: UNBUILT };
 }
 
 /** Below this many open files a busy engine meets the limit before its own limits act (guarantees 4). */
@@ -78,6 +64,14 @@ function securityWarnings(config: LoadedConfig): readonly string[] {
         'reaches the port may read every stream',
     );
   return [...config.warnings, ...open, ...streams];
+}
+
+/** What the file says of the engine's own lines; flags of the command line win. */
+export function consoleStyle(config: LoadedConfig): ConsoleStyle {
+  const [entry] = modulesOf(config, otelDeclaration);
+  const { level = 'info', format = 'default' } = entry?.config ?? {};
+  // The engine itself has nothing to say below debug.
+  return { level: level === 'trace' ? 'debug' : level, format };
 }
 
 export function moduleSettings({ settings }: LoadedConfig, openFiles: number | undefined): ModuleSettings {
@@ -142,6 +136,7 @@ function browserLimits(browser: LoadedConfig['settings']['limits']['browser'], a
     authCalls: browser.auth_calls,
     askMs: browser.ask_timeout_ms,
     registrationMs: browser.registration_timeout_ms,
+    maxAgeMs: browser.max_age_ms,
     outboundBufferBytes: browser.outbound_close_bytes,
     outboundCloseBytes: browser.outbound_close_bytes,
     inFlightPerWorker: browser.in_flight_per_worker,
@@ -176,10 +171,4 @@ export function assertSafeToStart(config: LoadedConfig): void {
       'Set bridge_token (at least 32 bytes), or use 127.0.0.1.';
     throw new StartError(78, formatProblem(config.locate({ path: [...path, 'config', 'host'], at: 'value', message })));
   }
-}
-
-function definitionOf(name: string): ModuleDefinition {
-  const definition = MODULES.find(({ declaration }) => declaration.name === name);
-  if (definition === undefined) throw new Error(`The loader accepted a module that is not in the catalogue: ${name}`);
-  return definition;
 }

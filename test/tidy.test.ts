@@ -17,9 +17,11 @@ const FUNCTION_LINES_MAX = 70;
 const LAYERS: Readonly<Record<string, readonly string[]>> = {
   'src/protocol': ['src/generated'],
   // Compiled checks of frames and payloads; only types come in.
-  'src/validators': ['src/protocol', 'src/core', 'src/router', 'src/modules/*'],
-  'src/generated': ['src/protocol', 'src/core', 'src/router', 'src/modules/*'],
+  'src/validators': ['src/protocol', 'src/core', 'src/telemetry', 'src/router', 'src/console-api', 'src/modules/*'],
+  'src/generated': ['src/protocol', 'src/core', 'src/telemetry', 'src/router', 'src/console-api', 'src/modules/*'],
   'src/core': ['src/protocol'],
+  // Shapes only: what the engine answers, and console and command line read.
+  'src/console-api': ['src/protocol', 'src/core'],
   'src/effects': ['src/protocol', 'src/core'],
   // Its threads run the same files: nothing in it may know the router.
   'src/store': ['src/protocol', 'src/core', 'src/effects', 'src/generated'],
@@ -32,7 +34,10 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
     'src/transport',
     'src/router',
     'src/store',
+    'src/config',
+    'src/telemetry',
     'src/generated',
+    'src/console-api',
     'src/modules',
   ],
   'src/modules': [
@@ -42,12 +47,27 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
     'src/transport',
     'src/router',
     'src/store',
+    'src/console-api',
+    'src/config',
+    'src/generated',
     'src/modules/*',
   ],
-  'src/config': ['src/protocol', 'src/core', 'src/effects'],
+  'src/config': ['src/protocol', 'src/core', 'src/effects', 'src/console-api'],
   'src/sdk': ['src/protocol'],
   'src/browser-sdk': ['src/protocol', 'src/sdk'],
-  'src/cli': ['src/protocol', 'src/core', 'src/effects', 'src/store', 'src/config', 'src/sdk', 'src'],
+  'src/console/server': ['src/protocol', 'src/core', 'src/effects', 'src/console-api', 'src/sdk'],
+  'src/console/web': ['src/protocol', 'src/core', 'src/console-api', 'src/generated'],
+  'src/cli': [
+    'src/protocol',
+    'src/core',
+    'src/effects',
+    'src/store',
+    'src/config',
+    'src/sdk',
+    'src/console-api',
+    'src/console/server',
+    'src',
+  ],
   // engine.ts, start-checks.ts, main.ts: where concrete things meet.
   src: [
     'src/protocol',
@@ -61,12 +81,29 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
     'src/config',
     'src/cli',
   ],
-  workers: ['src/protocol', 'src/core', 'src/store'],
+  // What the telemetry thread runs: stores, rollups, export.
+  'src/telemetry': ['src/protocol', 'src/core', 'src/effects', 'src/store', 'src/generated'],
+  workers: ['src/protocol', 'src/core', 'src/effects', 'src/store', 'src/telemetry'],
+  // The engine once more, on stand-ins, for `svc-sdk/testing`.
+  'src/testing-engine': [
+    'src/protocol',
+    'src/core',
+    'src/effects',
+    'src/transport',
+    'src/router',
+    'src/store',
+    'src/modules',
+    'src/config',
+    'src/sdk',
+    'src',
+  ],
 };
 
 /** Outside libraries, and the only files that may import them. */
 const LIBRARIES: Readonly<Record<string, readonly string[]>> = {
-  piscina: ['src/effects/pool.ts', 'workers/store.ts'],
+  piscina: ['src/effects/pool.ts', 'workers/store.ts', 'workers/telemetry.ts', 'workers/rollups.ts'],
+  re2js: ['src/core/telemetry/log-query.ts'],
+  'hdr-histogram-js': ['src/core/telemetry/aggregate.ts', 'src/cli/bench/latencies.ts'],
   lmdb: ['src/store/kv-lmdb.ts'],
   'sorted-btree': ['src/store/kv-memory.ts'],
   typia: [
@@ -79,11 +116,37 @@ const LIBRARIES: Readonly<Record<string, readonly string[]>> = {
     'src/validators/queue-payloads.ts',
     'src/validators/url-functions.ts',
     'src/validators/stream-messages.ts',
+    'src/validators/worker-payloads.ts',
+    'src/validators/telemetry-payloads.ts',
+    'src/validators/observability-payloads.ts',
+    'src/validators/console-requests.ts',
+    'src/validators/console-contract.ts',
+    'src/validators/console-answers.ts',
   ],
   '@redis/client': ['src/effects/redis.ts'],
-  ws: ['src/sdk/socket-node.ts', 'src/sdk/platform-node.ts', 'src/transport/ws-library.ts'],
+  ws: [
+    'src/sdk/socket-node.ts',
+    'src/sdk/platform-node.ts',
+    'src/transport/ws-library.ts',
+    'src/console/server/sockets.ts',
+  ],
+  // A page that uses the hooks has it already.
+  react: ['src/browser-sdk/react/provider.ts', 'src/browser-sdk/react/use-stream.ts', 'src/browser-sdk/react/view.ts'],
+  vite: ['src/console/vite.config.ts'],
+  '@vitejs/plugin-react': ['src/console/vite.config.ts'],
+  '@tailwindcss/vite': ['src/console/vite.config.ts'],
+  // Types alone, but for otlp.ts, which loads them when something is exported.
+  '@opentelemetry/api': ['src/telemetry/export/to-otel.ts', 'src/sdk/opentelemetry-node.ts'],
+  '@opentelemetry/core': ['src/telemetry/export/otlp.ts'],
+  '@opentelemetry/resources': ['src/telemetry/export/to-otel.ts'],
+  '@opentelemetry/sdk-logs': ['src/telemetry/export/to-otel.ts'],
+  '@opentelemetry/sdk-metrics': ['src/telemetry/export/to-otel.ts'],
+  '@opentelemetry/sdk-trace-base': ['src/telemetry/export/to-otel.ts'],
+  'rabbitmq-client': ['src/effects/rabbitmq.ts'],
   yaml: [
+    'src/config/describe.ts',
     'src/config/document.ts',
+    'src/config/edit.ts',
     'src/config/plain-tree.ts',
     'src/config/yaml-syntax.ts',
     'src/cli/commands/config-show.ts',
@@ -93,8 +156,9 @@ const LIBRARIES: Readonly<Record<string, readonly string[]>> = {
 /** Time and chance come in as arguments, from these places. */
 const WORLD_FILES = [
   /^src\/effects\//,
-  /^src\/sdk\/platform-node\.ts$/,
+  /^src\/sdk\/(platform-node|testing-clock)\.ts$/,
   /^src\/browser-sdk\/platform-browser\.ts$/,
+  /^src\/console\/(?!web\/logic\/)/,
   /^src\/cli\//,
   /^bin\//,
 ];
@@ -123,17 +187,41 @@ describe('imports', () => {
     const offences = sources.flatMap((file) =>
       importsOf(file)
         .filter((target) => !target.startsWith('.') && !target.startsWith('node:'))
-        .filter((target) => !LIBRARIES[target]?.includes(file))
+        // The page is a package of its own, whose list of libraries is its package.json.
+        .filter((target) => !LIBRARIES[target]?.includes(file) && !file.startsWith('src/console/web/'))
         .map((target) => `${file} imports ${target}`),
     );
     expect(offences).toEqual([]);
   });
 
+  test.each([
+    ['src/main.ts', ['ws', 'yaml']],
+    ['src/engine.ts', ['@redis/client', 'rabbitmq-client', 'lmdb', 're2js', 'hdr-histogram-js', 'typia']],
+  ])('%s does not load at once what many of its uses do without', (door, late) => {
+    const loaded = [...reachedFrom(door)].flatMap((file) =>
+      loadedBy(file)
+        .filter((target) => late.includes(target))
+        .map((target) => `${file} loads ${target}`),
+    );
+    expect(loaded).toEqual([]);
+  });
+
+  test('no command loads the socket library before it connects, nor modules before it starts an engine', () => {
+    const commands = sources.filter((file) => file.startsWith('src/cli/'));
+    const reached = new Set(commands.flatMap((file) => [...reachedFrom(file)]));
+    const heavy = [...reached].filter(
+      (file) => loadedBy(file).includes('ws') || /^src\/modules\/([^/]+\/index|catalogue)\.ts$/.test(file),
+    );
+    expect(heavy).toEqual([]);
+  });
+
   test('every source file is imported by another or is a door', () => {
     const doors = [
       /^src\/main\.ts$/,
-      /^src\/sdk\/(index|internal)\.ts$/,
-      /^src\/browser-sdk\/(index|http)\.ts$/,
+      /^src\/sdk\/(index|internal|testing|logging)\.ts$/,
+      /^src\/testing-engine\/index\.ts$/,
+      /^src\/browser-sdk\/(index|http|react)\.ts$/,
+      /^src\/console\/(vite\.config\.ts$|server\/main\.ts$|web\/)/,
       /^src\/validators\//,
       /^workers\//,
     ];
@@ -215,7 +303,7 @@ describe('the package', () => {
 function listFiles(folder: string): string[] {
   return readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
     .map((name) => `${folder}/${name.split(sep).join('/')}`)
-    .filter((name) => name.endsWith('.ts') && !/\/(node_modules|dist)\//.test(name))
+    .filter((name) => /\.tsx?$/.test(name) && !/\/(node_modules|dist|templates)\//.test(name))
     .sort();
 }
 
@@ -223,10 +311,31 @@ function read(file: string): string {
   return readFileSync(join(ROOT, file), 'utf8');
 }
 
-function importsOf(file: string): string[] {
-  return [...read(file).matchAll(/^(?:import|export)\b[^;]*?\bfrom\s+'([^']+)'|^import\s+'([^']+)'/gms)].map(
-    (match) => match[1] ?? match[2] ?? '',
-  );
+const IMPORT = /^(?:import|export)\b[^;]*?\bfrom\s+'([^']+)'|^import\s+'([^']+)'/gms;
+
+function importsOf(file: string, text = read(file)): string[] {
+  return [...text.matchAll(IMPORT)].map((match) => match[1] ?? match[2] ?? '');
+}
+
+/** Of what `importsOf` finds, what is still there when the types are gone. */
+function loadedBy(file: string): string[] {
+  return importsOf(file, read(file).replace(/^(?:import|export) type\b[^;]*;/gms, ''));
+}
+
+/** The file and every file that is loaded with it. */
+function reachedFrom(door: string): Set<string> {
+  const reached = new Set([door]);
+  for (const file of reached) {
+    for (const target of loadedBy(file)) {
+      if (!target.startsWith('.') || target.includes('/generated/')) continue;
+      reached.add(
+        relative(ROOT, join(ROOT, dirname(file), target))
+          .split(sep)
+          .join('/'),
+      );
+    }
+  }
+  return reached;
 }
 
 /** Files loaded on demand: `import('./x.ts')`. */
@@ -252,6 +361,7 @@ function layerOf(file: string): string {
   if (module) return 'src/modules/*';
   const [top, second, third] = file.split('/');
   if (top !== 'src') return top ?? '';
+  if (second === 'console') return `src/console/${third}`;
   return third === undefined ? 'src' : `src/${second}`;
 }
 

@@ -5,6 +5,9 @@ import { move } from 'piscina';
 import { StoreHost } from '../src/store/host.ts';
 import type { StoreTask } from '../src/store/tasks.ts';
 
+/** Of the blocks that small buffers are cut from: Node's own 8 KiB are full after nine writes. */
+Buffer.poolSize = 64 * 1024;
+
 const host = new StoreHost();
 let lastBatch: Promise<unknown> = Promise.resolve();
 

@@ -7,9 +7,8 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { open } from 'lmdb';
-import { STORE_LIMITS } from '../../dist/src/store/contract.js';
-import { openStore } from '../../dist/src/store/open-store.js';
-import { entryKey } from '../../dist/src/store/state/keys.js';
+import { openStore } from '../../src/store/open-store.ts';
+import { entryKey } from '../../src/store/state/keys.ts';
 import { type Part, startPart, stop } from '../support/cell.ts';
 
 /** `npm run bench:state -- 3` for fewer. */
@@ -133,7 +132,7 @@ async function besideLargeUpdates(folder: string): Promise<{ idleP99Us: number; 
 async function restarts(folder: string) {
   const full = join(folder, 'full');
   const place = { kind: 'directory', folder: full, reserveBytes: 0, anyFileSystem: false } as const;
-  const opened = openStore({ place, isDropIn: false, limits: STORE_LIMITS, newEpoch: 'bench' });
+  const opened = openStore({ place, newEpoch: 'bench' });
   if (!opened.ok) throw new Error(opened.message);
   const value = Buffer.from(JSON.stringify('x'.repeat(200)));
   for (let start = 0; start < ENTRIES; start += 10_000) {

@@ -1,6 +1,6 @@
 // Bare uWebSockets.js: the floor that the engine's HTTP port stands on.
 
-import { loadUws } from '../../dist/src/transport/uws-library.js';
+import { loadUws } from '../../src/transport/uws-library.ts';
 import { answerReady } from '../support/part.ts';
 
 const uws = loadUws();

@@ -4,8 +4,8 @@
 
 import { connect, type Socket } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
-import { Void } from '../../dist/src/sdk/actions.js';
-import { createWorker } from '../../dist/src/sdk/internal.js';
+import { Void } from '../../src/sdk/actions.ts';
+import { createWorker } from '../../src/sdk/internal.ts';
 import { answerReady } from './part.ts';
 
 export type FanoutKind = 'svc' | 'svc-batched' | 'uws' | 'socketio' | 'nats';

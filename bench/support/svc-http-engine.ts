@@ -1,11 +1,12 @@
 // An engine with an HTTP port, in a process of its own, as `svc start` runs it.
 
-import { loadConfig } from '../../dist/src/config/load.js';
-import { declareModules, startEngine } from '../../dist/src/engine.js';
+import { loadConfig } from '../../src/config/load.ts';
+import { declareModules, startEngine } from '../../src/engine.ts';
 import { answerReady } from './part.ts';
+import { UNOBSERVED } from './unobserved.ts';
 
 const loaded = loadConfig({
-  text: 'workers: [{name: svc-worker-manager, config: {port: 0}}, {name: svc-http, config: {port: 0}}]',
+  text: `workers: [{name: svc-worker-manager, config: {port: 0}}, {name: svc-http, config: {port: 0}}, ${UNOBSERVED}]`,
   file: 'bench.yaml',
   env: {},
   ...declareModules(),

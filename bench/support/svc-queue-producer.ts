@@ -1,30 +1,36 @@
-// The producer part of queues: each of so many callers sends its next job when it has the receipt of the last. Where
-// none was waiting before, a run is over when every job is done, durably.
+// The producer part of queues: each of so many callers sends its next job when it has the receipt of the last.
+// It also asks the engine how many jobs are left, which tells when they are done, durably.
 
 import { Enqueue, registerWorker } from 'svc-sdk';
 
 interface Ask {
-  readonly ask: 'ready' | 'run';
+  readonly ask: 'ready' | 'enqueue' | 'left' | 'pause' | 'resume';
+  readonly queue?: string;
   readonly jobs?: number;
   readonly producers?: number;
+  /** Of `left`: answers as soon as no more than this are left. */
+  readonly atMost?: number;
+  /** Each job has a group of its own, numbered from here. */
+  readonly firstGroup?: number;
 }
+
+const LOOK_MS = 5;
 
 const svc = registerWorker(process.argv[2], { worker_name: 'producer' });
-const action = Enqueue({ queue: 'bench' });
-const payload = { text: 'x'.repeat(180) };
+const text = 'x'.repeat(180);
 
-async function depth(): Promise<number> {
-  const stats = await svc.trigger({ function_id: 'engine::queue::topic_stats', payload: { topic: 'bench' } });
-  return stats.depth;
+async function left(queue: string): Promise<number> {
+  return (await svc.trigger({ function_id: 'engine::queue::topic_stats', payload: { topic: queue } })).depth;
 }
 
-async function run(jobs: number, producers: number) {
-  const before = await depth();
+async function enqueue({ queue = 'bench', jobs = 0, producers = 1, firstGroup }: Ask) {
+  const action = Enqueue({ queue });
   const latencies: number[] = [];
   const begunMs = performance.now();
   let sent = 0;
   const produce = async (): Promise<void> => {
     while (sent < jobs) {
+      const payload = firstGroup === undefined ? { text } : { text, group: firstGroup + sent };
       sent++;
       const sentMs = performance.now();
       await svc.trigger({ function_id: 'bench::nothing', payload, action });
@@ -33,18 +39,24 @@ async function run(jobs: number, producers: number) {
   };
   await Promise.all(Array.from({ length: producers }, produce));
   const seconds = (performance.now() - begunMs) / 1_000;
-  const left = await depth();
-  if (before === 0) while ((await depth()) > 0) await new Promise((resolve) => setTimeout(resolve, 2));
-  const doneSeconds = before === 0 ? (performance.now() - begunMs) / 1_000 : seconds;
   latencies.sort((one, other) => one - other);
-  return {
-    enqueuedPerSecond: jobs / seconds,
-    donePerSecond: (before === 0 ? jobs : before + jobs - left) / doneSeconds,
-    receiptP99Ms: latencies[Math.floor(latencies.length * 0.99)],
-  };
+  return { perSecond: jobs / seconds, receiptP99Ms: latencies[Math.floor(latencies.length * 0.99)] };
 }
 
-process.on('message', async ({ ask, jobs = 0, producers = 0 }: Ask) => {
-  if (ask === 'ready') await svc.ready();
-  process.send?.(ask === 'ready' ? {} : await run(jobs, producers));
+async function waitUntilLeft(queue: string, atMost: number): Promise<object> {
+  while ((await left(queue)) > atMost) await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
+  return {};
+}
+
+async function answer(ask: Ask): Promise<object> {
+  const { queue = 'bench', atMost = 0 } = ask;
+  if (ask.ask === 'enqueue') return await enqueue(ask);
+  if (ask.ask === 'left') return await waitUntilLeft(queue, atMost);
+  if (ask.ask === 'ready') await svc.ready();
+  else await svc.queue(queue)[ask.ask]();
+  return {};
+}
+
+process.on('message', async (ask: Ask) => {
+  process.send?.(await answer(ask));
 });

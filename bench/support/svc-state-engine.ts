@@ -1,12 +1,14 @@
 // The server part: an engine with state in the folder that it is given.
 
-import { loadConfig } from '../../dist/src/config/load.js';
-import { declareModules, startEngine } from '../../dist/src/engine.js';
+import { loadConfig } from '../../src/config/load.ts';
+import { declareModules, startEngine } from '../../src/engine.ts';
 import { answerReady } from './part.ts';
+import { UNOBSERVED } from './unobserved.ts';
 
 const folder = process.argv[2];
 const text = `workers:
   - {name: svc-worker-manager, config: {port: 0}}
+  - ${UNOBSERVED}
   - {name: svc-state, config: {adapter: {name: kv, config: {file_path: ${folder}}}}}`;
 const begunMs = performance.now();
 const loaded = loadConfig({ text, file: 'bench.yaml', env: {}, ...declareModules() });

@@ -28,6 +28,13 @@ export function createFeatures(parts: LateParts): Features {
       checked.catch((error) => schemas.warn?.(`${schemas.functionId}: ${error}`));
       return async (payload, invocation) => (await checked)(payload, invocation);
     },
+    createTelemetry: ({ worker }) => ({
+      log: (...record) =>
+        void import('../sdk/log-by-call.ts').then(
+          (part) => part.logByCall(worker, ...record),
+          () => {},
+        ),
+    }),
     createCalled: (calls, registrations) => new LateCalled(parts, calls, registrations),
     createChannels: (platform, settings) => new LateChannels(parts, platform, settings),
     createState: createLateState,

@@ -61,6 +61,7 @@ export type { FunctionDefinition, RegisteredFunction } from '../sdk/function-def
 export * from '../sdk/functions.ts';
 export { Fatal, RetryLater } from '../sdk/job-errors.ts';
 export type { JsonSchema } from '../sdk/json-schema.ts';
+export type { Logger, LoggerLevel } from '../sdk/logger.ts';
 export type { IncomingCall, Middleware, OutgoingCall } from '../sdk/middleware.ts';
 export type { DeadLetter, DeadLetterQueue, QueuedJob, SvcQueue } from '../sdk/queue-client.ts';
 export type { Schema } from '../sdk/schema.ts';
@@ -68,11 +69,13 @@ export type { StandardIssue, StandardResult, StandardSchema } from '../sdk/stand
 export type {
   StateChange,
   StateClient,
+  StateCondition,
   StateEntry,
   StateEvent,
   StateFilter,
   StateListOptions,
   StateUpdate,
+  StateVersion,
   StateWatch,
 } from '../sdk/state-client.ts';
 export type { StreamChange, StreamEvent } from '../sdk/stream-items.ts';

@@ -31,7 +31,7 @@ export class LateChannels implements ChannelsOfWorker {
 
   readCreated(answer: unknown): Channel {
     if (this.#channels !== undefined) return this.#channels.readCreated(answer);
-    throw new SvcError('UNREACHABLE', 'createChannel: the code for channels could not be loaded');
+    throw new SvcError('UNREACHABLE', 'a part of svc-browser-sdk could not be loaded');
   }
 
   async end(): Promise<void> {

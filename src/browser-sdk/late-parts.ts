@@ -14,7 +14,7 @@ export async function loadPart<Part>(load: () => Promise<Part>): Promise<Part> {
     return await load();
   } catch (cause) {
     if (isSvcError(cause)) throw cause;
-    throw new SvcError('UNREACHABLE', `a part of svc-browser-sdk could not be loaded: ${String(cause)}`, { cause });
+    throw new SvcError('UNREACHABLE', `a part of svc-browser-sdk could not be loaded: ${cause}`, { cause });
   }
 }
 

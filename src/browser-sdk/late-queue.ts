@@ -12,15 +12,15 @@ export const createLateQueue: Features['createQueue'] = (worker, name) => {
   };
   return {
     name,
-    enqueue: async (id, payload, options) => (await queue()).enqueue(id, payload, options),
-    job: async (id) => (await queue()).job(id),
+    enqueue: async (...given) => (await queue()).enqueue(...given),
+    job: async (...given) => (await queue()).job(...given),
     pause: async () => (await queue()).pause(),
     resume: async () => (await queue()).resume(),
     dlq: {
-      list: async (page) => (await queue()).dlq.list(page),
-      redrive: async (id, edited) => (await queue()).dlq.redrive(id, edited),
+      list: async (...given) => (await queue()).dlq.list(...given),
+      redrive: async (...given) => (await queue()).dlq.redrive(...given),
       redriveAll: async () => (await queue()).dlq.redriveAll(),
-      discard: async (id) => (await queue()).dlq.discard(id),
+      discard: async (...given) => (await queue()).dlq.discard(...given),
       purge: async () => (await queue()).dlq.purge(),
     },
   };

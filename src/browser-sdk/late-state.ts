@@ -11,18 +11,19 @@ export const createLateState: Features['createState'] = (worker, uuid) => {
     return loaded;
   };
   return {
-    get: async (scope, key) => (await state()).get(scope, key),
-    set: async (scope, key, value) => (await state()).set(scope, key, value),
-    delete: async (scope, key) => (await state()).delete(scope, key),
-    update: async (scope, key, ...ops) => (await state()).update(scope, key, ...ops),
-    async *list(scope, options) {
-      yield* (await state()).list(scope, options);
+    get: async (...given) => (await state()).get(...given),
+    getWithVersion: async (...given) => (await state()).getWithVersion(...given),
+    set: async (...given) => (await state()).set(...given),
+    delete: async (...given) => (await state()).delete(...given),
+    update: async (...given) => (await state()).update(...given),
+    async *list(...given) {
+      yield* (await state()).list(...given);
     },
-    async *scopes(options) {
-      yield* (await state()).scopes(options);
+    async *scopes(...given) {
+      yield* (await state()).scopes(...given);
     },
-    watch(filter, handler) {
-      const watch = state().then((client) => client.watch(filter, handler));
+    watch(...given) {
+      const watch = state().then((client) => client.watch(...given));
       return {
         ready: async () => (await watch).ready(),
         // One that never began needs no end.

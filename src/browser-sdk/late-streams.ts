@@ -34,12 +34,12 @@ export class LateStreams implements StreamsOfWorker {
 
 function lateGroup<T>(group: () => Promise<StreamGroup<T>>): StreamGroup<T> {
   return {
-    set: async (itemId, data) => (await group()).set(itemId, data),
-    get: async (itemId) => (await group()).get(itemId),
-    delete: async (itemId) => (await group()).delete(itemId),
-    update: async (itemId, ops) => (await group()).update(itemId, ops),
-    list: async (page) => (await group()).list(page),
-    send: async (type, data, itemId) => (await group()).send(type, data, itemId),
+    get: async (...given) => (await group()).get(...given),
+    set: async (...given) => (await group()).set(...given),
+    delete: async (...given) => (await group()).delete(...given),
+    update: async (...given) => (await group()).update(...given),
+    list: async (...given) => (await group()).list(...given),
+    send: async (...given) => (await group()).send(...given),
     subscribe: (handlers = {}, options) =>
       new LateSubscription(async () => (await group()).subscribe(handlers, options), handlers),
   };

@@ -1,7 +1,7 @@
 // A WebSocket of the browser as the SDK wants it.
 //
-// The browser keeps from a page why a dial failed (it may be another site's business), and pings and pongs as well: the
-// worker's connection asks by a message of its own, the others rely on the browser to tell of their end.
+// The browser keeps from a page why a dial failed (it may be another site's business), and pings and pongs as well:
+// workers and streams ask by a message of their own, channels rely on the browser to tell of their end.
 
 import { SUBPROTOCOL_AUTHORIZATION } from '../protocol/subprotocols.ts';
 import type { PlatformSocket, SocketClosure, SocketEvents, SocketRequest } from '../sdk/platform.ts';
@@ -38,8 +38,8 @@ export class BrowserSocket implements PlatformSocket {
 
   ping(): void {
     if (!this.#isOpen()) return;
-    if (this.#request.purpose === 'worker') this.#socket?.send(encodeFrame({ type: 'ping' }));
-    else this.#events.onAlive();
+    if (this.#request.purpose === 'channel') this.#events.onAlive();
+    else this.#socket?.send(encodeFrame({ type: 'ping' }));
   }
 
   close(code: number, reason: string): void {
@@ -88,7 +88,7 @@ export class BrowserSocket implements PlatformSocket {
 /** What the browser would say of a bad one quotes it. */
 function checkToken(token: string): string {
   if (SUBPROTOCOL.test(token)) return token;
-  throw new Error("auth gave a token that is empty or holds other than letters, digits and !#$%&'*+.^_`|~-");
+  throw new Error('auth gave a token that no subprotocol can be');
 }
 
 const SUBPROTOCOL = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;

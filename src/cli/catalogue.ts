@@ -1,6 +1,8 @@
 // Every command, by name: an explicit list, no scanning. A command's file is loaded only when it is run or
 // explained, which keeps `svc --version` and the client commands fast (CLI-12).
 
+import { ENGINE_AND_WORKERS } from './catalogue-engine.ts';
+import { SEEING_AND_CHECKING } from './catalogue-seeing.ts';
 import type { Command } from './command.ts';
 
 export interface CatalogueEntry {
@@ -14,43 +16,23 @@ export interface CatalogueEntry {
   load(): Promise<Command>;
 }
 
-export const SECTIONS = ['Engine', 'Calling things', 'Looking around', 'Data', 'Help'] as const;
+export const SECTIONS = [
+  'Engine',
+  'Workers',
+  'Calling things',
+  'Looking around',
+  'Seeing things',
+  'Checking',
+  'Data',
+  'Help',
+] as const;
 export type Section = (typeof SECTIONS)[number];
 
 /** What a line without a command word means: `svc --config svc-config.yaml`. */
 export const DEFAULT_COMMAND = 'start';
 
 export const CATALOGUE: readonly CatalogueEntry[] = [
-  {
-    name: 'start',
-    section: 'Engine',
-    summary: 'Start the engine.',
-    load: async () => (await import('./commands/start.ts')).start,
-  },
-  {
-    name: 'config check',
-    section: 'Engine',
-    summary: 'Check the configuration file.',
-    load: async () => (await import('./commands/config-check.ts')).configCheck,
-  },
-  {
-    name: 'config show',
-    section: 'Engine',
-    summary: 'Print the configuration in effect, secrets redacted.',
-    load: async () => (await import('./commands/config-show.ts')).configShow,
-  },
-  {
-    name: 'backup',
-    section: 'Engine',
-    summary: 'Copy the stores, consistently, and verify the copy.',
-    load: async () => (await import('./commands/backup.ts')).backup,
-  },
-  {
-    name: 'restore',
-    section: 'Engine',
-    summary: 'Put the stores of a backup in place of the present ones.',
-    load: async () => (await import('./commands/restore.ts')).restore,
-  },
+  ...ENGINE_AND_WORKERS,
   {
     name: 'trigger',
     section: 'Calling things',
@@ -106,6 +88,7 @@ export const CATALOGUE: readonly CatalogueEntry[] = [
     aliasOf: 'workers list',
     load: loadWorkersList,
   },
+  ...SEEING_AND_CHECKING,
   {
     name: 'state scopes',
     section: 'Data',
@@ -213,6 +196,108 @@ export const CATALOGUE: readonly CatalogueEntry[] = [
     section: 'Data',
     summary: 'Print the events of a group as they happen.',
     load: async () => (await import('./commands/stream-watch.ts')).streamWatch,
+  },
+  {
+    name: 'context add',
+    section: 'Help',
+    summary: 'Remember an engine by a name.',
+    load: async () => (await import('./commands/context-add.ts')).contextAdd,
+  },
+  {
+    name: 'context list',
+    section: 'Help',
+    summary: 'List the engines that have a name.',
+    load: async () => (await import('./commands/context-list.ts')).contextList,
+  },
+  {
+    name: 'context use',
+    section: 'Help',
+    summary: 'Choose the engine that commands talk to.',
+    load: async () => (await import('./commands/context-use.ts')).contextUse,
+  },
+  {
+    name: 'context show',
+    section: 'Help',
+    summary: 'Show which engine commands talk to, and why.',
+    load: async () => (await import('./commands/context-show.ts')).contextShow,
+  },
+  {
+    name: 'context remove',
+    section: 'Help',
+    summary: 'Forget an engine.',
+    load: async () => (await import('./commands/context-remove.ts')).contextRemove,
+  },
+  {
+    name: 'completion',
+    section: 'Help',
+    summary: 'Print a script that lets the shell complete svc commands.',
+    load: async () => (await import('./commands/completion.ts')).completion,
+  },
+  {
+    name: 'queue list',
+    section: 'Data',
+    summary: 'List queues and topics, with how many jobs stand where.',
+    load: async () => (await import('./commands/queue-list.ts')).queueList,
+  },
+  {
+    name: 'queue info',
+    section: 'Data',
+    summary: 'Show one queue or topic: its settings and its jobs.',
+    load: async () => (await import('./commands/queue-info.ts')).queueInfo,
+  },
+  {
+    name: 'queue jobs',
+    section: 'Data',
+    summary: 'List the jobs of a queue, in the order in which they came.',
+    load: async () => (await import('./commands/queue-jobs.ts')).queueJobs,
+  },
+  {
+    name: 'queue publish',
+    section: 'Data',
+    summary: 'Put a job into a queue, or a message under a topic.',
+    load: async () => (await import('./commands/queue-publish.ts')).queuePublish,
+  },
+  {
+    name: 'queue pause',
+    section: 'Data',
+    summary: 'Hand over no more jobs of a queue.',
+    load: async () => (await import('./commands/queue-pause.ts')).queuePause,
+  },
+  {
+    name: 'queue resume',
+    section: 'Data',
+    summary: 'Take a pause back.',
+    load: async () => (await import('./commands/queue-resume.ts')).queueResume,
+  },
+  {
+    name: 'queue dlq list',
+    section: 'Data',
+    summary: 'List dead letters: jobs that failed for good.',
+    load: async () => (await import('./commands/queue-dlq-list.ts')).queueDlqList,
+  },
+  {
+    name: 'queue dlq show',
+    section: 'Data',
+    summary: 'Show one dead letter: error, attempts and payload.',
+    load: async () => (await import('./commands/queue-dlq-show.ts')).queueDlqShow,
+  },
+  {
+    name: 'queue dlq redrive',
+    section: 'Data',
+    summary: 'Try dead letters again.',
+    load: async () => (await import('./commands/queue-dlq-redrive.ts')).queueDlqRedrive,
+  },
+  {
+    name: 'queue dlq discard',
+    section: 'Data',
+    summary: 'Throw dead letters away, one by one.',
+    load: async () => (await import('./commands/queue-dlq-discard.ts')).queueDlqDiscard,
+  },
+  {
+    name: 'queue dlq purge',
+    section: 'Data',
+    summary: 'Throw the dead letters of a queue away.',
+    load: async () => (await import('./commands/queue-dlq-purge.ts')).queueDlqPurge,
   },
   {
     name: 'version',

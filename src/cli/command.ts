@@ -17,7 +17,22 @@ export interface Operands {
   readonly min: number;
   readonly max: number;
   readonly help: string;
+  /** What stands at each place, for the shell's completion; the last one goes on. */
+  readonly kinds?: readonly OperandKind[];
 }
+
+/** Names that only the running engine knows, and files. */
+export type OperandKind =
+  | 'function'
+  | 'queue'
+  | 'scope'
+  | 'key'
+  | 'stream'
+  | 'worker'
+  | 'trigger'
+  | 'trace'
+  | 'context'
+  | 'file';
 
 export interface Context<F extends FlagTable = FlagTable> {
   readonly flags: FlagValues<F>;
@@ -42,6 +57,10 @@ export interface Command<F extends FlagTable = FlagTable> {
   readonly exitCodes?: readonly ExitCode[];
   /** Runs the engine in this process, hence on the Node version that the engine needs (CLI-12). */
   readonly hostsEngine?: boolean;
+  /** Listens for signals itself: it has something to say or to clean up before it ends (CLI-11). */
+  readonly handlesSignals?: boolean;
+  /** Its exit codes are those of monitoring systems; being called wrongly is one of them (CLI-4). */
+  readonly monitors?: boolean;
   run(context: Context<F>): Promise<ExitCode>;
   /** Lines for `--help` that only the running engine knows (CLI-23); undefined when it cannot say. */
   explain?(context: Context<F>): Promise<readonly string[] | undefined>;

@@ -45,9 +45,13 @@ export function startFailure(error: StartError): CliFailure {
     code: inUse ? 'PORT_IN_USE' : error.exitCode === EXIT.configuration ? 'CONFIG_INVALID' : 'START_FAILED',
     message: `The engine cannot start: ${error.message}`,
     exitCode: knownExitCode(error.exitCode),
-    ...(inUse ? { hint: 'Is another engine running? See: svc workers list' } : {}),
+    ...(inUse ? { hint: IN_USE } : {}),
   });
 }
+
+const IN_USE =
+  'Is another engine running? See: svc workers list. Beside it, one with other ports and another file_path runs; ' +
+  'svc dev --port-offset 100 moves all ports.';
 
 function check(text: string, file: string, terminal: Terminal): LoadedConfig {
   const result = loadConfig({ text, file, env: terminal.env, ...declareModules() });

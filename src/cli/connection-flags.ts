@@ -14,7 +14,14 @@ export const CONNECTION_FLAGS = {
   'token-file': {
     kind: 'text',
     placeholder: '<file>',
+    env: 'SVC_TOKEN_FILE',
     help: 'File that holds the bridge token. SVC_TOKEN may hold the token itself.',
+  },
+  context: {
+    kind: 'text',
+    placeholder: '<name>',
+    env: 'SVC_CONTEXT',
+    help: 'Engine by its name; see: svc context list.',
   },
   timeout: {
     kind: 'duration',

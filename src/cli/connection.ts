@@ -5,7 +5,6 @@ import { resolve } from 'node:path';
 import { redactUrl } from '../core/redaction.ts';
 import type { Action } from '../sdk/actions.ts';
 import { isSvcError, type SvcError } from '../sdk/errors.ts';
-import { createWorker } from '../sdk/internal.ts';
 import type { StateClient } from '../sdk/state-client.ts';
 import type { SvcStream } from '../sdk/streams.ts';
 import { callFailure } from './call-failure.ts';
@@ -18,6 +17,8 @@ import { CliFailure, usageFailure } from './failures.ts';
 export interface CallSettings {
   readonly timeoutMs?: number;
   readonly action?: Action | undefined;
+  /** The context that the call is part of; none by itself. */
+  readonly traceparent?: string | undefined;
 }
 
 export interface EngineConnection {
@@ -42,18 +43,28 @@ export async function withEngine<T>(
   const address = checkAddress(flags.url);
   const token = await readToken(context);
   const startedMs = terminal.elapsedMs();
-  const caller = createWorker(flags.url, {
-    announce: false,
-    reconnect: false,
-    handle_signals: false,
-    timeout_ms: flags.timeout,
-    ...(token === undefined ? {} : { token }),
-    log: (_level, message) => output.detail(message),
-  });
-  const call = async (functionId: string, payload: unknown, { timeoutMs, action }: CallSettings = {}) => {
+  // Its socket library takes a while to load: a command that only explains itself, or refuses its flags, does without.
+  const { createWorker, nodePlatform } = await import('../sdk/internal.ts');
+  const contexts = nodePlatform.createContextStorage();
+  const caller = createWorker(
+    flags.url,
+    {
+      announce: false,
+      reconnect: false,
+      handle_signals: false,
+      timeout_ms: flags.timeout,
+      ...(token === undefined ? {} : { token }),
+      log: (_level, message) => output.detail(message),
+    },
+    { ...nodePlatform, createContextStorage: () => contexts },
+  );
+  const call = async (functionId: string, payload: unknown, settings: CallSettings = {}) => {
+    const { timeoutMs, action, traceparent } = settings;
     const request = { function_id: functionId, payload, timeout_ms: timeoutMs ?? flags.timeout };
+    const trigger = () => (action === undefined ? caller.trigger(request) : caller.trigger({ ...request, action }));
+    const carrier = { traceparent, baggage: undefined, depth: undefined };
     try {
-      return await (action === undefined ? caller.trigger(request) : caller.trigger({ ...request, action }));
+      return await (traceparent === undefined ? trigger() : contexts.run(carrier, trigger, undefined, undefined));
     } catch (error) {
       // What was lost is the connection, whatever the call that noticed it is told.
       throw isSvcError(error) && caller.state_of_connection === 'closed' ? lostEngine(error.message, address) : error;
@@ -83,7 +94,7 @@ function checkAddress(url: string): string {
   throw usageFailure(`The engine address is '${redactUrl(url)}': expected ws://host:port or wss://host:port.`);
 }
 
-async function readToken({ flags, terminal }: ConnectionContext): Promise<string | undefined> {
+export async function readToken({ flags, terminal }: ConnectionContext): Promise<string | undefined> {
   const file = flags['token-file'];
   // A variable that is set but empty counts as absent.
   if (file === undefined) return checkToken(terminal.env.SVC_TOKEN || undefined, 'SVC_TOKEN');
@@ -128,14 +139,7 @@ function explain(error: SvcError, address: string, verbose: boolean): CliFailure
     });
   }
   const functionId = error.function_id ?? 'The call';
-  return callFailure(error, { functionId, verbose, hint: hintFor(error) });
-}
-
-/** Functions of a module that the engine was started without. */
-function hintFor({ code, function_id = '' }: SvcError): string | undefined {
-  const module = ['state', 'stream'].find((name) => function_id.startsWith(`${name}::`));
-  if (code !== 'function_not_found' || module === undefined) return undefined;
-  return `The engine runs without its ${module} module: add an entry with name: svc-${module} to its configuration.`;
+  return callFailure(error, { functionId, verbose });
 }
 
 function unreachable(address: string, reason: string): CliFailure {

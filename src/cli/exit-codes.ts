@@ -51,6 +51,7 @@ const EXIT_OF_ERROR: Readonly<Record<string, ExitCode>> = {
   STORAGE_UNAVAILABLE: EXIT.refused,
   enqueue_error: EXIT.refused,
   FUNCTION_NAMESPACE_CONFLICT: EXIT.conflict,
+  CONFLICT: EXIT.conflict,
 };
 
 /**

@@ -1,7 +1,19 @@
 // How a command fails: what was attempted, what is wrong, what to do next (CLI-9), as text or as JSON (CLI-3).
 
+import { docUrl, ERROR_CODES } from '../protocol/errors.ts';
 import { escapeUnsafe, stripUnsafeLines } from './display-text.ts';
 import { EXIT, type ExitCode } from './exit-codes.ts';
+
+/** Codes of the command line's own that docs/errors.md explains. */
+export const OWN_CODES: readonly string[] = [
+  'USAGE',
+  'ENGINE_UNREACHABLE',
+  'CONFIG_INVALID',
+  'MANIFEST_INVALID',
+  'NODE_TOO_OLD',
+  'NOT_CONFIRMED',
+  'STORE_IN_USE',
+];
 
 export interface FailureFacts {
   /** Stable word for scripts. Codes of the engine are passed on as they are. */
@@ -56,10 +68,19 @@ export function formatFailure(failure: CliFailure, paintLabel: (label: string) =
   return `${paintLabel('error:')} ${body}`;
 }
 
-/** The failure as one line of JSON: `{"error":{"code","message","hint?",…}}`. */
+/** The failure as one line of JSON: `{"error":{"code","message","hint?","doc_url?",…}}`. */
 export function formatFailureJson(failure: CliFailure): string {
   const { code, message, hint, details } = failure.facts;
+  const isExplained = OWN_CODES.includes(code) || Object.hasOwn(ERROR_CODES, code);
   return escapeUnsafe(
-    JSON.stringify({ error: { code, message, ...(hint === undefined ? {} : { hint }), ...details } }),
+    JSON.stringify({
+      error: {
+        code,
+        message,
+        ...(hint === undefined ? {} : { hint }),
+        ...(isExplained ? { doc_url: docUrl(code) } : {}),
+        ...details,
+      },
+    }),
   );
 }

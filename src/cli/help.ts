@@ -6,6 +6,8 @@ import { CONNECTION_FLAGS } from './connection-flags.ts';
 import { wrap } from './display-text.ts';
 import { EXIT_MEANINGS, type ExitCode } from './exit-codes.ts';
 import type { Flag, FlagTable } from './flags.ts';
+import { GLOBAL_FLAGS } from './global-flags.ts';
+import { MONITOR_CODES } from './monitor-codes.ts';
 import { OUTPUT_FLAGS } from './output-flags.ts';
 import { TOPICS } from './topics.ts';
 import { formatPairs, INDENT, TEXT_COLUMNS } from './two-columns.ts';
@@ -25,7 +27,7 @@ export function formatRootHelp(version: string): string {
     '',
     ...sections,
     'Flags of every command',
-    ...formatFlags({ ...OUTPUT_FLAGS, help: HELP_FLAG }),
+    ...formatFlags({ ...GLOBAL_FLAGS, help: HELP_FLAG }),
     '',
     'Flags of commands that talk to an engine',
     ...formatFlags(CONNECTION_FLAGS),
@@ -71,6 +73,10 @@ export function formatCommandHelp(command: Command, explained: readonly string[]
     ...section(formatFlags({ ...outputFlags(formats), help: HELP_FLAG }), 'Output'),
     ...section(formatExamples(examples)),
     ...section(exitCodes.length === 0 ? [] : formatExitCodes(exitCodes), 'Exit codes, beside 0 and 2'),
+    ...section(
+      command.monitors === true ? formatPairs(MONITOR_CODES) : [],
+      'Exit codes, as monitoring systems read them',
+    ),
   ]);
 }
 

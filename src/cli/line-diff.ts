@@ -8,6 +8,13 @@ export interface DiffLine {
 /** Beyond this many pairs of lines the search would take longer than reading the two one after the other. */
 const PAIRS_MAX = 4_000_000;
 
+/** Of a text of lines: those that differ, marked. */
+export function changedLines(before: string, after: string): string[] {
+  return diffLines(before.split('\n'), after.split('\n'))
+    .filter(({ kind }) => kind !== 'same')
+    .map(({ kind, text }) => `${kind === 'new' ? '+' : '-'} ${text}`);
+}
+
 /** `undefined`: there is no value, and no line for it. */
 export function diffValues(before: unknown, after: unknown): DiffLine[] {
   return diffLines(linesOf(before), linesOf(after));

@@ -1,4 +1,4 @@
-// Flags that every command has.
+// How a command prints what it has found: every command has these.
 
 import type { FlagTable } from './flags.ts';
 
@@ -7,7 +7,7 @@ export const OUTPUT_FLAGS = {
     kind: 'choice',
     short: 'o',
     placeholder: '<format>',
-    choices: ['table', 'wide', 'json', 'jsonl', 'csv'],
+    choices: ['table', 'wide', 'json', 'jsonl', 'csv', 'text', 'nagios', 'prometheus'],
     help: 'How data is printed; see: svc help output.',
   },
   json: { kind: 'switch', help: 'Same as -o json; errors become JSON as well.' },

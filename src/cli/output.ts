@@ -8,7 +8,8 @@ import { type CliFailure, formatFailure, formatFailureJson } from './failures.ts
 import { type Column, formatCsv, formatTabbed, formatTable } from './table.ts';
 import type { Terminal } from './terminal.ts';
 
-export type Format = 'table' | 'wide' | 'json' | 'jsonl' | 'csv';
+/** The last three are for `svc check` alone. */
+export type Format = 'table' | 'wide' | 'json' | 'jsonl' | 'csv' | 'text' | 'nagios' | 'prometheus';
 
 export interface OutputOptions {
   readonly format: Format;

@@ -54,6 +54,11 @@ export function isEngineNode(version: string): boolean {
   return major > majorMin || (major === majorMin && minor >= minorMin);
 }
 
+/** The Node that runs TypeScript files: this one, or the one beside us where this one is too old. */
+export function engineNode(): string {
+  return isEngineNode(process.versions.node) ? process.execPath : (findPinnedNode() ?? process.execPath);
+}
+
 /** Looked up from where this package lies, as any dependency of it. */
 function findPinnedNode(): string | undefined {
   try {

@@ -8,6 +8,7 @@ import type { Command } from './command.ts';
 import { EXIT, type ExitCode } from './exit-codes.ts';
 import { toFailure, usageFailure } from './failures.ts';
 import type { FlagValues } from './flags.ts';
+import { GLOBAL_FLAGS } from './global-flags.ts';
 import { createOutput, type Format, type Output } from './output.ts';
 import { OUTPUT_FLAGS } from './output-flags.ts';
 import { entryNamed, firstWords, groupMembers, type Route, routeArguments, unknownCommand } from './route.ts';
@@ -15,24 +16,28 @@ import type { Terminal } from './terminal.ts';
 
 export async function runProgram(args: readonly string[], terminal: Terminal): Promise<number> {
   let output = createOutput(terminal, peekOutputOptions(args));
+  let monitors = false;
   let helpText = async () => (await import('./help.ts')).formatRootHelp(engineVersion());
   try {
+    if (args[0] === COMPLETE) return await printCandidates(args.slice(args[1] === '--' ? 2 : 1), terminal);
     const route = routeArguments(args);
     if (route.kind !== 'command') return await runWithoutCommand(route, terminal, output);
 
     const command = await route.entry.load();
-    if (asksForHelp(route.args, { ...OUTPUT_FLAGS, ...command.flags }))
+    monitors = command.monitors === true;
+    if (asksForHelp(route.args, { ...GLOBAL_FLAGS, ...command.flags }))
       return await help(command, route.args, terminal);
     if (route.named) helpText = () => commandHelpText(command);
 
-    const parsed = parseArguments(route.args, { ...command.flags, ...OUTPUT_FLAGS }, terminal.env);
+    const table = { ...command.flags, ...GLOBAL_FLAGS };
+    const parsed = parseArguments(route.args, table, await environmentFor(command, route.args, terminal));
     output = createOutput(terminal, outputOptions(parsed.flags, command));
     checkOperands(command, parsed.operands);
     if (command.hostsEngine === true) {
       const { runOnPinnedNode } = await import('./pinned-node.ts');
       const exitCode = await runOnPinnedNode(args, terminal);
       if (exitCode !== undefined) return exitCode;
-    } else {
+    } else if (command.handlesSignals !== true) {
       terminal.onSignal((signal) => terminal.exit(signal === 'SIGINT' ? EXIT.interrupted : EXIT.terminated));
     }
     return await command.run({ flags: parsed.flags, operands: parsed.operands, output, terminal });
@@ -40,9 +45,29 @@ export async function runProgram(args: readonly string[], terminal: Terminal): P
     const failure = toFailure(error);
     if (failure.facts.showHelp === true && !output.jsonAsked) terminal.err.write(`${await helpText()}\n`);
     output.fail(failure);
-    return failure.facts.exitCode;
+    return monitors ? MONITOR_UNKNOWN : failure.facts.exitCode;
   }
 }
+
+/** What the scripts of `svc completion` call; nothing for people. */
+const COMPLETE = '__complete';
+
+async function printCandidates(words: readonly string[], terminal: Terminal): Promise<ExitCode> {
+  const [{ complete }, { namesFor }] = await Promise.all([import('./completion.ts'), import('./completion-names.ts')]);
+  const found = await complete(words, (kind, before) => namesFor(terminal, kind, before));
+  terminal.out.write(found.map((word) => `${word}\n`).join(''));
+  return EXIT.done;
+}
+
+/** Commands that talk to an engine find it by its name, too. */
+async function environmentFor({ flags }: Command, args: readonly string[], { env }: Terminal) {
+  if (!Object.hasOwn(flags, 'context') || !Object.hasOwn(flags, 'timeout')) return env;
+  const { withContext } = await import('./contexts.ts');
+  const { context } = peekFlags(args, { context: { kind: 'text', placeholder: '<name>', help: '' } });
+  return withContext(env, context ?? (env.SVC_CONTEXT || undefined));
+}
+/** What monitoring systems take for "the check could not be made". */
+const MONITOR_UNKNOWN = 3;
 
 async function runWithoutCommand(
   route: Exclude<Route, { kind: 'command' }>,
@@ -70,15 +95,15 @@ async function runWithoutCommand(
 async function helpFor(words: readonly string[]): Promise<string> {
   const { formatGroupHelp, formatRootHelp } = await import('./help.ts');
   const { TOPICS } = await import('./topics.ts');
-  const [first, second] = words;
+  const [first] = words;
   if (first === undefined) return formatRootHelp(engineVersion());
-  if (second === undefined) {
-    const topic = Object.hasOwn(TOPICS, first) ? TOPICS[first] : undefined;
-    if (topic !== undefined) return topic();
-    const members = groupMembers(first);
-    if (members.length > 0) return formatGroupHelp(first, members);
-  }
-  const entry: CatalogueEntry | undefined = entryNamed(words.slice(0, 2).join(' ')) ?? entryNamed(first);
+  const topic = words.length === 1 && Object.hasOwn(TOPICS, first) ? TOPICS[first] : undefined;
+  if (topic !== undefined) return topic();
+  const members = groupMembers(words.join(' '));
+  if (members.length > 0) return formatGroupHelp(words.join(' '), members);
+  // What stands behind the command may be its operands.
+  const names = words.map((_, index) => words.slice(0, words.length - index).join(' '));
+  const entry: CatalogueEntry | undefined = names.map(entryNamed).find((found) => found !== undefined);
   if (entry === undefined) throw unknownCommand(words.join(' '), [...firstWords(), ...Object.keys(TOPICS)]);
   return await commandHelpText(await entry.load());
 }
@@ -96,7 +121,7 @@ async function explain(
 ): Promise<readonly string[] | undefined> {
   if (command.explain === undefined) return undefined;
   try {
-    const table = { ...command.flags, ...OUTPUT_FLAGS, help: { kind: 'switch', short: 'h', help: '' } } as const;
+    const table = { ...command.flags, ...GLOBAL_FLAGS, help: { kind: 'switch', short: 'h', help: '' } } as const;
     const parsed = parseArguments(args, table, terminal.env);
     const output = createOutput(terminal, outputOptions(parsed.flags, command));
     return await command.explain({ flags: parsed.flags, operands: parsed.operands, output, terminal });

@@ -5,13 +5,13 @@ import { CATALOGUE, type CatalogueEntry, DEFAULT_COMMAND } from './catalogue.ts'
 import { CONNECTION_FLAGS } from './connection-flags.ts';
 import { type CliFailure, usageFailure } from './failures.ts';
 import type { Flag } from './flags.ts';
-import { OUTPUT_FLAGS } from './output-flags.ts';
+import { GLOBAL_FLAGS } from './global-flags.ts';
 
 export type Route =
   | { readonly kind: 'version' }
   /** `svc --help`, `svc help`, `svc help <topic or command>`. */
   | { readonly kind: 'help'; readonly words: readonly string[] }
-  /** `svc functions`: the first word of several commands, alone. */
+  /** `svc functions`: the first words of several commands, alone. */
   | { readonly kind: 'group'; readonly group: string }
   | {
       readonly kind: 'command';
@@ -28,20 +28,23 @@ export function routeArguments(args: readonly string[]): Route {
   const word = args[first] ?? '';
   if (word === 'help') return { kind: 'help', words: args.slice(first + 1).filter((arg) => !arg.startsWith('-')) };
 
-  const single = entryNamed(word);
-  if (single !== undefined) return { kind: 'command', entry: single, args: without(args, [first]), named: true };
+  let name = word;
+  for (const [depth, position] of [...positions, undefined].entries()) {
+    const entry = entryNamed(name);
+    const used = [first, ...positions.slice(0, depth)];
+    if (entry !== undefined) return { kind: 'command', entry, args: without(args, used), named: true };
+    const members = groupMembers(name);
+    if (members.length === 0) throw unknownCommand(name, namesBeside(name));
+    if (position === undefined) break;
+    name = `${name} ${args[position] ?? ''}`;
+  }
+  return { kind: 'group', group: name };
+}
 
-  const members = groupMembers(word);
-  if (members.length === 0) throw unknownCommand(word, firstWords());
-  const second = positions[0];
-  if (second === undefined) return { kind: 'group', group: word };
-  const entry = entryNamed(`${word} ${args[second] ?? ''}`);
-  if (entry === undefined)
-    throw unknownCommand(
-      `${word} ${args[second] ?? ''}`,
-      members.map((member) => member.name),
-    );
-  return { kind: 'command', entry, args: without(args, [first, second]), named: true };
+/** What could have been meant by the last of these words. */
+function namesBeside(name: string): readonly string[] {
+  const group = name.split(' ').slice(0, -1).join(' ');
+  return group === '' ? firstWords() : groupMembers(group).map((member) => member.name);
 }
 
 export function entryNamed(name: string): CatalogueEntry | undefined {
@@ -75,12 +78,12 @@ function routeWithoutCommand(args: readonly string[]): Route {
 }
 
 /**
- * Where the command words stand: at most two, before anything else but the flags that every command knows,
+ * Where the command words stand: at most three, before anything else but the flags that every command knows,
  * which may come first (`svc --url ws://… functions list`).
  */
 function commandWords(args: readonly string[]): number[] {
   const positions: number[] = [];
-  for (let index = 0; index < args.length && positions.length < 2; index += 1) {
+  for (let index = 0; index < args.length && positions.length < 3; index += 1) {
     const arg = args[index] ?? '';
     if (!arg.startsWith('-')) {
       positions.push(index);
@@ -98,7 +101,7 @@ function commandWords(args: readonly string[]): number[] {
 
 /** Long and short names of the flags that may stand before the command. */
 const LEADING_FLAGS: ReadonlyMap<string, 'switch' | 'value'> = new Map(
-  Object.entries<Flag>({ ...OUTPUT_FLAGS, ...CONNECTION_FLAGS })
+  Object.entries<Flag>({ ...GLOBAL_FLAGS, ...CONNECTION_FLAGS })
     .flatMap(([name, flag]) => {
       const kind = flag.kind === 'switch' ? 'switch' : 'value';
       return [name, ...(flag.short === undefined ? [] : [flag.short])].map((word) => [word, kind] as const);

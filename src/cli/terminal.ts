@@ -1,6 +1,7 @@
 // The process as a command sees it: streams, environment, folder, clock. Commands never touch `process`, so
 // that a test can hand in another terminal.
 
+import { createInterface } from 'node:readline';
 import { EXIT } from './exit-codes.ts';
 
 const COLUMNS_UNKNOWN = 80;
@@ -9,6 +10,8 @@ export interface TerminalStream {
   readonly isTerminal: boolean;
   /** Width in characters; undefined when it is not a terminal. */
   readonly columns: number | undefined;
+  /** Height in lines; undefined when it is not a terminal, or does not say. */
+  readonly rows: number | undefined;
   write(text: string): void;
 }
 
@@ -21,12 +24,21 @@ export interface Terminal {
   readonly cwd: string;
   /** Everything on stdin, up to the limit; undefined when there is more. */
   readInput(bytesMax: number): Promise<string | undefined>;
+  /** Whether somebody sits there who can answer. */
+  readonly mayAsk: boolean;
+  /** The line that is typed in answer to a question on stderr. */
+  ask(question: string): Promise<string>;
   /** Unix milliseconds. */
   now(): number;
   /** Milliseconds of a clock that never jumps, for measuring. */
   elapsedMs(): number;
   /** Once somebody listens, the process no longer ends by itself on these signals. */
   onSignal(listener: (signal: StopSignal) => void): void;
+  /**
+   * Asked to read the configuration again (SIGHUP). Nobody asks on a terminal: there the signal says that it was
+   * closed, and ends the process as ever.
+   */
+  onHangup(listener: () => void): void;
   /** Ends the process at once. */
   exit(code: number): never;
 }
@@ -40,11 +52,16 @@ export function processTerminal(): Terminal {
     env: process.env,
     cwd: process.cwd(),
     readInput,
+    mayAsk: process.stdin.isTTY === true && process.stderr.isTTY === true,
+    ask,
     now: () => Date.now(),
     elapsedMs: () => performance.now(),
     onSignal: (listener) => {
       process.on('SIGINT', () => listener('SIGINT'));
       process.on('SIGTERM', () => listener('SIGTERM'));
+    },
+    onHangup: (listener) => {
+      if (process.stderr.isTTY !== true) process.on('SIGHUP', listener);
     },
     exit: (code) => process.exit(code),
   };
@@ -59,7 +76,13 @@ function wrapStream(stream: NodeJS.WriteStream): TerminalStream {
   return {
     isTerminal: stream.isTTY === true,
     // A terminal that does not know its width says 0.
-    columns: stream.isTTY === true ? stream.columns || COLUMNS_UNKNOWN : undefined,
+    // Asked for each time: a window changes its size while a command runs.
+    get columns() {
+      return stream.isTTY === true ? stream.columns || COLUMNS_UNKNOWN : undefined;
+    },
+    get rows() {
+      return stream.isTTY === true ? stream.rows || undefined : undefined;
+    },
     write: (text) => {
       stream.write(text);
     },
@@ -75,6 +98,19 @@ function onOutputError(error: NodeJS.ErrnoException): void {
 
 /** An engine must not die because nobody reads its log any more. */
 function onLogError(): void {}
+
+async function ask(question: string): Promise<string> {
+  const lines = createInterface({ input: process.stdin, output: process.stderr });
+  try {
+    return await new Promise((resolve) => {
+      lines.question(question, resolve);
+      // Ctrl-D.
+      lines.once('close', () => resolve(''));
+    });
+  } finally {
+    lines.close();
+  }
+}
 
 async function readInput(bytesMax: number): Promise<string | undefined> {
   const chunks: Buffer[] = [];

@@ -39,16 +39,42 @@ const ENV = `Environment variables
                 Default ws://127.0.0.1:49134
   SVC_TOKEN     The bridge token itself. --token-file wins over it. There is
                 no flag for the token: process lists would show it.
+  SVC_TOKEN_FILE  File that holds it, as --token-file.
+  SVC_HTTP_URL  HTTP address of the engine, as --http-url.
+                Default http://127.0.0.1:3111
+  SVC_CONTEXT   Engine by its name, as --context; see: svc context list.
+  SVC_COMPLETION_MS  How long the shell's completion may ask the engine, 150.
   SVC_THREADS   Size of the engine's thread pool, as --threads.
   SVC_TRANSPORT uws or ws: which socket library the engine runs on.
                 Default uws, and ws where that does not load.
+
+What the engine observes, where the entry svc-observability says nothing:
+
+  OTEL_ENABLED                    false: no spans are made.
+  OTEL_SERVICE_NAME               The engine's own name, svc.
+  OTEL_EXPORTER_TYPE              Where spans go: memory, otlp or both.
+  OTEL_TRACES_SAMPLER_ARG         Share of traces that is kept, 1.0.
+  OTEL_MEMORY_MAX_SPANS           Spans in memory, 1000.
+  OTEL_METRICS_ENABLED            false: no metrics are kept.
+  OTEL_METRICS_EXPORTER           Where they go: memory or otlp.
+  OTEL_METRICS_RETENTION_SECONDS  How long points are kept, 3600.
+  OTEL_METRICS_MAX_COUNT          Points in memory, 10000.
+  OTEL_METRIC_EXPORT_INTERVAL     Milliseconds between two exports of metrics.
+  OTEL_LOGS_EXPORTER              Where logs go: memory, otlp or both.
+  OTEL_LOGS_BATCH_SIZE            Logs of one export, 100.
+  OTEL_LOGS_FLUSH_INTERVAL_MS     Longest wait for one, 5000.
+  OTEL_EXPORTER_OTLP_ENDPOINT     Collector, http://localhost:4317.
+  OTEL_EXPORTER_OTLP_PROTOCOL     grpc or http/protobuf.
+  OTEL_EXPORTER_OTLP_HEADERS      Sent with every export, as key=value,...
+  OTEL_EXPORTER_OTLP_TIMEOUT      Milliseconds for one export, 10000.
 
   NO_COLOR      Set to anything: no colour.
   FORCE_COLOR   Set to anything but 0 or false: colour also in a pipe.
   TERM=dumb, CI No colour unless asked for.
 
 The configuration file may name further variables as \${NAME}.
-A flag wins over the variable, the variable over the default.
+A flag wins over the variable, the variable over the context, the context over
+the default.
 `;
 
 const OUTPUT = `Output

@@ -5,6 +5,7 @@
 import { checkValue, type FieldProblem, isMap, type Path } from '../core/fields-check.ts';
 import type { ModuleDeclaration } from '../core/module-declaration.ts';
 import { isSecretKey } from '../core/redaction.ts';
+import type { ProjectWorker } from '../core/worker-manifest.ts';
 import { type ConfigDocument, readDocument } from './document.ts';
 import { type ListEntry, type LoadedModule, type ModuleCatalogue, readModules } from './module-entries.ts';
 import { type Environment, expandPlaceholders, placeholderNames } from './placeholders.ts';
@@ -15,7 +16,11 @@ export interface LoadedConfig {
   readonly settings: Settings;
   /** Those that run unasked, then in the order of the file: those under `workers`, then those under `modules`. */
   readonly modules: readonly LoadedModule[];
+  readonly projectWorkers: readonly ProjectWorker[];
   readonly warnings: readonly string[];
+  /** The name of the file, and what stands in it before variables are put in. */
+  readonly file: string;
+  readonly written: unknown;
   /** What is found to be wrong with it later, at its place in the file. */
   locate(problem: FieldProblem): ConfigProblem;
 }
@@ -41,12 +46,13 @@ export function loadConfig({ text, file, env, declarations, unbuilt }: ConfigSou
   const isHidden = (path: Path) => namesSecretVariable(document, path);
   const checked = checkValue(topLevel, root, { isHidden });
   const entries = [...listEntries(root, 'workers'), ...listEntries(root, 'modules')];
-  const { modules, problems } = readModules(entries, { declarations, unbuilt }, isHidden);
+  const { modules, projectWorkers, problems } = readModules(entries, { declarations, unbuilt }, isHidden);
   if (!checked.ok) return refuse(document, expanded.problems, [...checked.problems, ...problems]);
   const { workers: _workers, modules: _modules, ...settings } = checked.value;
   const found = [...findContradictions(settings), ...problems];
   if (found.length + expanded.problems.length > 0) return refuse(document, expanded.problems, found);
-  return { ok: true, config: { settings, modules, warnings: document.warnings, locate: document.locate } };
+  const { warnings, locate, value: written } = document;
+  return { ok: true, config: { settings, modules, projectWorkers, warnings, file, written, locate } };
 }
 
 /** The entries of one module, with the type of its configuration. */

@@ -1,10 +1,12 @@
 // The entries of `workers:` and `modules:`, each resolved to its declaration and checked against it.
 
 import { anything, type FieldsSchema, fields, optional, refused, type Schema, text } from '../core/fields.ts';
-import { checkValue, type FieldProblem, isMap, type Path } from '../core/fields-check.ts';
+import { checkValue, type FieldProblem, isMap, type Path, quote } from '../core/fields-check.ts';
 import type { AdapterDeclaration, ModuleDeclaration } from '../core/module-declaration.ts';
+import type { ProjectWorker } from '../core/worker-manifest.ts';
 import { describeUnknown, findByName } from './module-names.ts';
 import { formatPath } from './problem.ts';
+import { readProjectWorker } from './project-workers.ts';
 
 export interface LoadedModule<C = unknown> {
   readonly declaration: ModuleDeclaration<C>;
@@ -40,6 +42,7 @@ export interface ListEntry {
 
 interface ReadModules {
   readonly modules: readonly LoadedModule[];
+  readonly projectWorkers: readonly ProjectWorker[];
   readonly problems: readonly FieldProblem[];
 }
 
@@ -49,12 +52,35 @@ export function readModules(
   catalogue: ModuleCatalogue,
   isHidden: (path: Path) => boolean,
 ): ReadModules {
-  const reading: Reading = { catalogue, isHidden, problems: [], listed: new Map() };
-  const listed = entries.flatMap((entry) => readEntry(entry, reading) ?? []);
+  const reading: Reading = { catalogue, isHidden, problems: [], listed: new Map(), projectWorkers: new Map() };
+  const listed = entries.flatMap((entry) =>
+    isProjectWorker(entry) ? readProject(entry, reading) : (readEntry(entry, reading) ?? []),
+  );
   const implied = catalogue.declarations
     .filter((declaration) => declaration.alwaysLoaded && !isReplaced(declaration, listed))
     .map(withDefaults);
-  return { modules: [...implied, ...listed], problems: reading.problems };
+  const projectWorkers = [...reading.projectWorkers.values()];
+  return { modules: [...implied, ...listed], projectWorkers, problems: reading.problems };
+}
+
+function isProjectWorker({ value }: ListEntry): boolean {
+  return isMap(value) && Object.hasOwn(value, 'path');
+}
+
+function readProject({ value, path }: ListEntry, reading: Reading): LoadedModule[] {
+  const read = readProjectWorker(value, path, reading.isHidden);
+  if (!('name' in read)) {
+    reading.problems.push(...read);
+  } else if (reading.projectWorkers.has(read.name)) {
+    const message = `Another worker is named ${quote(read.name)} already.`;
+    reading.problems.push({ path: [...path, 'name'], at: 'value', message });
+  } else if (findByName(read.name, reading.catalogue.declarations) !== undefined) {
+    const message = `${quote(read.name)} is the name of a module of the engine; a worker with a path needs its own.`;
+    reading.problems.push({ path: [...path, 'name'], at: 'value', message });
+  } else {
+    reading.projectWorkers.set(read.name, read);
+  }
+  return [];
 }
 
 /** Whether an entry takes the place of the module that would run unasked. */
@@ -70,7 +96,7 @@ function isReplaced(declaration: ModuleDeclaration, listed: readonly LoadedModul
 function withDefaults(declaration: ModuleDeclaration): LoadedModule {
   const checked = checkValue(declaration.config, {});
   if (!checked.ok) throw new Error(`The defaults of ${declaration.name} break its own schema`);
-  return { declaration, name: declaration.name, config: checked.value, path: [] };
+  return { declaration, name: declaration.name, config: declaration.unaskedConfig ?? checked.value, path: [] };
 }
 
 interface Reading {
@@ -79,15 +105,12 @@ interface Reading {
   readonly problems: FieldProblem[];
   /** Where each module was listed first. */
   readonly listed: Map<ModuleDeclaration, string>;
+  readonly projectWorkers: Map<string, ProjectWorker>;
 }
-
-const PROJECT_WORKER =
-  'This version does not start project workers yet: start the worker yourself and remove this entry.';
 
 /** The keys that turn an entry into something other than a built-in module. */
 const FOREIGN_KEYS = {
-  path: refused(PROJECT_WORKER),
-  env: refused(PROJECT_WORKER),
+  env: refused("Only a worker with a 'path' has an environment of its own."),
   image: refused('This version does not run container images. Remove this entry.'),
 };
 

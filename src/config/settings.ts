@@ -72,6 +72,7 @@ const browserLimits = fields({
   auth_calls: limit(256, 1, 100_000, 'Newcomers whom the auth function looks at; one more is answered 503'),
   ask_timeout_ms: limit(5_000, 1, 3_600_000, 'How long auth functions, registration hooks and middleware may take'),
   registration_timeout_ms: limit(60_000, 1_000, 3_600_000, 'Time to register or call something; then closed (4401)'),
+  max_age_ms: limit(43_200_000, 1_000, 31_536_000_000, 'Age at which a connection has to prove itself again (4402)'),
   outbound_close_bytes: limit(4 * MIB, KIB, GIB, 'Bytes waiting for one connection, above which it is closed (4408)'),
   in_flight_per_worker: limit(1024, 1, 1_000_000, 'Calls that one connection runs at a time'),
   in_flight_per_caller: limit(64, 1, 1_000_000, 'Calls that one connection waits for at a time'),

@@ -5,16 +5,21 @@
 // Invariants:
 //   A1  Nothing is reachable that no rule names: what is unknown is hidden (X5).
 //   A2  A verdict goes by the id that will run, and does not tell whether a hidden function exists (X10).
-//   A3  A remembered verdict never outlives the registrations it went by.
+//   A3  A remembered verdict never outlives the registrations and the policy it went by.
 
 import { detach } from '../protocol/byte-string.ts';
 import { type ExposeFilter, exposes } from './expose-filter.ts';
 import type { Pattern } from './pattern.ts';
 
-/** What the configuration of the port says, for all of its connections. */
+/** What the configuration of the port says, for all of its connections. Another configuration is another policy. */
 export interface AccessPolicy {
   readonly expose: readonly ExposeFilter[];
   readonly triggerTypes: ReadonlySet<string>;
+}
+
+/** Where a connection finds the policy that holds now (X12). */
+export interface PolicyInForce {
+  readonly policy: AccessPolicy;
 }
 
 /** What the auth function said of one connection; `ANONYMOUS` where there is none. */
@@ -55,17 +60,19 @@ export type Reach = 'allowed' | 'forbidden' | 'hidden';
 
 export class Access {
   readonly grant: Grant;
-  readonly #policy: AccessPolicy;
+  readonly #inForce: PolicyInForce;
   readonly #registrations: Registrations;
-  readonly #goesByMetadata: boolean;
   readonly #known = new Map<string, Reach>();
   #knownAtVersion = 0;
+  #knownUnder: AccessPolicy;
+  #goesByMetadata: boolean;
 
-  constructor(policy: AccessPolicy, grant: Grant, registrations: Registrations) {
+  constructor(inForce: PolicyInForce, grant: Grant, registrations: Registrations) {
     this.grant = grant;
-    this.#policy = policy;
+    this.#inForce = inForce;
     this.#registrations = registrations;
-    this.#goesByMetadata = policy.expose.some(({ kind }) => kind === 'metadata');
+    this.#knownUnder = inForce.policy;
+    this.#goesByMetadata = goesByMetadata(inForce.policy);
   }
 
   mayReach(functionId: string): boolean {
@@ -73,6 +80,12 @@ export class Access {
   }
 
   reach(functionId: string): Reach {
+    const { policy } = this.#inForce;
+    if (policy !== this.#knownUnder) {
+      this.#known.clear();
+      this.#knownUnder = policy;
+      this.#goesByMetadata = goesByMetadata(policy);
+    }
     const { version } = this.#registrations;
     if (this.#goesByMetadata && version !== this.#knownAtVersion) {
       this.#known.clear();
@@ -88,18 +101,22 @@ export class Access {
   }
 
   mayBindTo(triggerType: string): boolean {
-    return (this.grant.triggerTypes ?? this.#policy.triggerTypes).has(triggerType);
+    return (this.grant.triggerTypes ?? this.#inForce.policy.triggerTypes).has(triggerType);
   }
 
   #decide(functionId: string): Reach {
     const { forbidden, allowed, allowedPatterns } = this.grant;
-    if (forbidden.has(functionId)) return 'forbidden';
+    if (forbidden.has(functionId) || functionId.startsWith(NEVER)) return 'forbidden';
     if (allowed.has(functionId) || ALWAYS.has(functionId)) return 'allowed';
     const granted = allowedPatterns.some((pattern) => exposes({ kind: 'id', pattern }, functionId, []));
     if (granted) return 'allowed';
     const metadata = this.#goesByMetadata ? this.#registrations.metadataOf(functionId) : [];
-    return this.#policy.expose.some((filter) => exposes(filter, functionId, metadata)) ? 'allowed' : 'hidden';
+    return this.#inForce.policy.expose.some((filter) => exposes(filter, functionId, metadata)) ? 'allowed' : 'hidden';
   }
+}
+
+function goesByMetadata({ expose }: AccessPolicy): boolean {
+  return expose.some(({ kind }) => kind === 'metadata');
 }
 
 const REMEMBERED_MAX = 512;
@@ -113,9 +130,12 @@ const ALWAYS: ReadonlySet<string> = new Set([
   ...['get', 'set', 'get_all'].map((verb) => `engine::baggage::${verb}`),
 ]);
 
+/** Programs of this machine are started and stopped by those who are trusted, whatever a rule says (decisions 30). */
+const NEVER = 'worker::';
+
 /** Ids that no connection of a restricted port may register (X9). */
 export function isReserved(functionId: string): boolean {
   return RESERVED.some((start) => functionId.startsWith(start));
 }
 
-const RESERVED = ['engine::', 'state::', 'stream::'];
+const RESERVED = ['engine::', 'state::', 'stream::', 'worker::'];

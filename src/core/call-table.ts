@@ -14,6 +14,7 @@
 // takes arithmetic and not a hash of 36 characters.
 
 import type { Executor } from './executor.ts';
+import type { OpenSpan } from './telemetry/span-rows.ts';
 
 /** One call. Fields are valid from `open` until `settle` has returned; do not keep the object. */
 export class Call<E extends Executor, O> {
@@ -28,6 +29,12 @@ export class Call<E extends Executor, O> {
   originRef: string | number = '';
   deadlineMs = 0;
   startedMs = 0;
+  /** Where the call belongs to a trace that is kept. */
+  span: OpenSpan | undefined = undefined;
+  /** Its end counts: somebody waits for it, and it is the doing of a worker or a user. */
+  isCounted = true;
+  /** What a log trigger caused (O3). */
+  isQuiet = false;
   bucket = 0;
   indexInBucket = 0;
   isOpen = false;
@@ -51,6 +58,9 @@ export interface NewCall<E extends Executor, O> {
   originRef: string | number;
   nowMs: number;
   timeoutMs: number;
+  span?: OpenSpan | undefined;
+  /** Of those who look on (API-2). */
+  isInternal?: boolean | undefined;
 }
 
 /** Deadlines are looked at in steps of this size: an answer is late by at most one step plus the timer's own delay. */
@@ -87,6 +97,9 @@ export class CallTable<E extends Executor, O> {
     record.origin = call.origin;
     record.originRef = call.originRef;
     record.startedMs = call.nowMs;
+    record.span = call.span;
+    record.isQuiet = false;
+    record.isCounted = call.origin !== undefined && call.isInternal !== true;
     record.deadlineMs = call.nowMs + call.timeoutMs;
     record.isOpen = true;
     this.#enterBucket(record);
@@ -118,6 +131,7 @@ export class CallTable<E extends Executor, O> {
     if (call.executor !== undefined) call.executor.inFlight--;
     call.executor = undefined;
     call.origin = undefined;
+    call.span = undefined;
     this.#openCount--;
     this.#leaveBucket(call);
     this.#free.push(call.slot);

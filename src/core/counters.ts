@@ -3,9 +3,9 @@
 export class Counters {
   readonly #counts = new Map<string, number>();
 
-  count(name: string, reason?: string): void {
+  count(name: string, reason?: string, times = 1): void {
     const key = reason === undefined ? name : `${name}{${reason}}`;
-    this.#counts.set(key, (this.#counts.get(key) ?? 0) + 1);
+    this.#counts.set(key, (this.#counts.get(key) ?? 0) + times);
   }
 
   get(name: string, reason?: string): number {

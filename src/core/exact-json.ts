@@ -2,7 +2,8 @@
 //
 // A number is a double, as every JSON client reads it. Two kinds do not fit one: whole numbers beyond ±(2^53−1), and
 // numbers too large for a double (1e400). They stay as they were written, digit for digit: they can be stored, moved
-// and removed, but nothing is added to them. `-0` is 0. Of a repeated key the last value counts.
+// and removed, but nothing is added to them. `-0` is 0. Of a repeated key the last value counts. Node 20, where only
+// `svc-sdk/testing` runs this, has no such numbers: there they are doubles.
 
 declare global {
   interface JSON {
@@ -16,6 +17,9 @@ declare global {
   }
 }
 
+/** What Node 20 lacks may be absent. */
+const LANGUAGE: Partial<JSON> = JSON;
+
 /** A number kept as written is an opaque object here: `isExactNumber` tells it from a map. */
 export type JsonValue = null | boolean | number | string | readonly JsonValue[] | JsonObject;
 export type JsonObject = { readonly [key: string]: JsonValue };
@@ -23,14 +27,15 @@ export type JsonObject = { readonly [key: string]: JsonValue };
 /** Reads valid JSON; `JSON.stringify` writes the value again. */
 export function parseExactJson(text: string): JsonValue {
   // What JSON.parse returns is a JSON value; that the reviver puts in is one by the definition above.
-  if (!MAY_HOLD_SUCH_NUMBER.test(text)) return JSON.parse(text) as JsonValue;
+  const { rawJSON } = LANGUAGE;
+  if (rawJSON === undefined || !MAY_HOLD_SUCH_NUMBER.test(text)) return JSON.parse(text) as JsonValue;
   return JSON.parse(text, (_key, value, { source }) =>
-    typeof value === 'number' && source !== undefined && !fitsDouble(value) ? JSON.rawJSON(source) : value,
+    typeof value === 'number' && source !== undefined && !fitsDouble(value) ? rawJSON(source) : value,
   ) as JsonValue;
 }
 
 export function isExactNumber(value: object): boolean {
-  return JSON.isRawJSON(value);
+  return LANGUAGE.isRawJSON?.(value) ?? false;
 }
 
 function fitsDouble(value: number): boolean {

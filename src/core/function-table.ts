@@ -67,6 +67,15 @@ export class FunctionTable<E extends Executor, B> {
   addBuiltin(entry: BuiltinFunction<B>): void {
     if (this.#entries.has(entry.id)) throw new Error(`Two modules provide the function ${entry.id}`);
     this.#entries.set(entry.id, entry);
+    this.#version++;
+  }
+
+  /** A module left: its functions are gone. */
+  removeBuiltins(module: string): void {
+    for (const entry of this.#entries.values()) {
+      if (entry.kind === 'builtin' && entry.module === module) this.#entries.delete(entry.id);
+    }
+    this.#version++;
   }
 
   /** Upsert: the same executor registering again replaces what it said before. */

@@ -13,6 +13,8 @@ export interface ModuleDeclaration<C = unknown> {
   readonly repeatable: boolean;
   /** Whether it runs with its defaults when no entry names it. */
   readonly alwaysLoaded: boolean;
+  /** Of a module that runs unasked: what it goes by then, if an empty entry means something else. */
+  readonly unaskedConfig?: C;
   /** Without `adapter`, which is declared beside it. */
   readonly config: FieldsSchema<C>;
   /** Of a module that runs unasked: whether an entry takes the place of that. Absent: every one does. */

@@ -58,6 +58,11 @@ export function hostInUrl(host: string): string {
   return host.includes(':') && !host.startsWith('[') ? `[${host}]` : host;
 }
 
+/** An address as the system takes it, to listen on or to connect to: IPv6 without the brackets. */
+export function bareHost(host: string): string {
+  return host.startsWith('[') && host.endsWith(']') ? host.slice(1, -1) : host;
+}
+
 function quote(value: string | undefined): string {
   return value === undefined ? '(none)' : `'${value.slice(0, 100)}'`;
 }

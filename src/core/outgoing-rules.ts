@@ -108,7 +108,13 @@ const HOST_NAME = /^(?=.{1,253}\.?$)[\p{L}\p{N}_]([\p{L}\p{N}_-]{0,62})(\.[\p{L}
 export function isRefused(address: IpAddress): boolean {
   if (address.version === 4) return REFUSED_IPV4.some((block) => isInBlock(address, block));
   if (REFUSED_IPV6.some((block) => isInBlock(address, block))) return true;
+  if (LOCAL_NAT64.some((block) => isInBlock(address, block)) && upperHalf(address.value) !== 0n) return true;
   return CARRIES_IPV4.some((block) => isInBlock(address, block)) && isRefused(ipv4Inside(address.value));
+}
+
+/** The 32 bits above the last 32. */
+function upperHalf(value: bigint): bigint {
+  return (value >> 32n) & 0xffffffffn;
 }
 
 function ipv4Inside(value: bigint): IpAddress {
@@ -121,6 +127,8 @@ const REFUSED_IPV4 = blocks(
 );
 const REFUSED_IPV6 = blocks('::/128 ::1/128 fc00::/7 fe80::/10 ff00::/8 2001:db8::/32 100::/64 2001::/32 2002::/16');
 const CARRIES_IPV4 = blocks('::/96 ::ffff:0:0/96 64:ff9b::/96 64:ff9b:1::/48');
+/** Of any prefix a network likes, so that the address may stand further up: then its end is anybody's choice. */
+const LOCAL_NAT64 = blocks('64:ff9b:1::/48');
 
 function blocks(text: string): IpBlock[] {
   return text.split(' ').map((one) => {

@@ -32,6 +32,19 @@ export function redactFields(fields: Readonly<Record<string, unknown>>): Record<
 }
 
 export function isSecretKey(key: string): boolean {
+  const known = knownKeys.get(key);
+  if (known !== undefined) return known;
+  const isSecret = isSecretName(key);
+  if (knownKeys.size < KNOWN_KEYS_MAX && key.length <= KNOWN_CHARS_MAX) knownKeys.set(key, isSecret);
+  return isSecret;
+}
+
+/** Nearly all keys come again and again. Others choose them, so there is an end to what is remembered. */
+const knownKeys = new Map<string, boolean>();
+const KNOWN_KEYS_MAX = 4_096;
+const KNOWN_CHARS_MAX = 64;
+
+function isSecretName(key: string): boolean {
   const name = key.toLowerCase();
   if (SECRET_NAMES.has(name)) return true;
   const letters = name.replaceAll(/[-_]/g, '');

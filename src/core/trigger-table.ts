@@ -61,6 +61,12 @@ export class TriggerTable<E extends Executor, M> {
   readonly #byType = new Groups<string, TriggerBinding<E>>();
   readonly #byOwner = new Groups<E | undefined, TriggerBinding<E>>();
   readonly #byFunction = new Groups<string, TriggerBinding<E>>();
+  #version = 0;
+
+  /** Another number after every change. */
+  get version(): number {
+    return this.#version;
+  }
 
   type(id: string): TriggerType<E, M> | undefined {
     return this.#types.get(id);
@@ -95,12 +101,22 @@ export class TriggerTable<E extends Executor, M> {
   registerType(id: string, executor: E, facts: TriggerTypeFacts): boolean {
     if (this.#types.get(id)?.provider.kind === 'module') return false;
     this.#types.set(id, { id, facts, provider: { kind: 'worker', executor } });
+    this.#version++;
     return true;
   }
 
   /** Takes the type away if it is this executor's, and parks its bindings. */
   unregisterType(id: string, executor: E): void {
-    if (!this.isProvider(id, executor)) return;
+    if (this.isProvider(id, executor)) this.#park(id);
+  }
+
+  /** Takes a type of a module away, and parks its bindings. */
+  removeModuleType(id: string): void {
+    if (this.#types.get(id)?.provider.kind === 'module') this.#park(id);
+  }
+
+  #park(id: string): void {
+    this.#version++;
     this.#types.delete(id);
     for (const binding of this.bindingsOf(id)) {
       binding.state = 'parked';
@@ -120,6 +136,7 @@ export class TriggerTable<E extends Executor, M> {
 
   /** Stores the binding as parked; returns the one of the same id that it replaces, as a reconnecting owner replays. */
   add(binding: NewBinding<E>): { added: TriggerBinding<E>; replaced: TriggerBinding<E> | undefined } {
+    this.#version++;
     const replaced = this.#bindings.get(binding.id);
     if (replaced !== undefined) this.remove(replaced);
     const added: TriggerBinding<E> = {
@@ -139,6 +156,7 @@ export class TriggerTable<E extends Executor, M> {
   }
 
   remove(binding: TriggerBinding<E>): void {
+    this.#version++;
     if (this.#bindings.get(binding.id) === binding) this.#bindings.delete(binding.id);
     this.#byType.remove(binding.type, binding);
     this.#byFunction.remove(binding.functionId, binding);

@@ -7,36 +7,57 @@ export const LOG_LEVELS = ['debug', 'info', 'warn', 'error'] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
 export type LogFields = Readonly<Record<string, unknown>>;
 
+/** How the lines on the console look, for others who write there. */
+export interface ConsoleStyle {
+  readonly level: LogLevel;
+  readonly format: 'default' | 'json';
+}
+
 export interface Logger {
+  /** Of a logger that writes to the console of this process. */
+  readonly console?: ConsoleStyle | undefined;
   debug(message: string, fields?: LogFields): void;
   info(message: string, fields?: LogFields): void;
   warn(message: string, fields?: LogFields): void;
   error(message: string, fields?: LogFields): void;
+  /** Tells each line that is written, as it is written: one listener, from now on. */
+  observe?(listen: LineListener): void;
 }
+
+/** `fields` hold no secrets any more. */
+export type LineListener = (level: LogLevel, message: string, fields: LogFields) => void;
 
 export interface LoggerOptions {
   readonly level: LogLevel;
   readonly format: 'default' | 'json';
   readonly clock: Clock;
   readonly write: (line: string) => void;
+  /** Whether `write` is the console of this process. */
+  readonly isConsole?: boolean;
 }
 
-export function createLogger({ level, format, clock, write }: LoggerOptions): Logger {
+export function createLogger({ level, format, clock, write, isConsole = false }: LoggerOptions): Logger {
   const lowest = LOG_LEVELS.indexOf(level);
   const render = format === 'json' ? renderJson : renderText;
   const windows = new Map<string, Window>();
+  let listen: LineListener | undefined;
   const log = (lineLevel: LogLevel, message: string, given: LogFields = {}): void => {
     if (LOG_LEVELS.indexOf(lineLevel) < lowest) return;
     const suppressed = enter(windows, message, clock.monotonicMs());
     if (suppressed === undefined) return;
-    const fields = suppressed > 0 ? { ...given, suppressed } : given;
-    write(render(new Date(clock.nowMs()).toISOString(), lineLevel, message, redactFields(fields)));
+    const fields = redactFields(suppressed > 0 ? { ...given, suppressed } : given);
+    write(render(new Date(clock.nowMs()).toISOString(), lineLevel, message, fields));
+    listen?.(lineLevel, message, fields);
   };
   return {
+    ...(isConsole && { console: { level, format } }),
     debug: (message, fields) => log('debug', message, fields),
     info: (message, fields) => log('info', message, fields),
     warn: (message, fields) => log('warn', message, fields),
     error: (message, fields) => log('error', message, fields),
+    observe: (listener) => {
+      listen = listener;
+    },
   };
 }
 

@@ -5,12 +5,12 @@
 // server that changes its answer gains nothing (X17). Redirects are answers like any other (X16).
 
 import { lookup as systemLookup } from 'node:dns/promises';
-import http from 'node:http';
-import https from 'node:https';
+import type { IncomingMessage } from 'node:http';
 import type { LookupFunction } from 'node:net';
 import { type IpAddress, readIp } from '../core/ip-address.ts';
 import { judgeAddresses, judgeUrl, type ListedPlaces, type OutgoingTarget } from '../core/outgoing-rules.ts';
 import type { Clock } from './clock.ts';
+import { http, https } from './http-library.ts';
 
 /** All addresses of a host, as text. */
 export type Resolve = (host: string) => Promise<readonly string[]>;
@@ -134,7 +134,7 @@ async function resolveBySystem(host: string): Promise<string[]> {
 }
 
 /** The whole body, or the end of the connection when it is too large. */
-function collect(response: http.IncomingMessage, bytesMax: number, done: (body: Buffer) => void): void {
+function collect(response: IncomingMessage, bytesMax: number, done: (body: Buffer) => void): void {
   const chunks: Buffer[] = [];
   let bytes = 0;
   response.on('data', (chunk: Buffer) => {

@@ -1,4 +1,5 @@
-// The one place that knows the Redis client: connections for whoever keeps data or hands messages on there.
+// The one place that knows the Redis client: connections for whoever keeps data or hands messages on there. Loaded when
+// a link is made: the client is some hundred files, which an engine without a Redis need not read.
 //
 // States of a link, and what moves it on:
 //   opening   `open` was called; tries again and again for 60 s, then gives up for good (K3), at once if refused
@@ -11,12 +12,12 @@
 //       minds compares positions, as the bus cannot.
 //   R3  User info and query of the address appear nowhere: not in health, errors or the log (X22).
 
-import { createHash } from 'node:crypto';
 import { createClient, ErrorReply, RESP_TYPES } from '@redis/client';
 import { redactUrl } from '../core/redaction.ts';
 import { Refusal } from '../core/refusal.ts';
 import type { Clock } from './clock.ts';
 import type { Logger } from './logger.ts';
+import type { RedisScript } from './redis-script.ts';
 import { StartFailure } from './start-failure.ts';
 
 export interface RedisOptions {
@@ -29,16 +30,6 @@ export interface RedisOptions {
   readonly scripts?: readonly RedisScript[];
   /** All connections of the link are up, for the first time or again. */
   readonly onUp?: () => void;
-}
-
-/** Steps that Redis runs as one, called by the sum of their text. */
-export interface RedisScript {
-  readonly text: string;
-  readonly sha1: string;
-}
-
-export function redisScript(text: string): RedisScript {
-  return { text, sha1: createHash('sha1').update(text).digest('hex') };
 }
 
 /** How long a broker may stay away at the start (K3). */

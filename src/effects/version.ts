@@ -1,15 +1,25 @@
 // The version of this package, from its own package.json.
 
 import { readFileSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { fileURLToPath } from 'node:url';
 
-/** From `src/effects` it lies two folders up, from `dist/src/effects` three. */
-const PLACES = ['../../package.json', '../../../package.json'];
+/** Two folders up from `src/effects`, and from the bundle in `dist/engine`. */
+const PLACE = '../../package.json';
 
 export function engineVersion(): string {
-  for (const place of PLACES) {
-    const manifest = readManifest(new URL(place, import.meta.url));
-    if (manifest?.name === 'svc' && typeof manifest.version === 'string') return manifest.version;
-  }
+  return ownPackage().version;
+}
+
+/** The folder of this package: a checkout, or where it was installed. */
+export function packageRoot(): string {
+  return dirname(fileURLToPath(ownPackage().url));
+}
+
+function ownPackage(): { readonly url: URL; readonly version: string } {
+  const url = new URL(PLACE, import.meta.url);
+  const manifest = readManifest(url);
+  if (manifest?.name === 'svc' && typeof manifest.version === 'string') return { url, version: manifest.version };
   throw new Error('No package.json of svc beside the program names a version');
 }
 
@@ -18,7 +28,7 @@ function readManifest(url: URL): { name?: unknown; version?: unknown } | undefin
     const manifest: unknown = JSON.parse(readFileSync(url, 'utf8'));
     return typeof manifest === 'object' && manifest !== null ? manifest : undefined;
   } catch {
-    // Not there: the other place has it.
+    // Not there, or not JSON: the caller says that it is missing.
     return undefined;
   }
 }

@@ -1,10 +1,14 @@
-// Every module that the engine knows, as an explicit list: nothing is found by scanning.
+// The code of every module that the engine knows, as an explicit list: nothing is found by scanning. What a
+// configuration may say of each is in `declarations.ts`.
 
+import { consoleModule } from './console/index.ts';
 import { cronModule } from './cron/index.ts';
 import { engineModule } from './engine/index.ts';
 import { eventsModule } from './events/index.ts';
 import { httpModule } from './http/index.ts';
 import type { ModuleDefinition } from './module.ts';
+import { observabilityModule } from './observability/index.ts';
+import { projectWorkersModule } from './project-workers/index.ts';
 import { queueModule } from './queue/index.ts';
 import { stateModule } from './state/index.ts';
 import { streamModule } from './stream/index.ts';
@@ -12,7 +16,10 @@ import { workerManagerModule } from './worker-manager/index.ts';
 
 export const MODULES: readonly ModuleDefinition[] = [
   engineModule,
+  observabilityModule,
+  consoleModule,
   workerManagerModule,
+  projectWorkersModule,
   stateModule,
   queueModule,
   eventsModule,
@@ -20,23 +27,3 @@ export const MODULES: readonly ModuleDefinition[] = [
   streamModule,
   httpModule,
 ];
-
-/** Modules of the product that this version does not contain yet: naming one is a start error that says so. */
-export const UNBUILT: readonly { readonly names: readonly string[]; readonly message: string }[] = [
-  unbuilt('svc-observability', 'modules::observability::OtelModule'),
-  unbuilt('svc-exec', 'modules::shell::ExecModule'),
-  unbuilt('svc-bridge', 'modules::bridge_client::BridgeClientModule'),
-  {
-    names: ['svc-http-functions', 'http-functions', 'modules::http_functions::HttpFunctionsModule'],
-    message: 'Functions that are a URL need no module: places of the inside go into outgoing.allow. Remove the entry.',
-  },
-  unbuilt('svc-telemetry', 'modules::telemetry::TelemetryModule'),
-];
-
-function unbuilt(name: string, className: string) {
-  const short = name.slice('svc-'.length);
-  return {
-    names: [name, short, className],
-    message: `This version of svc does not contain the module ${name} yet. Remove the entry.`,
-  };
-}

@@ -1,12 +1,16 @@
 // The shape of a module: the furniture every room of the engine has. The engine asks no module which one it is.
 
+import type { Config, ConfigSchema } from '../console-api/system.ts';
 import type { AddressLimits } from '../core/address-gate.ts';
 import type { GateLimits } from '../core/connection-gate.ts';
 import type { MessageRateLimits } from '../core/message-rate.ts';
 import type { AdapterDeclaration, ModuleDeclaration } from '../core/module-declaration.ts';
+import type { NewEntry, ProjectWorker } from '../core/worker-manifest.ts';
 import type { Clock } from '../effects/clock.ts';
 import type { Logger } from '../effects/logger.ts';
 import type { OpenFiles } from '../effects/open-files.ts';
+import type { OutgoingClient } from '../effects/outgoing.ts';
+import type { OwnThread, Pool } from '../effects/pool.ts';
 import type { Random } from '../effects/random.ts';
 import type { AnyBuiltin, ModuleTriggerType } from '../router/builtin.ts';
 import type { RouterPort } from '../router/port.ts';
@@ -14,6 +18,8 @@ import type { Router } from '../router/router.ts';
 import type { SessionLimits } from '../router/session.ts';
 import type { StoreRegistry } from '../store/registry.ts';
 import type { Transport } from '../transport/socket.ts';
+import type { ReservedPaths } from './reserved-paths.ts';
+import type { Taps } from './taps.ts';
 
 /** One entry of `modules/catalogue.ts`. */
 export interface ModuleDefinition {
@@ -43,8 +49,68 @@ export interface ModuleContext {
   readonly version: string;
   /** What accepts connections asks here first. */
   readonly openFiles: OpenFiles;
+  /** What the HTTP port answers below `/_console/`. */
+  readonly reservedPaths: ReservedPaths;
+  readonly taps: Taps;
+  readonly engine: EngineFacts;
+  /** Where work goes that must not hold the router's thread. */
+  readonly threads: ModuleThreads;
+  /** Requests to where users told the engine to send them (X16 to X18). */
+  readonly outgoing: Pick<OutgoingClient, 'send'>;
+  /** The variables that the engine was started with. */
+  readonly environment: Readonly<Record<string, string | undefined>>;
   /** Health of every module by name. */
   readonly modulesHealth: () => Readonly<Record<string, ModuleHealth>>;
+  readonly configuration: RunningConfiguration;
+}
+
+/** The configuration that the engine runs on, and the file it came from. */
+export interface RunningConfiguration {
+  /** Absolute; `undefined` for the built-in defaults. */
+  readonly file: string | undefined;
+  /** Workers that the engine is to start. */
+  readonly projectWorkers: readonly ProjectWorker[];
+  /** Why the last reload changed nothing; `undefined` after one that worked, or none. */
+  readonly problem: string | undefined;
+  /** Addresses of everything that listens. */
+  listeners(): readonly ListenerFacts[];
+  /** Changes the file and reloads; rejects with a `Refusal`, and then the file is as it was. */
+  addEntry(entry: NewEntry): Promise<void>;
+  /** Resolves with whether there was one. */
+  removeEntry(name: string): Promise<boolean>;
+  /** Reads the file again and runs on it, or changes nothing at all (K1). */
+  reload(): Promise<ReloadReport>;
+  /** Told after every reload that changed something. */
+  onReload(tell: () => void): void;
+}
+
+export type ReloadReport =
+  | { readonly ok: true; readonly changes: readonly string[] }
+  | { readonly ok: false; readonly problems: readonly string[] };
+
+/** What a running module says to another configuration of itself. */
+export type Reconfiguration =
+  | {
+      readonly ok: true;
+      /** What changes inside of it, for whoever asked. */
+      readonly changes?: readonly string[];
+      /** Runs on the new one from now on. Must not fail. */
+      commit(): void;
+    }
+  | { readonly ok: false; readonly reason: string };
+
+export interface ModuleThreads {
+  /** A thread that runs one file of `workers/` and is never ended while the engine runs. */
+  own<Task, Answer>(task: string, isAwake?: boolean): OwnThread<Task, Answer>;
+  readonly evaluateAlerts: Pool['evaluateAlerts'];
+}
+
+/** What only the engine as a whole knows, for whoever shows it. */
+export interface EngineFacts {
+  /** Every module that there is, by name, loaded or not. */
+  readonly knownModules: readonly string[];
+  config(): Config;
+  configSchema(): ConfigSchema;
 }
 
 /** Top-level settings that concern more than one module. */
@@ -69,6 +135,7 @@ export interface BrowserLimits extends SessionLimits, GateLimits {
   readonly authCalls: number;
   readonly askMs: number;
   readonly registrationMs: number;
+  readonly maxAgeMs: number;
 }
 
 /** Of the stream server. */
@@ -89,15 +156,25 @@ export interface StreamLimits extends GateLimits {
   readonly allBuffersBytes: number;
 }
 
-export interface EngineModule {
+/** `C`: what its declaration makes of the file. */
+export interface EngineModule<C = unknown> {
   readonly functions: readonly AnyBuiltin[];
   readonly triggerTypes: readonly ModuleTriggerType[];
   /** Takes what it needs of the world: ports, files. Rejects if it cannot; then nothing of it may be left. */
   start(): Promise<void>;
+  /** Everything runs and listens. */
+  started?(): void;
+  /**
+   * The file says something else of it now. Without this verb the module can only change with a new start of the
+   * engine, and says so.
+   */
+  reconfigure?(config: C): Promise<Reconfiguration>;
   /** The engine is stopping: accept nothing new. */
   drain(): void;
   /** Releases everything. Called once, after the drain, or after a failed start of another module. */
   stop(): void;
+  /** After `stop`, of what takes time to end: bounds itself (G1), never rejects. */
+  close?(): Promise<void>;
   health(): ModuleHealth;
   /** The addresses it listens on, for the start banner. */
   listeners(): readonly ListenerFacts[];
@@ -112,6 +189,14 @@ export interface ModuleHealth {
   readonly status: 'healthy' | 'degraded' | 'unhealthy';
   readonly adapter?: string;
   readonly details?: unknown;
+  /** Shown by `engine::health::check` beside the modules. */
+  readonly components?: Readonly<Record<string, ComponentHealth>>;
+}
+
+export interface ComponentHealth {
+  readonly status: ModuleHealth['status'] | 'disabled';
+  /** null: disabled. */
+  readonly details: unknown;
 }
 
 /** The verbs of a module that holds nothing of the outside world. */
@@ -125,7 +210,7 @@ export const HOLDS_NOTHING = {
 /** Ties a module's code to the type of its configuration. */
 export function defineModule<C>(definition: {
   readonly declaration: ModuleDeclaration<C>;
-  create(context: ModuleContext, config: C, adapter?: ChosenAdapter): EngineModule;
+  create(context: ModuleContext, config: C, adapter?: ChosenAdapter): EngineModule<C>;
 }): ModuleDefinition {
   return {
     declaration: definition.declaration,

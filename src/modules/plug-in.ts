@@ -1,16 +1,29 @@
 import type { RouterContext } from '../router/context.ts';
+import { addModuleType, removeModuleType } from '../router/triggers.ts';
 import type { EngineModule } from './module.ts';
 
+type Offered = Pick<EngineModule, 'functions' | 'triggerTypes'>;
+
 /** Hangs what a module offers into the router, under the module's name. */
-export function plugIn(
-  { functions, triggers }: RouterContext,
-  module: string,
-  offered: Pick<EngineModule, 'functions' | 'triggerTypes'>,
-): void {
+export function plugIn(context: RouterContext, module: string, offered: Offered): void {
   for (const handler of offered.functions) {
     const { id, description } = handler;
     const facts = { description, requestFormat: undefined, responseFormat: undefined, metadata: undefined };
-    functions.addBuiltin({ kind: 'builtin', id, module, facts, handler });
+    context.functions.addBuiltin({ kind: 'builtin', id, module, facts, handler });
   }
-  for (const type of offered.triggerTypes) triggers.addModuleType(type.id, type.facts, type);
+  for (const type of offered.triggerTypes) addModuleType(context, type);
+}
+
+/** Takes it out again. Calls that run are answered; triggers of its types wait for it to come back. */
+export function unplug(context: RouterContext, module: string, offered: Offered): void {
+  context.functions.removeBuiltins(module);
+  for (const type of offered.triggerTypes) removeModuleType(context, type);
+}
+
+/** Why the module cannot be plugged in now: an id of its functions or trigger types that a worker has taken. */
+export function plugInOffence({ functions, triggers }: RouterContext, offered: Offered): string | undefined {
+  const taken = offered.functions.find(({ id }) => functions.get(id) !== undefined);
+  if (taken !== undefined) return `a worker has registered the function ${taken.id}, which the module provides`;
+  const type = offered.triggerTypes.find(({ id }) => triggers.type(id) !== undefined);
+  return type && `a worker has registered the trigger type ${type.id}, which the module provides`;
 }

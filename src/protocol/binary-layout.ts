@@ -30,6 +30,8 @@ export const FLAG = {
   isVoid: 16,
   /** CALL, RESULT: there is a payload; without it the value is absent. */
   payload: 32,
+  /** CALL, towards a worker: its trace is not kept and has no id yet. Who needs one makes it, with the flag 00. */
+  isUntraced: 64,
   /** RESULT: the payload is an error. */
   isError: 64,
   /** CALL, RESULT, where `svc.compact.v1` was chosen: the payload is in the compact form. Never that of an error. */

@@ -57,7 +57,7 @@ export class MessageBuffer {
 
   call(call: CallFields): void {
     const { payload, metadata, traceparent, baggage, extra } = call;
-    let flags = flagsOf(payload);
+    let flags = call.isUntraced === true ? flagsOf(payload) | FLAG.isUntraced : flagsOf(payload);
     let bytes = HEADER_BYTES.call + (payload === undefined ? 0 : payload.byteLength);
     if (metadata !== undefined) {
       flags |= FLAG.metadata;
@@ -137,6 +137,8 @@ export interface CallFields {
   readonly depth: number;
   readonly timeoutMs: number;
   readonly metadata: Payload | undefined;
+  /** Instead of `traceparent`. */
+  readonly isUntraced?: boolean | undefined;
   readonly traceparent: string | undefined;
   readonly baggage: string | undefined;
   /** What caused the call, if it was a trigger. */

@@ -24,3 +24,9 @@ export const CLOSE_CODES = {
   /** The other end of a channel is gone: what it still had to say, or was still to be told, is lost. */
   otherEndGone: 4420,
 } as const;
+
+/**
+ * The connection has to prove itself again: it is as old as it may be, or was revoked. Apart from the others, because
+ * the SDKs need no name for it, and every byte of theirs is loaded by a page.
+ */
+export const PROVE_AGAIN = 4402;

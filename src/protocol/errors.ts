@@ -23,6 +23,21 @@ export const ERROR_CODES = {
   UNAUTHORIZED: { meaning: 'A credential is missing or wrong.', httpStatus: 401, retryable: false },
   FORBIDDEN: { meaning: 'This connection may not reach that id.', httpStatus: 403, retryable: false },
   NOT_FOUND: { meaning: 'The thing asked about does not exist.', httpStatus: 404, retryable: false },
+  CONFLICT: {
+    meaning: 'The thing changed since it was read, or something of that name is there already; the message says what.',
+    httpStatus: 409,
+    retryable: false,
+  },
+  MODULE_MISSING: {
+    meaning: 'The engine runs without the module that this needs; the details say what to add.',
+    httpStatus: 404,
+    retryable: false,
+  },
+  WORKER_FAILED: {
+    meaning: 'The worker could not be installed or started; the message carries the end of its output.',
+    httpStatus: 500,
+    retryable: false,
+  },
   METHOD_NOT_ALLOWED: {
     meaning: 'The path exists for other methods; the header Allow names them.',
     httpStatus: 405,
@@ -49,6 +64,11 @@ export const ERROR_CODES = {
   SHUTTING_DOWN: { meaning: 'The engine is draining.', httpStatus: 503, retryable: true },
   TIMEOUT: { meaning: 'The deadline passed; the handler may still be running.', httpStatus: 504, retryable: false },
   DEPTH_EXCEEDED: { meaning: 'A chain of calls is 64 deep, most likely a loop.', httpStatus: 500, retryable: false },
+  NOT_SUPPORTED: {
+    meaning: 'The adapter that the module is configured with cannot do this.',
+    httpStatus: 501,
+    retryable: false,
+  },
   enqueue_error: { meaning: 'The job was refused; `reason` says why.', httpStatus: 400, retryable: false },
   queue_not_set: { meaning: 'A function of queues was called without a queue.', httpStatus: 400, retryable: false },
   message_id_not_set: {
@@ -63,7 +83,7 @@ export const ERROR_CODES = {
     retryable: true,
   },
   STORAGE_UNAVAILABLE: {
-    meaning: 'The store failed and the engine is ending; whether the change was made is unknown.',
+    meaning: 'The store failed, or the Redis or RabbitMQ behind it is away; whether the change was made is unknown.',
     httpStatus: 503,
     retryable: false,
   },
@@ -91,6 +111,11 @@ export const ERROR_CODES = {
   trigger_registration_failed: {
     meaning: 'The trigger was refused; the message says why.',
     httpStatus: 400,
+    retryable: false,
+  },
+  memory_exporter_not_enabled: {
+    meaning: 'Spans are not kept in the engine: they go to a collector, or nowhere.',
+    httpStatus: 503,
     retryable: false,
   },
   FUNCTION_NAMESPACE_CONFLICT: {

@@ -19,6 +19,7 @@ import type { RouterContext } from './context.ts';
 import { chargeMessage } from './guard.ts';
 import { admitCall, guardCall } from './guarded-calls.ts';
 import { deliver, ownName, refuse } from './invoke.ts';
+import { contextOfCaller } from './observe.ts';
 import type { CallRequest } from './open-call.ts';
 import { refuseFrame } from './refused-frames.ts';
 import { outcomeOf } from './reply.ts';
@@ -109,7 +110,9 @@ export class BinaryFrames implements BatchVisitor {
       data: this.#payload(flags, header.payloadStart, header.payloadEnd),
       metadata: this.#metadata(header),
       traceparent:
-        (flags & FLAG.traceparent) === 0 ? undefined : this.#text(header.traceparentStart + 4, header.traceparentEnd),
+        (flags & FLAG.traceparent) === 0
+          ? contextOfCaller(this.#context, session)
+          : this.#text(header.traceparentStart + 4, header.traceparentEnd),
       baggage: (flags & FLAG.baggage) === 0 ? undefined : this.#text(header.baggageStart + 4, header.baggageEnd),
       depth,
       timeoutMs: header.timeoutMs === 0 ? CALL_TIMEOUT_MS_DEFAULT : header.timeoutMs,
@@ -136,8 +139,8 @@ export class BinaryFrames implements BatchVisitor {
     }
     const payload = this.#payload(header.flags, header.payloadStart, header.payloadEnd);
     const isError = (header.flags & FLAG.isError) !== 0;
-    if (isError) settle(this.#context, call, { error: checkedErrorPayload(payload) });
-    else settle(this.#context, call, { result: payload });
+    const outcome = isError ? { error: checkedErrorPayload(payload) } : { result: payload };
+    settle(this.#context, call, outcome, this.#session.lastHeardMs);
   }
 
   refuse(reason: string): void {

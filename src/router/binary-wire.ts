@@ -1,6 +1,7 @@
 // The binary form of our own SDK: messages gather in one buffer and leave as one frame at the end of the turn.
 
 import type { ShapeTable } from '../core/shape-table.ts';
+import { UNTRACED } from '../core/telemetry/context.ts';
 import { NAMES_MAX } from '../protocol/binary-layout.ts';
 import type { MessageBuffer } from '../protocol/binary-write.ts';
 import { asRawJson, quoted, type RawJson } from '../protocol/byte-string.ts';
@@ -14,6 +15,7 @@ import type { Outcome } from './reply.ts';
 import type { CallerRef, CallOrder, ControlFrame, Wire } from './wire.ts';
 
 export class BinaryWire implements Wire {
+  readonly canSayUntraced = true;
   readonly #outbox: BinaryOutbox;
   /** Functions that this peer has been told a number for. */
   readonly #numbers = new Map<string, number>();
@@ -46,6 +48,7 @@ export class BinaryWire implements Wire {
 
   sendCall(call: HandedCall, order: CallOrder): void {
     const messages = this.#outbox.open();
+    const isUntraced = order.traceparent === UNTRACED;
     messages?.call({
       idLow: call.slot,
       idHigh: call.generation,
@@ -53,7 +56,8 @@ export class BinaryWire implements Wire {
       depth: order.depth,
       timeoutMs: order.timeoutMs,
       metadata: order.metadata,
-      traceparent: order.traceparent,
+      isUntraced,
+      traceparent: isUntraced ? undefined : order.traceparent,
       baggage: order.baggage,
       extra: order.trigger && originText(order.trigger),
       payload: this.#inForm(order.data),

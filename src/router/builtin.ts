@@ -28,14 +28,21 @@ export interface RawBuiltinDefinition {
 
 export type AnyBuiltin = BuiltinDefinition | RawBuiltinDefinition;
 
+/** Where in a chain of calls something stands, handed on to whatever it causes. */
+export interface Cause {
+  /** How deep: what it causes stands as deep; 0 for causes from outside (I8). */
+  readonly depth: number;
+  /** The trace it belongs to, and the span above; absent: what it causes begins a trace of its own. */
+  readonly traceparent?: string | undefined;
+  readonly baggage?: string | undefined;
+}
+
 /** Who called a built-in function. Told out of band: the payload is the user's alone (decisions 8). */
-export interface BuiltinCall {
+export interface BuiltinCall extends Cause {
   /** The connection that called; `undefined` when the call came from inside the engine. */
   readonly callerWorkerId: string | undefined;
   /** What the caller may reach; `undefined`: everything. It is shown nothing else, and nothing else is done for it. */
   readonly rights: Access | undefined;
-  /** How deep in a chain of calls this one stands: what it causes stands as deep (I8). */
-  readonly depth: number;
 }
 
 /** A function bound to a trigger type, as the router keeps it. The same object from `bound` to `unbound`. */

@@ -4,23 +4,22 @@
 // target is not called, and that is counted and logged, so that nothing is left out in silence.
 
 import { RAW_NULL } from '../protocol/byte-string.ts';
-import type { TriggerOrigin } from '../protocol/frames.ts';
 import { idOffence } from '../protocol/ids.ts';
 import type { Payload } from '../protocol/payload.ts';
+import type { Cause } from './builtin.ts';
 import { callLocally } from './call-locally.ts';
 import type { RouterContext } from './context.ts';
 import { errorLine } from './error-text.ts';
+import { type OfTrigger, ownerOf } from './reach.ts';
 import type { Outcome } from './reply.ts';
 
 /** `failed`: nobody knows what the condition would have said. */
 export type ConditionVerdict = 'pass' | 'skip' | 'failed';
 
-export interface ConditionQuestion {
+export interface ConditionQuestion extends Cause, OfTrigger {
   readonly functionId: string;
   /** The event. */
   readonly payload: Payload;
-  readonly depth: number;
-  readonly trigger: TriggerOrigin | undefined;
 }
 
 const CONDITION_TIMEOUT_MS = 5_000;
@@ -31,12 +30,15 @@ export function askCondition(
   question: ConditionQuestion,
   done: (verdict: ConditionVerdict, error: string | undefined) => void,
 ): void {
-  callLocally(context, { ...question, timeoutMs: CONDITION_TIMEOUT_MS }, (outcome) => {
+  // Who came by a restricted port may ask himself about triggers of his own.
+  const decides = ownerOf(context, question)?.access === undefined;
+  callLocally(context, { ...question, decides, timeoutMs: CONDITION_TIMEOUT_MS }, (outcome) => {
     const error = failureOf(outcome);
     if (error !== undefined) {
       context.counters.count('triggers.condition_failed');
       context.logger.warn('A condition failed: the function it guards is not called', {
         condition_function_id: question.functionId,
+        trigger_type: question.binding?.type ?? question.trigger?.type,
         error,
       });
       done('failed', `Condition ${question.functionId}: ${error}`);

@@ -3,14 +3,16 @@
 import type { CallTable } from '../core/call-table.ts';
 import type { Counters } from '../core/counters.ts';
 import type { FunctionTable } from '../core/function-table.ts';
-import type { EnqueueAnswer } from '../core/queue/shapes.ts';
+import type { Pressure } from '../core/pressure.ts';
+import type { EnqueueAnswer, EnqueueRules } from '../core/queue/shapes.ts';
+import type { Collector } from '../core/telemetry/collector.ts';
 import type { TriggerTable } from '../core/trigger-table.ts';
 import type { Clock } from '../effects/clock.ts';
 import type { Logger } from '../effects/logger.ts';
 import type { OutgoingClient } from '../effects/outgoing.ts';
 import type { Random } from '../effects/random.ts';
 import type { RawJson } from '../protocol/byte-string.ts';
-import type { EnqueueAction } from '../protocol/frames.ts';
+import type { EnqueueAction, TriggerOrigin } from '../protocol/frames.ts';
 import type { Payload } from '../protocol/payload.ts';
 import type { AnyBuiltin, ModuleExecutor, ModuleTriggerType } from './builtin.ts';
 import type { Channels } from './channels.ts';
@@ -43,13 +45,31 @@ export interface JobRequest {
   readonly traceparent: string | undefined;
   readonly baggage: string | undefined;
   readonly action: EnqueueAction;
+  /** The trigger that made it, and what is asked before each attempt. */
+  readonly trigger?: TriggerOrigin | undefined;
+  readonly conditionFunctionId?: string | undefined;
+}
+
+/** A queue as those must know it that write its jobs together with what caused them. */
+export interface JobTarget {
+  /** The store that its jobs lie in; `undefined`: none of this machine. */
+  readonly store: object | undefined;
+  readonly rules: EnqueueRules;
+  readonly payloadBytesMax: number;
 }
 
 /** Where calls with the action `enqueue` go: the queue module. */
 export interface JobTaker {
   /** Calls `done` once, at once or later: with a receipt only when the job is durable (Q1). */
   take(job: JobRequest, done: (answer: EnqueueAnswer) => void): void;
+  /** Where jobs of triggers go that name the queue; a text: why they cannot. */
+  target(queue: string): JobTarget | string;
+  /** Somebody else wrote so many jobs of the queue into its store. */
+  jobsCame(queue: string, jobs: number): void;
 }
+
+/** Why a queue cannot have those rules; `undefined`: it can. */
+export type QueueJudge = (queue: string, rules: EnqueueRules) => string | undefined;
 
 export interface RouterContext {
   readonly settings: RouterSettings;
@@ -57,6 +77,7 @@ export interface RouterContext {
   readonly random: Random;
   readonly logger: Logger;
   readonly counters: Counters;
+  readonly pressure: Pressure;
   readonly functions: FunctionTable<Session, AnyBuiltin>;
   readonly triggers: TriggerTable<Session, ModuleTriggerType>;
   readonly calls: CallTable<Session | ModuleExecutor, Caller>;
@@ -73,10 +94,18 @@ export interface RouterContext {
   /** Tells the engine's own trigger types what happened; see `router/announcements.ts`. */
   readonly announce: Announcements;
   readonly startedAtMs: number;
+  /** Told of everything that happens; `undefined` while nothing is observed. */
+  observer: Collector | undefined;
   /** `undefined` without a queue module. */
   jobTaker: JobTaker | undefined;
   /** Told, soon after, that functions came or went. */
   readonly functionListeners: Set<() => void>;
+  /** Told that queues came or went, or have other rules. */
+  readonly queueListeners: Set<() => void>;
+  /** Whoever has triggers that name queues. */
+  readonly queueJudges: Set<QueueJudge>;
+  /** How often a worker came, left, or told who it is. */
+  workerChanges: number;
   isDraining: boolean;
   /** The drain is over: nothing is handed out any more, as nobody would be answered. */
   isStopped: boolean;

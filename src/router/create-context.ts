@@ -3,6 +3,7 @@
 import { CallTable } from '../core/call-table.ts';
 import { Counters } from '../core/counters.ts';
 import { balanceBy, FunctionTable } from '../core/function-table.ts';
+import { Pressure } from '../core/pressure.ts';
 import type { Balance } from '../core/select-worker.ts';
 import { TriggerTable } from '../core/trigger-table.ts';
 import type { Clock } from '../effects/clock.ts';
@@ -37,6 +38,7 @@ export function createContext({ settings, balance, ...parts }: ContextParts): Ro
     random,
     logger,
     counters,
+    pressure: new Pressure(),
     functions: new FunctionTable(balanceBy(balance)),
     triggers: new TriggerTable(),
     calls: new CallTable(random.uuid().slice(9, 23), Number.parseInt(random.uuid().slice(0, 7), 16)),
@@ -56,8 +58,12 @@ export function createContext({ settings, balance, ...parts }: ContextParts): Ro
     verdicts: new Map(),
     announce: createAnnouncements(() => context),
     startedAtMs: clock.nowMs(),
+    observer: undefined,
     jobTaker: undefined,
     functionListeners: new Set(),
+    queueJudges: new Set(),
+    queueListeners: new Set(),
+    workerChanges: 0,
     isDraining: false,
     isStopped: false,
   };

@@ -10,11 +10,12 @@ import type { Access } from '../core/access.ts';
 import { distinctBindings } from '../core/trigger-table.ts';
 import type { RawJson } from '../protocol/byte-string.ts';
 import { Payload } from '../protocol/payload.ts';
-import type { Binding } from './builtin.ts';
+import type { Binding, Cause } from './builtin.ts';
 import { callLocally } from './call-locally.ts';
 import { askCondition, type ConditionVerdict } from './condition.ts';
 import type { RouterContext } from './context.ts';
 import { errorLine } from './error-text.ts';
+import { beginFiring, contextOf, endOutcome, spanOf } from './observe.ts';
 
 /**
  * An event of the engine's own types, whose bindings have no conditions. What it tells depends on what the owner of a
@@ -38,10 +39,9 @@ function tell(context: RouterContext, binding: Binding, payload: RawJson | undef
   if (payload !== undefined) callTarget(context, binding, { payload: Payload.ofText(payload), depth });
 }
 
-/** `depth`: how deep in a chain of calls the event stands, so that a loop through a trigger ends too (I8). */
-interface Event {
+/** It stands where its cause does, so that a loop through a trigger ends too (I8). */
+interface Event extends Cause {
   readonly payload: Payload;
-  readonly depth: number;
 }
 
 interface Firing extends Event {
@@ -66,15 +66,14 @@ export class Firings {
     }
   }
 
-  #ask(binding: Binding, functionId: string, { payload, depth }: Event, order: string): void {
-    const firing: Firing = { payload, depth, verdict: undefined };
+  #ask(binding: Binding, functionId: string, event: Event, order: string): void {
+    const firing: Firing = { ...event, verdict: undefined };
     const lines = this.#waiting.get(binding) ?? new Map<string, Firing[]>();
     const line = lines.get(order) ?? [];
     this.#waiting.set(binding, lines);
     lines.set(order, line);
     line.push(firing);
-    const trigger = { type: binding.type, id: binding.id };
-    askCondition(this.#context, { functionId, payload, depth, trigger }, (verdict, error) => {
+    askCondition(this.#context, { ...event, functionId, binding }, (verdict, error) => {
       firing.verdict = verdict;
       binding.error = error;
       this.#release(binding, order);
@@ -107,12 +106,9 @@ interface Watched {
 }
 
 /** Calls the function of one binding, past its condition. */
-export function callTarget(
-  context: RouterContext,
-  binding: Binding,
-  { payload, depth }: Event,
-  watched?: Watched,
-): void {
+export function callTarget(context: RouterContext, binding: Binding, event: Event, watched?: Watched): void {
+  const { payload, depth, baggage } = event;
+  const begun = context.observer && beginFiring(context.observer, binding, event);
   binding.lastFiredAtMs = context.clock.nowMs();
   binding.error = undefined;
   callLocally(
@@ -121,12 +117,15 @@ export function callTarget(
       functionId: binding.functionId,
       payload,
       metadata: binding.metadata && Payload.ofText(binding.metadata),
+      traceparent: contextOf(begun, event.traceparent),
+      baggage,
       depth,
       timeoutMs: watched?.timeoutMs,
-      trigger: { type: binding.type, id: binding.id },
+      binding,
     },
     (outcome) => {
       watched?.done();
+      endOutcome(context.observer, spanOf(begun), outcome);
       const error = outcome.error?.asText();
       if (error === undefined) return;
       binding.error = errorLine(error);

@@ -6,6 +6,7 @@ import type { RegisterFunction, UnregisterFunction } from '../protocol/frames.ts
 import { idOffence } from '../protocol/ids.ts';
 import { REGISTRATION_BYTES_MAX } from '../protocol/limits.ts';
 import type { RouterContext } from './context.ts';
+import { noteWorker } from './observe.ts';
 import type { Session } from './session.ts';
 import { type ReadUrlFunction, readUrlFunction, type UrlFunction } from './url-invocation.ts';
 
@@ -21,6 +22,7 @@ export function handleRegisterFunction(
     return;
   }
   session.functions.add(id);
+  noteWorker(context, session);
   if (outcome.url === undefined) session.urlFunctions.delete(id);
   else session.urlFunctions.set(id, outcome.url);
   if (outcome.isNew) context.announce.functionsChanged();

@@ -3,7 +3,7 @@
 
 import type { Access } from '../core/access.ts';
 import type { MessageRate } from '../core/message-rate.ts';
-import { CLOSE_CODES } from '../protocol/close-codes.ts';
+import { CLOSE_CODES, PROVE_AGAIN } from '../protocol/close-codes.ts';
 import { ClientNames } from './client-names.ts';
 import type { RouterContext } from './context.ts';
 import type { WaitingStep } from './registration-hooks.ts';
@@ -17,14 +17,21 @@ export interface RegistrationHooks {
   readonly triggerTypes: string | undefined;
 }
 
+/** Functions that the configuration of a port has called, as it is now: it may change while connections are open. */
+export interface PortFunctions {
+  readonly hooks: RegistrationHooks;
+  readonly middlewareFunctionId: string | undefined;
+}
+
 export interface GuardRules {
   /** `undefined`: a trusted connection, on a port with middleware. */
   readonly access: Access | undefined;
   readonly rate: MessageRate | undefined;
-  readonly hooks: RegistrationHooks;
-  readonly middlewareFunctionId: string | undefined;
+  readonly port: PortFunctions;
   /** Monotonic time until which the connection must have registered or called something. */
   readonly idleUntilMs: number;
+  /** Monotonic time from which on it has to prove itself again, on a new connection (X12). */
+  readonly expiresAtMs: number;
   /** How long a hook or the middleware may take. */
   readonly askMsMax: number;
 }
@@ -46,6 +53,12 @@ export class Guard {
   isIdleTooLong(nowMs: number): boolean {
     return !this.isEngaged && nowMs >= this.rules.idleUntilMs;
   }
+}
+
+/** Ends a connection that has to prove itself again (X12). */
+export function closeExpired(context: RouterContext, session: Session, reason: string): void {
+  context.counters.count('connections.closed', 'prove_again');
+  withdraw(context, session, { code: PROVE_AGAIN, reason });
 }
 
 /** One more message came. False: it is one too many, and must not be acted upon. */

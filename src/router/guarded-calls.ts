@@ -10,7 +10,7 @@ import type { RouterContext } from './context.ts';
 import { chargeMessage, type Guard } from './guard.ts';
 import { deliver, invoke, refuse } from './invoke.ts';
 import type { CallRequest } from './open-call.ts';
-import { reachRefusal } from './reach.ts';
+import { isOfStrangers, reachRefusal } from './reach.ts';
 import type { Outcome } from './reply.ts';
 import type { Session } from './session.ts';
 import { answer } from './settle.ts';
@@ -44,15 +44,19 @@ export function guardCall(
     return;
   }
   guard.isEngaged = true;
-  const { middlewareFunctionId } = guard.rules;
+  const { middlewareFunctionId } = guard.rules.port;
   if (middlewareFunctionId === undefined || isExempt(context, session, middlewareFunctionId, request.functionId)) {
     deliver(context, request, enqueue);
   } else askMiddleware(context, session, guard, middlewareFunctionId, request, enqueue);
 }
 
-/** The engine's own functions go without, and so do the calls of whoever offers the middleware: it would ask itself. */
+/**
+ * The engine's own functions go without, and so do the calls of a trusted worker that offers the middleware: it would
+ * ask itself.
+ */
 function isExempt(context: RouterContext, session: Session, middlewareId: string, functionId: string): boolean {
-  return session.functions.has(middlewareId) || context.functions.get(functionId)?.kind === 'builtin';
+  const isItsOwn = session.access === undefined && session.functions.has(middlewareId);
+  return isItsOwn || context.functions.get(functionId)?.kind === 'builtin';
 }
 
 function askMiddleware(
@@ -92,7 +96,7 @@ function askMiddleware(
 
 /** A middleware that is not there says no, like one that fails (X6). */
 function middlewareOffence(context: RouterContext, session: Session, middlewareId: string): Refusal | undefined {
-  if (context.functions.get(middlewareId) === undefined) {
+  if (context.functions.get(middlewareId) === undefined || isOfStrangers(context, middlewareId)) {
     context.logger.warn('Call refused: the middleware of the port is not registered', { function_id: middlewareId });
     return new Refusal('FORBIDDEN', 'The middleware of this port is not available');
   }

@@ -121,7 +121,7 @@ function admitFunction(door: Door, frame: RegisterFunction<RawJson>): void {
     description: description === undefined ? RAW_NULL : rawJson(description),
     metadata,
   };
-  askHook(context, session, guard, { functionId: guard.rules.hooks.functions, input }, (changes) => {
+  askHook(context, session, guard, { functionId: guard.rules.port.hooks.functions, input }, (changes) => {
     if (changes instanceof Refusal) tellRefused(door, frame, changes);
     else registerAs(door, frame, withChanges(frame, changes));
   });
@@ -174,7 +174,7 @@ function admitTrigger(door: Door, frame: RegisterTrigger<RawJson>): void {
     config: frame.config,
     metadata: frame.metadata,
   };
-  askHook(context, session, guard, { functionId: guard.rules.hooks.triggers, input }, (changes) => {
+  askHook(context, session, guard, { functionId: guard.rules.port.hooks.triggers, input }, (changes) => {
     if (changes instanceof Refusal) tellRefused(door, frame, changes);
     else bindAs(door, frame, changes);
   });
@@ -237,7 +237,7 @@ function admitTriggerType(door: Door, frame: RegisterTriggerType<RawJson>): void
     return tellRefused(door, frame, new Refusal('FORBIDDEN', 'this connection may not register trigger types'));
   }
   const input = { trigger_type_id: rawJson(frame.id), description: rawJson(frame.description) };
-  askHook(context, session, guard, { functionId: guard.rules.hooks.triggerTypes, input }, (changes) => {
+  askHook(context, session, guard, { functionId: guard.rules.port.hooks.triggerTypes, input }, (changes) => {
     if (changes instanceof Refusal) tellRefused(door, frame, changes);
     else provideAs(door, frame, changes);
   });

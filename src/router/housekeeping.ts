@@ -3,9 +3,10 @@
 
 import { DEADLINE_STEP_MS } from '../core/call-table.ts';
 import { OwnSilence } from '../core/own-silence.ts';
+import { PRESSURE } from '../core/pressure.ts';
 import { CLOSE_CODES } from '../protocol/close-codes.ts';
 import type { RouterContext } from './context.ts';
-import { closeIdle } from './guard.ts';
+import { closeExpired, closeIdle } from './guard.ts';
 import type { Session } from './session.ts';
 import { expireCalls } from './settle.ts';
 import { withdraw } from './withdraw.ts';
@@ -48,11 +49,15 @@ function checkLiveness(context: RouterContext, liveness: Liveness): void {
   const ownSilenceMs = liveness.ownSilence.sinceLastCheck(nowMs);
   const slices = PING_INTERVAL_MS / LIVENESS_CHECK_INTERVAL_MS;
   const slice = liveness.round++ % slices;
+  // Who only holds a place gives it up when there are none to give (L1).
+  const isPressed = context.pressure.level >= PRESSURE.protect;
   for (const session of context.sessions.values()) {
     session.lastHeardMs += ownSilenceMs;
     const silentMs = nowMs - session.lastHeardMs;
     if (silentMs > SILENCE_MS_MAX) closeSilent(context, session, silentMs);
-    else if (session.guard?.isIdleTooLong(nowMs)) closeIdle(context, session);
+    else if (nowMs >= (session.guard?.rules.expiresAtMs ?? Number.POSITIVE_INFINITY)) {
+      closeExpired(context, session, 'the connection is as old as it may be; connect again');
+    } else if (session.guard?.isIdleTooLong(isPressed ? Number.POSITIVE_INFINITY : nowMs)) closeIdle(context, session);
     else if (session.generation % slices === slice) session.link.ping();
   }
 }

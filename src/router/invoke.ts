@@ -5,7 +5,9 @@
 
 import { depthOf, withBaggageEntry } from '../core/call-depth.ts';
 import type { WorkerFunction } from '../core/function-table.ts';
+import { PRESSURE } from '../core/pressure.ts';
 import { Refusal, refusals, unreadablePayload } from '../core/refusal.ts';
+import { UNTRACED } from '../core/telemetry/context.ts';
 import { detach, RAW_NULL, type RawJson } from '../protocol/byte-string.ts';
 import type { EnqueueAction, InvokeFunction } from '../protocol/frames.ts';
 import { idOffence } from '../protocol/ids.ts';
@@ -15,12 +17,14 @@ import { withCallerId } from './caller-id.ts';
 import type { Caller, RouterContext } from './context.ts';
 import { enqueue as enqueueCall } from './enqueue.ts';
 import { guardCall } from './guarded-calls.ts';
+import { beginCall, contextOf, contextOfCaller, noteQuiet, noteRefused, spanOf } from './observe.ts';
 import { type CallRequest, openCall } from './open-call.ts';
 import { reachRefusal } from './reach.ts';
 import { outcomeOf } from './reply.ts';
 import { runBuiltin } from './run-builtin.ts';
 import type { Session } from './session.ts';
 import { answer } from './settle.ts';
+import { shedRefusal } from './shed.ts';
 import { callUrl } from './url-functions.ts';
 import type { CallerRef } from './wire.ts';
 
@@ -40,7 +44,7 @@ export function handleInvoke(context: RouterContext, session: Session, frame: In
       functionId: context.settings.isDropIn ? ownName(frame.function_id) : frame.function_id,
       data: Payload.ofText(frame.data ?? RAW_NULL),
       metadata: frame.metadata && Payload.ofText(frame.metadata),
-      traceparent: frame.traceparent,
+      traceparent: frame.traceparent ?? contextOfCaller(context, session),
       baggage: frame.baggage,
       depth: depthOf(frame.baggage),
       timeoutMs: frame.timeout_ms ?? (session.isOwnSdk ? CALL_TIMEOUT_MS_DEFAULT : CALL_TIMEOUT_MS_MAX),
@@ -75,27 +79,43 @@ export function invoke(context: RouterContext, request: CallRequest): void {
     entry === undefined
       ? refuseUnknown(request.functionId)
       : (checkLimits(context, request) ?? (entry.kind === 'worker' ? checkDrain(context, request) : undefined));
-  if (refusal !== undefined) refuse(context, request.caller, request.ref, request.functionId, refusal);
+  if (refusal !== undefined) refuseObserved(context, request, refusal);
   else if (entry?.kind === 'worker') handOver(context, entry, request);
   else if (entry !== undefined) runBuiltin(context, entry.handler, request);
+}
+
+/** A call that reached no function is one that failed, and part of its trace. */
+function refuseObserved(context: RouterContext, request: CallRequest, refusal: Refusal): void {
+  const { caller, ref, functionId } = request;
+  // A flood of calls that nobody waits for must not become a flood of spans.
+  const isNoted = caller !== undefined || context.pressure.level < PRESSURE.busy;
+  if (isNoted && context.observer !== undefined) noteRefused(context.observer, request, refusal);
+  refuse(context, caller, ref, functionId, refusal);
 }
 
 function handOver(context: RouterContext, entry: WorkerFunction<Session>, request: CallRequest): void {
   const executor = context.functions.select(entry);
   const refusal = executor === undefined ? refuseOverload(entry.id) : checkPayload(context, executor, request);
   if (executor === undefined || refusal !== undefined) {
-    if (refusal !== undefined) refuse(context, request.caller, request.ref, entry.id, refusal);
+    if (refusal !== undefined) refuseObserved(context, request, refusal);
     return;
   }
+  request.handed?.(executor.displayName);
   const url = executor.urlFunctions.size === 0 ? undefined : executor.urlFunctions.get(entry.id);
-  if (url !== undefined) return callUrl(context, url, request);
-  const call = openCall(context, entry.id, executor, request);
+  const canBeUntraced = url === undefined && executor.wire.canSayUntraced && !context.settings.isDropIn;
+  const begun = context.observer && beginCall(context.observer, entry.id, request, canBeUntraced);
+  if (url !== undefined) return callUrl(context, url, request, begun);
+  const span = spanOf(begun);
+  span?.add('svc.worker', executor.displayName);
+  const call = openCall(context, entry.id, executor, request, span);
+  const traceparent = contextOf(begun, request.traceparent);
+  noteQuiet(call, executor, traceparent);
   executor.wire.sendCall(call, {
     functionId: executor.guard === undefined ? entry.id : executor.guard.names.functions.own(entry.id),
     data: context.settings.isDropIn ? dataWithCaller(request) : request.data,
     metadata: request.metadata,
-    traceparent: request.traceparent,
-    baggage: baggageFor(context, entry.id, request),
+    traceparent,
+    baggage: baggageFor(context, entry.id, traceparent, request.baggage),
     depth: request.depth + 1,
     timeoutMs: request.timeoutMs,
     trigger: request.trigger,
@@ -158,6 +178,12 @@ function checkFrame(frame: InvokeFunction<RawJson>): Refusal | undefined {
   return undefined;
 }
 
+/** Why a call of it that nobody waits for would come to nothing. */
+export function refusalOf(context: RouterContext, functionId: string): Refusal | undefined {
+  if (context.functions.get(functionId) === undefined) return refuseUnknown(functionId);
+  return context.isDraining ? refusals.shuttingDown() : undefined;
+}
+
 /** A text that cannot be an id is nobody's function, now or later. */
 function refuseUnknown(functionId: string): Refusal {
   const offence = idOffence(functionId);
@@ -180,7 +206,7 @@ function checkLimits(context: RouterContext, request: CallRequest): Refusal | un
     const text = `This connection is at its limit of ${from.limits.inFlightPerCaller} calls in flight`;
     return new Refusal('OVERLOADED', text);
   }
-  return undefined;
+  return shedRefusal(context.pressure, request);
 }
 
 /**
@@ -194,9 +220,13 @@ function checkDrain(context: RouterContext, { from, caller, depth }: CallRequest
 }
 
 /** Where context exists already, observers on the way are told what is about to run (wire 5.5). */
-function baggageFor(context: RouterContext, functionId: string, request: CallRequest): string | undefined {
-  const { traceparent, baggage } = request;
-  if (traceparent === undefined && baggage === undefined) return undefined;
+function baggageFor(
+  context: RouterContext,
+  functionId: string,
+  traceparent: string | undefined,
+  baggage: string | undefined,
+): string | undefined {
+  if ((traceparent === undefined || traceparent === UNTRACED) && baggage === undefined) return undefined;
   const name = context.settings.isDropIn ? 'iii.function.id' : 'svc.function.id';
   return withBaggageEntry(baggage ?? '', name, functionId);
 }

@@ -11,6 +11,7 @@ import type { Outcome } from './reply.ts';
 import type { CallerRef, CallOrder, ControlFrame, Wire } from './wire.ts';
 
 export class JsonWire implements Wire {
+  readonly canSayUntraced = false;
   readonly #outbox: TextOutbox;
   /** Foreign clients keep no deadline of the engine's and know no trigger; ours gives both to the handler. */
   readonly #isOwnSdk: boolean;

@@ -5,8 +5,9 @@
 // States of a connection: without an entry in `#queues` its frames are handled at once; with one, a large frame is
 // away and everything that arrives behind it waits in the entry, copied, until the frame is back.
 // Invariant:
-//   L1  What waits for one connection is bounded. A socket cannot be told to stop sending, so beyond the bound the
-//       router does the work itself: that holds the event loop, and with it the sender, as TCP fills up.
+//   L1  What is kept is bounded: what waits for one connection, and all that is away or waits for any. A socket
+//       cannot be told to stop sending, so beyond the bound the router does the work itself: that holds the event
+//       loop, and with it the sender, as TCP fills up.
 
 import type { Pool } from '../effects/pool.ts';
 import type { RawJson } from '../protocol/byte-string.ts';
@@ -18,8 +19,10 @@ import type { Session } from './session.ts';
 /** From here on the hop to another thread costs a small part of what it spares (native-bench/scan-hop.ts). */
 export const LARGE_FRAME_BYTES = 256 * 1024;
 const WAITING_BYTES_MAX = 32 * 1024 * 1024;
-/** Of all connections together. */
-const ALL_WAITING_BYTES_MAX = 256 * 1024 * 1024;
+/** Of all connections together, with what is away. */
+const ALL_KEPT_BYTES_MAX = 256 * 1024 * 1024;
+/** What a frame takes beside its bytes, roughly: small ones are mostly that. */
+const FRAME_OWN_BYTES = 256;
 
 export type TakeFrame = (frame: WorkerFrame<RawJson> | DecodeRefusal, bytes: Uint8Array) => void;
 
@@ -34,7 +37,7 @@ interface Queue {
 export class LargeFrames {
   readonly #pool: Pool;
   readonly #queues = new Map<Session, Queue>();
-  #waitingBytes = 0;
+  #keptBytes = 0;
 
   constructor(pool: Pool) {
     this.#pool = pool;
@@ -44,17 +47,18 @@ export class LargeFrames {
   take(session: Session, bytes: Uint8Array, take: TakeFrame): boolean {
     const queue = this.#queues.get(session);
     if (queue === undefined) {
-      if (bytes.length < LARGE_FRAME_BYTES) return false;
+      if (bytes.length < LARGE_FRAME_BYTES || this.#keptBytes + kept(bytes) > ALL_KEPT_BYTES_MAX) return false;
       const started: Queue = { away: shared(bytes), waiting: [], waitingBytes: 0, take };
       this.#queues.set(session, started);
+      this.#keptBytes += kept(bytes);
       this.#send(session, started);
       return true;
     }
     // Not `slice`: of a Buffer that would be a view of memory that is used again.
     queue.waiting.push(new Uint8Array(bytes));
-    queue.waitingBytes += bytes.length;
-    this.#waitingBytes += bytes.length;
-    const isFull = queue.waitingBytes > WAITING_BYTES_MAX || this.#waitingBytes > ALL_WAITING_BYTES_MAX;
+    queue.waitingBytes += kept(bytes);
+    this.#keptBytes += kept(bytes);
+    const isFull = queue.waitingBytes > WAITING_BYTES_MAX || this.#keptBytes > ALL_KEPT_BYTES_MAX;
     if (isFull) this.#catchUp(session, queue);
     return true;
   }
@@ -71,15 +75,18 @@ export class LargeFrames {
   /** `places` is missing when the thread failed: then the frame is checked here. */
   #return(session: Session, queue: Queue, places: MemberPlaces | ScanOffence | undefined): void {
     const frame = places === undefined ? decodeWorkerFrame(queue.away) : decodeLocatedFrame(queue.away, places);
+    this.#keptBytes -= kept(queue.away);
     queue.take(frame, queue.away);
-    for (let next = queue.waiting.shift(); next !== undefined; next = queue.waiting.shift()) {
-      queue.waitingBytes -= next.length;
-      this.#waitingBytes -= next.length;
+    // Not taken out one by one: of many, the first one's leaving moves all the others.
+    for (const [at, next] of queue.waiting.entries()) {
+      queue.waitingBytes -= kept(next);
       if (next.length >= LARGE_FRAME_BYTES) {
+        queue.waiting.splice(0, at + 1);
         queue.away = shared(next);
         this.#send(session, queue);
         return;
       }
+      this.#keptBytes -= kept(next);
       queue.take(decodeWorkerFrame(next), next);
     }
     this.#queues.delete(session);
@@ -87,9 +94,13 @@ export class LargeFrames {
 
   #catchUp(session: Session, queue: Queue): void {
     this.#queues.delete(session);
-    this.#waitingBytes -= queue.waitingBytes;
+    this.#keptBytes -= queue.waitingBytes + kept(queue.away);
     for (const bytes of [queue.away, ...queue.waiting]) queue.take(decodeWorkerFrame(bytes), bytes);
   }
+}
+
+function kept(bytes: Uint8Array): number {
+  return bytes.length + FRAME_OWN_BYTES;
 }
 
 function shared(bytes: Uint8Array): Uint8Array {

@@ -2,8 +2,10 @@
 
 import type { Access } from '../core/access.ts';
 import type { Call } from '../core/call-table.ts';
+import type { OpenSpan } from '../core/telemetry/span-rows.ts';
 import type { ModuleExecutor } from './builtin.ts';
 import type { Caller, RouterContext } from './context.ts';
+import { countDeferred } from './observe.ts';
 import { Session } from './session.ts';
 import type { CallerRef, CallOrder } from './wire.ts';
 
@@ -16,6 +18,10 @@ export interface CallRequest extends CallOrder {
   /** Who gets the answer, under which id; `undefined`: nobody waits. */
   readonly caller: Caller | undefined;
   readonly ref: CallerRef;
+  /** Told the name of the worker that gets the call. */
+  readonly handed?: ((workerName: string) => void) | undefined;
+  /** Of those who look on: marked in its trace, and in no figure (API-2). */
+  readonly isInternal?: boolean | undefined;
 }
 
 export type HandedCall = Call<Session | ModuleExecutor, Caller>;
@@ -26,7 +32,11 @@ export function openCall(
   functionId: string,
   executor: Session | ModuleExecutor,
   request: CallRequest,
+  span: OpenSpan | undefined,
 ): HandedCall {
+  if (request.caller === undefined && context.observer !== undefined && request.isInternal !== true) {
+    countDeferred(context.observer, functionId);
+  }
   if (request.caller instanceof Session) request.caller.callsAwaited++;
   return context.calls.open({
     functionId,
@@ -35,5 +45,7 @@ export function openCall(
     originRef: request.ref,
     nowMs: context.clock.monotonicMs(),
     timeoutMs: request.timeoutMs,
+    span,
+    isInternal: request.isInternal,
   });
 }

@@ -2,20 +2,26 @@
 // through here, so that access, depth, deadlines and tracing apply to all alike.
 
 import type { Registrations } from '../core/access.ts';
+import type { Pressure } from '../core/pressure.ts';
+import type { EnqueueAnswer, EnqueueRules } from '../core/queue/shapes.ts';
 import { Refusal } from '../core/refusal.ts';
+import type { Collector } from '../core/telemetry/collector.ts';
 import type { NewBinding, TriggerType } from '../core/trigger-table.ts';
 import { type RawJson, rawJson } from '../protocol/byte-string.ts';
 import type { TriggerOrigin, WorkerAnnouncement } from '../protocol/frames.ts';
 import { REGISTRATION_BYTES_MAX } from '../protocol/limits.ts';
 import type { Payload } from '../protocol/payload.ts';
-import type { Binding, ModuleTriggerType } from './builtin.ts';
-import { callLocally, type LocalCall } from './call-locally.ts';
+import type { Binding, Cause, ModuleTriggerType } from './builtin.ts';
+import { callLocally, deliverLocally, type LocalAction, type LocalCall } from './call-locally.ts';
 import type { Channels } from './channels.ts';
 import { askCondition, type ConditionVerdict } from './condition.ts';
-import type { JobTaker, RouterContext } from './context.ts';
+import type { JobRequest, JobTaker, JobTarget, QueueJudge, RouterContext } from './context.ts';
+import { enqueueFiring, type QueuedFiring, type QueuedVerdict } from './enqueue-trigger.ts';
 import { errorLine } from './error-text.ts';
 import { callTarget, Firings, isBound } from './fire-trigger.ts';
 import { sizeOf } from './functions.ts';
+import { closeExpired } from './guard.ts';
+import { noteWorker } from './observe.ts';
 import { registrationsOf } from './reach.ts';
 import type { Outcome } from './reply.ts';
 import {
@@ -39,11 +45,11 @@ export interface DurableTrigger {
   readonly metadata: unknown;
 }
 
-export interface FiringLimits {
-  readonly depth: number;
+export interface FiringLimits extends Cause {
   readonly timeoutMs: number;
 }
 
+const NO_QUEUES = 'No queue module is loaded (svc-queue)';
 /** Triggers that no connection owns; whoever may bind them can also take them away. */
 const DURABLE_TRIGGERS_MAX = 10_000;
 /** How long a worker that provides a trigger type may take to judge a binding before silence counts as a yes. */
@@ -89,59 +95,181 @@ export class RouterPort {
     callLocally(this.#context, call, done);
   }
 
-  /** From now on calls with the action `enqueue` go there. */
-  takeJobs(taker: JobTaker): void {
+  /** Calls a function that nobody waits for: `done` is told that it was accepted, with its receipt if it is a job. */
+  deliver(call: LocalCall, action: LocalAction, done: (outcome: Outcome) => void): void {
+    deliverLocally(this.#context, call, action, done);
+  }
+
+  /** How hard the engine is pressed; whoever must act on a change listens. */
+  get pressure(): Pressure {
+    return this.#context.pressure;
+  }
+
+  get callsInFlight(): number {
+    return this.#context.calls.openCount;
+  }
+
+  get callsInFlightMax(): number {
+    return this.#context.settings.inFlightMax;
+  }
+
+  /** Rises with every change of functions, triggers and workers. */
+  get registryVersion(): number {
+    const { functions, triggers, workerChanges } = this.#context;
+    return functions.version + triggers.version + workerChanges;
+  }
+
+  /** Ends a connection of a port for browsers after this turn, so that whoever asked for it is answered first. */
+  revoke(workerId: string): 'revoked' | 'trusted' | 'unknown' {
+    const session = this.#context.sessions.get(workerId);
+    if (session === undefined) return 'unknown';
+    if (session.access === undefined) return 'trusted';
+    this.revokeWhere((one) => one === session, 'the connection was revoked');
+    return 'revoked';
+  }
+
+  /** The same for all that are meant; those of trusted ports never are. */
+  revokeWhere(isMeant: (session: Session) => boolean, reason: string): void {
+    const { sessions, clock } = this.#context;
+    const meant = [...sessions.values()].filter((session) => session.access !== undefined && isMeant(session));
+    clock.afterTurn(() => {
+      for (const session of meant) if (session.state === 'open') closeExpired(this.#context, session, reason);
+    });
+  }
+
+  /** From now on everything that happens is told to it. */
+  observe(observer: Collector): void {
+    this.#context.observer = observer;
+  }
+
+  /** `undefined` while nothing is observed. */
+  get observer(): Collector | undefined {
+    return this.#context.observer;
+  }
+
+  /** From now on calls with the action `enqueue` go there, until what it returns is called. */
+  takeJobs(taker: JobTaker): () => void {
     this.#context.jobTaker = taker;
+    this.queuesChanged();
+    return () => {
+      if (this.#context.jobTaker !== taker) return;
+      this.#context.jobTaker = undefined;
+      this.queuesChanged();
+    };
   }
 
-  /** Functions came or went: told within 250 ms. */
-  onFunctionsChanged(tell: () => void): void {
+  /** Queues came or went, or have other rules. */
+  queuesChanged(): void {
+    for (const tell of this.#context.queueListeners) tell();
+  }
+
+  /** Returns how to end it. */
+  onQueuesChanged(tell: () => void): () => void {
+    this.#context.queueListeners.add(tell);
+    return () => this.#context.queueListeners.delete(tell);
+  }
+
+  /** Asked before a queue gets other rules; a text: why it cannot have them. Returns how to end it. */
+  onQueueJudged(judge: QueueJudge): () => void {
+    this.#context.queueJudges.add(judge);
+    return () => this.#context.queueJudges.delete(judge);
+  }
+
+  /** Why the queue cannot have these rules. */
+  judgeQueue(queue: string, rules: EnqueueRules): string | undefined {
+    for (const judge of this.#context.queueJudges) {
+      const offence = judge(queue, rules);
+      if (offence !== undefined) return offence;
+    }
+    return undefined;
+  }
+
+  /** Where jobs of triggers go that name the queue; a text: why they cannot. */
+  jobTarget(queue: string): JobTarget | string {
+    return this.#context.jobTaker?.target(queue) ?? NO_QUEUES;
+  }
+
+  /** A job of a trigger whose change is durable already. Told once. */
+  takeJob(job: JobRequest, done: (answer: EnqueueAnswer) => void): void {
+    if (this.#context.jobTaker === undefined) done({ reason: 'QUEUE_NOT_FOUND', message: NO_QUEUES });
+    else this.#context.jobTaker.take(job, done);
+  }
+
+  /** So many jobs were written into the store of that queue, together with what caused them. */
+  jobsCame(queue: string, jobs: number): void {
+    this.#context.jobTaker?.jobsCame(queue, jobs);
+  }
+
+  /** Functions came or went: told within 250 ms. Returns how to end it. */
+  onFunctionsChanged(tell: () => void): () => void {
     this.#context.functionListeners.add(tell);
+    return () => this.#context.functionListeners.delete(tell);
   }
 
-  /** Asks the condition of a trigger about an event (T8). `done` is told once, at once or later. */
+  /**
+   * Asks the condition of a trigger about an event (T8); its binding may be gone, as with a job that it made. `done` is
+   * told once, at once or later.
+   */
   checkCondition(
     functionId: string,
     payload: Payload,
-    depth: number,
+    cause: Cause,
     done: (verdict: ConditionVerdict) => void,
     trigger?: TriggerOrigin,
   ): void {
-    askCondition(this.#context, { functionId, payload, depth, trigger }, done);
+    const { depth, traceparent, baggage } = cause;
+    askCondition(this.#context, { functionId, payload, depth, traceparent, baggage, trigger }, done);
+  }
+
+  /** The same of a binding; one without a condition passes. */
+  checkBinding(
+    binding: Binding,
+    payload: Payload,
+    { depth, traceparent, baggage }: Cause,
+    done: (verdict: ConditionVerdict) => void,
+  ): void {
+    const functionId = binding.conditionFunctionId;
+    if (functionId === undefined) return done('pass');
+    askCondition(this.#context, { functionId, payload, depth, traceparent, baggage, binding }, done);
   }
 
   /**
    * An event happened: calls the functions of these bindings, equal ones of different owners once, each after its
-   * condition passed; nobody waits for them. `depth`: of the call that caused the event, 0 for causes from outside.
+   * condition passed; nobody waits for them. `cause`: the call that caused the event.
    * `order`: what the event is about; handlers of one binding are called in the order in which events of the same
    * order were fired. The payload has to stay valid until the conditions have answered: text, or bytes of its own.
    */
-  fire(bindings: Iterable<Binding>, payload: Payload, depth: number, order = ''): void {
-    this.#firings.fire(bindings, { payload, depth }, order);
+  fire(bindings: Iterable<Binding>, payload: Payload, { depth, traceparent, baggage }: Cause, order = ''): void {
+    this.#firings.fire(bindings, { payload, depth, traceparent, baggage }, order);
   }
 
   /**
    * The same for one binding: `done` is told when its function has ended, or when it was not called, be it that the
    * condition did not pass or that the binding left meanwhile.
    */
-  fireOne(binding: Binding, payload: Payload, { depth, timeoutMs }: FiringLimits, done: () => void): void {
+  fireOne(binding: Binding, payload: Payload, { timeoutMs, ...cause }: FiringLimits, done: () => void): void {
     const call = (): void => {
-      if (isBound(this.#context, binding)) callTarget(this.#context, binding, { payload, depth }, { timeoutMs, done });
+      if (isBound(this.#context, binding))
+        callTarget(this.#context, binding, { payload, ...cause }, { timeoutMs, done });
       else done();
     };
     const functionId = binding.conditionFunctionId;
     if (functionId === undefined) return call();
-    const trigger = { type: binding.type, id: binding.id };
-    askCondition(this.#context, { functionId, payload, depth, trigger }, (verdict, error) => {
+    askCondition(this.#context, { functionId, payload, ...cause, binding }, (verdict, error) => {
       binding.error = error;
       if (verdict === 'pass') call();
       else done();
     });
   }
 
+  /** The same as a job of a queue: `done` is told when the job is durable, or why there is none. */
+  enqueueOne(binding: Binding, firing: QueuedFiring, done: (verdict: QueuedVerdict) => void): void {
+    enqueueFiring(this.#context, binding, firing, done);
+  }
+
   /** Notes that something was dropped or refused. */
-  count(name: string, reason: string): void {
-    this.#context.counters.count(name, reason);
+  count(name: string, reason?: string, times = 1): void {
+    this.#context.counters.count(name, reason, times);
   }
 
   counters(): Record<string, number> {
@@ -163,6 +291,11 @@ export class RouterPort {
   /** Connections that are workers: a connection that only calls is not shown. */
   workers(): Session[] {
     return [...this.#context.sessions.values()].filter((session) => session.isWorker);
+  }
+
+  /** What a connection calls itself, or its id; undefined when it is gone. */
+  workerName(workerId: string): string | undefined {
+    return this.#context.sessions.get(workerId)?.displayName;
   }
 
   workerRow(session: Session): WorkerRow {
@@ -202,6 +335,7 @@ export class RouterPort {
     const session = this.#context.sessions.get(workerId);
     if (session === undefined) return;
     session.describe(profile);
+    noteWorker(this.#context, session);
     this.#context.announce.workerEvent('worker_metadata_updated', workerId, depth);
   }
 

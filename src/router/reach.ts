@@ -29,14 +29,37 @@ export function targetRefusal(owner: Session, functionId: string): Refusal | und
   return new Refusal('FORBIDDEN', `function '${shown(functionId)}' not allowed in namespace 'default'`);
 }
 
+/** Whether its owner could bind it today: what he may reach can have changed since. */
+export function mayStillBind({ owner, type, functionId, config }: Binding): boolean {
+  if (owner?.access === undefined) return true;
+  const named = [functionId, ...functionsNamedIn(parseRawJson(config))];
+  return owner.access.mayBindTo(type) && named.every((id) => mayTarget(owner, id));
+}
+
+/** On behalf of which trigger something is called: its binding, or of a job what was stored of it. */
+export interface OfTrigger {
+  readonly trigger?: TriggerOrigin | undefined;
+  readonly binding?: Binding | undefined;
+}
+
+/** Whose trigger it is. Of one that left meanwhile, whose it was: leaving must not widen what is reached (X7). */
+export function ownerOf(context: RouterContext, { trigger, binding }: OfTrigger): Session | undefined {
+  const id = binding?.id ?? trigger?.id;
+  const present = id === undefined ? undefined : context.triggers.binding(id);
+  return (present ?? binding)?.owner;
+}
+
 /** With whose rights a trigger calls a function: its owner's, as they are when it fires. */
-export function rightsOfTrigger(
-  context: RouterContext,
-  trigger: TriggerOrigin | undefined,
-  functionId: string,
-): Access | undefined {
-  const owner = trigger && context.triggers.binding(trigger.id)?.owner;
-  return owner?.functions.has(functionId) ? undefined : owner?.access;
+export function rightsOfTrigger(context: RouterContext, of: OfTrigger, functionId: string): Access | undefined {
+  const owner = ownerOf(context, of);
+  const isOwn = owner?.state === 'open' && owner.functions.has(functionId);
+  return isOwn ? undefined : owner?.access;
+}
+
+/** Whether whoever would run it came by a restricted port, where anybody may offer what nobody trusted does (X9). */
+export function isOfStrangers({ functions }: RouterContext, functionId: string): boolean {
+  const entry = functions.get(functionId);
+  return entry?.kind === 'worker' && entry.executors.some(({ access }) => access !== undefined);
 }
 
 /** Every function that the config of a trigger names, such as its condition, at any depth. */

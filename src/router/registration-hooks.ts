@@ -51,7 +51,8 @@ export function askHook(
   guard.isAsking = true;
   const own = rawJson(guard.rules.access?.grant.context ?? {});
   const payload = Payload.ofText(objectOf({ ...input, context: own }));
-  callLocally(context, { functionId, payload, depth: 0, timeoutMs: guard.rules.askMsMax }, (outcome) => {
+  const timeoutMs = guard.rules.askMsMax;
+  callLocally(context, { functionId, payload, depth: 0, timeoutMs, decides: true }, (outcome) => {
     guard.isAsking = false;
     if (session.state === 'closed') {
       guard.waiting.length = 0;

@@ -29,7 +29,7 @@ import type { LargeFrames } from './large-frames.ts';
 import { refuseFrame } from './refused-frames.ts';
 import { Session, type SessionEnd, type SessionLimits } from './session.ts';
 import { handleResult } from './settle.ts';
-import { takeTelemetry } from './telemetry.ts';
+import { mayBeTelemetry, takeTelemetry } from './telemetry.ts';
 import {
   handleRegisterTrigger,
   handleRegisterTriggerType,
@@ -127,8 +127,9 @@ export class Router {
     const frames = new BinaryFrames(this.context, session, (bytes) => this.#receiveControl(session, bytes));
     return (bytes, isBinary) => {
       if (!this.#hears(session)) return;
-      if (isBinary) frames.receive(bytes);
-      else refuseFrame(this.context, session, bytes, 'a text frame on a connection that asked for the binary form');
+      if (isBinary) {
+        if (!this.#takeTelemetry(session, bytes)) frames.receive(bytes);
+      } else refuseFrame(this.context, session, bytes, 'a text frame on a connection that asked for the binary form');
     };
   }
 
@@ -139,7 +140,7 @@ export class Router {
 
   #receiveJson(session: Session, bytes: Uint8Array, isBinary: boolean): void {
     if (isBinary) {
-      if (takeTelemetry(this.context.counters, bytes)) return this.#charge(session);
+      if (this.#takeTelemetry(session, bytes)) return;
       // Text frames were checked by the socket library; what is relayed must be text whatever frame it came in.
       if (!isUtf8(bytes)) {
         refuseFrame(this.context, session, bytes, 'a binary frame that is neither telemetry nor UTF-8 text');
@@ -165,6 +166,15 @@ export class Router {
     else if (frame.type === 'invokefunction' || frame.type === 'invocationresult') {
       refuseFrame(this.context, session, bytes, 'calls and results have messages of their own in the binary form');
     } else this.#handle(session, frame);
+  }
+
+  /** In the binary form a frame begins with a length, and none is as great as the letters would say. */
+  #takeTelemetry(session: Session, bytes: Uint8Array): boolean {
+    const { observer, counters } = this.context;
+    const taker = { observer, count: (name: string, reason: string) => counters.count(name, reason) };
+    if (!mayBeTelemetry(bytes) || !takeTelemetry(taker, session.generation, bytes)) return false;
+    this.#charge(session);
+    return true;
   }
 
   /** What is dropped counts all the same where messages are counted. */

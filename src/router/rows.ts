@@ -1,6 +1,7 @@
 // How functions, workers and triggers look in lists and events: the rows of wire 6.2 and modules 10.2 to 10.4.
 
 import { type FunctionEntry, namespaceOf } from '../core/function-table.ts';
+import type { WorkerGauges } from '../core/telemetry/worker-gauges.ts';
 import type { TriggerBinding, TriggerType } from '../core/trigger-table.ts';
 import { byteStringToText, parseRawJson, type RawJson } from '../protocol/byte-string.ts';
 import type { AnyBuiltin, ModuleTriggerType } from './builtin.ts';
@@ -58,12 +59,13 @@ export interface WorkerRow {
   isolation: string | null;
   ip_address: string | null;
   internal: boolean;
-  latest_metrics: null;
+  latest_metrics: (WorkerGauges & { readonly runtime: string | null }) | null;
   pid?: number;
 }
 
 export function workerRow(context: RouterContext, session: Session): WorkerRow {
   const { profile } = session;
+  const gauges = context.observer?.gaugesOf(session.generation);
   return {
     id: session.workerId,
     name: profile?.name ?? null,
@@ -80,7 +82,7 @@ export function workerRow(context: RouterContext, session: Session): WorkerRow {
     isolation: profile?.isolation ?? null,
     ip_address: session.remoteAddress,
     internal: false,
-    latest_metrics: null,
+    latest_metrics: gauges === undefined ? null : { ...gauges, runtime: profile?.runtime ?? null },
     ...(profile?.pid !== undefined && { pid: profile.pid }),
   };
 }

@@ -5,6 +5,7 @@ import { Refusal, unreadablePayload } from '../core/refusal.ts';
 import { parseRawJson } from '../protocol/byte-string.ts';
 import type { AnyBuiltin, BuiltinCall, BuiltinDefinition, RawBuiltinDefinition } from './builtin.ts';
 import type { RouterContext } from './context.ts';
+import { type Begun, beginCall, contextOf, endAtOnce, spanOf } from './observe.ts';
 import { type CallRequest, type HandedCall, openCall } from './open-call.ts';
 import { type Outcome, outcomeOf, outcomeOfValue } from './reply.ts';
 import { answer, settle } from './settle.ts';
@@ -16,14 +17,15 @@ export function runBuiltin(context: RouterContext, builtin: AnyBuiltin, request:
 
 /** Found again by the numbers of its call, so that the deadline may have ended it meanwhile. */
 function runRaw(context: RouterContext, builtin: RawBuiltinDefinition, request: CallRequest): void {
-  const { slot, generation } = openCall(context, builtin.id, context.moduleExecutor, request);
+  const begun = context.observer && beginCall(context.observer, builtin.id, request);
+  const { slot, generation } = openCall(context, builtin.id, context.moduleExecutor, request, spanOf(begun));
   const done = (outcome: Outcome): void => {
     const call = context.calls.findByNumbers(slot, generation >>> 0, context.moduleExecutor);
     if (call === undefined) context.counters.count('invocations.late_results');
     else settleOwn(context, call, outcome);
   };
   try {
-    builtin.handleRaw(request.data, callOf(request), done);
+    builtin.handleRaw(request.data, callOf(request, begun), done);
   } catch (error) {
     done(outcomeOf(asRefusal(context, builtin.id, error)));
   }
@@ -35,20 +37,34 @@ function settleOwn(context: RouterContext, call: HandedCall, outcome: Outcome): 
   settle(context, call, outcome);
 }
 
-function callOf(request: CallRequest): BuiltinCall {
-  return { callerWorkerId: request.from?.workerId, rights: request.rights, depth: request.depth + 1 };
+function callOf(request: CallRequest, begun: Begun): BuiltinCall {
+  return {
+    callerWorkerId: request.from?.workerId,
+    rights: request.rights,
+    depth: request.depth + 1,
+    traceparent: contextOf(begun, request.traceparent),
+    baggage: request.baggage,
+  };
 }
 
 function runParsed(context: RouterContext, builtin: BuiltinDefinition, request: CallRequest): void {
   const outcomeOfThrown = (error: unknown): Outcome => outcomeOf(asRefusal(context, builtin.id, error));
+  const begun = context.observer && beginCall(context.observer, builtin.id, request);
+  const startedMs = context.observer === undefined ? 0 : context.clock.monotonicMs();
+  const end = (outcome: Outcome): void => {
+    if (context.observer !== undefined) {
+      endAtOnce(context, context.observer, builtin.id, { request, span: spanOf(begun), startedMs, outcome });
+    }
+    finish(context, request, builtin.id, outcome);
+  };
   let value: unknown;
   try {
-    value = builtin.handle(readData(request), callOf(request));
-    if (!(value instanceof Promise)) return finish(context, request, builtin.id, outcomeOfValue(value));
+    value = builtin.handle(readData(request), callOf(request, begun));
+    if (!(value instanceof Promise)) return end(outcomeOfValue(value));
   } catch (error) {
-    return finish(context, request, builtin.id, outcomeOfThrown(error));
+    return end(outcomeOfThrown(error));
   }
-  const { id } = openCall(context, builtin.id, context.moduleExecutor, request);
+  const { id } = openCall(context, builtin.id, context.moduleExecutor, request, spanOf(begun));
   value
     .then((result: unknown) => outcomeOfValue(result))
     .catch(outcomeOfThrown)

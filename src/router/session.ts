@@ -71,7 +71,11 @@ export class Session implements Executor {
   lastHeardMs = 0;
   /** What the worker said of itself; `undefined` until it has, which is fine for ever. */
   profile: WorkerAnnouncement | undefined = undefined;
+  /** Told to the observer as a worker: its end is told too. */
+  isCountedWorker = false;
   inFlight = 0;
+  /** Of these, what a log trigger caused. */
+  quietInFlight = 0;
   /** What the limits allow, or less where the worker said so. */
   inFlightMax: number;
   /** Calls this connection is waiting for. */

@@ -6,6 +6,7 @@ import { byteStringToText, parseRawJson, type RawJson, rawJson } from '../protoc
 import type { ErrorBody, InvocationResult } from '../protocol/frames.ts';
 import { Payload } from '../protocol/payload.ts';
 import type { Caller, RouterContext } from './context.ts';
+import { endCall } from './observe.ts';
 import type { HandedCall } from './open-call.ts';
 import { type Outcome, outcomeOf } from './reply.ts';
 import { Session } from './session.ts';
@@ -19,16 +20,20 @@ export function handleResult(context: RouterContext, session: Session, frame: In
     return;
   }
   const { result, error, traceparent, baggage } = frame;
-  settle(context, call, {
+  const outcome: Outcome = {
     result: error === undefined && result !== undefined ? Payload.ofText(result) : undefined,
     error: error && Payload.ofText(checkedError(error)),
     traceparent,
     baggage,
-  });
+  };
+  settle(context, call, outcome, session.lastHeardMs);
 }
 
-export function settle(context: RouterContext, call: HandedCall, outcome: Outcome): void {
+/** `endedMs`: when its result came, for whoever knows; a look at the clock is half of what counting a call costs. */
+export function settle(context: RouterContext, call: HandedCall, outcome: Outcome, endedMs?: number): void {
   const { origin, originRef, functionId } = call;
+  if (context.observer !== undefined) endCall(context, context.observer, call, outcome, endedMs);
+  if (call.isQuiet && call.executor instanceof Session) call.executor.quietInFlight--;
   context.calls.settle(call);
   if (origin === undefined) return;
   if (origin instanceof Session) origin.callsAwaited--;

@@ -1,18 +1,39 @@
-// Binary frames with a four-letter prefix carry OTLP telemetry of workers. Until an observability module takes
-// them they are counted and dropped, which the wire allows while observability is off (1.11).
+// Binary frames with a four-letter prefix carry OTLP telemetry of workers (wire 1.11). They are handed on as they came:
+// the telemetry thread reads them. While nothing is observed they are counted and dropped.
 
-const PREFIXES = ['OTLP', 'MTRC', 'LOGS'];
+import type { Collector } from '../core/telemetry/collector.ts';
+import type { TelemetryKind } from '../core/telemetry/intake.ts';
 
-/** Where it is told what happened. */
-export interface Counting {
+/** Who is told: the router's context, or the port of modules. */
+export interface TelemetryTaker {
+  readonly observer: Collector | undefined;
+  /** Something was dropped. */
   count(name: string, reason: string): void;
 }
 
-/** Takes the frame if it is telemetry. */
-export function takeTelemetry(counts: Counting, bytes: Uint8Array): boolean {
-  if (bytes.length < 4) return false;
-  const prefix = String.fromCharCode(bytes[0] ?? 0, bytes[1] ?? 0, bytes[2] ?? 0, bytes[3] ?? 0);
-  if (!PREFIXES.includes(prefix)) return false;
-  counts.count('telemetry.dropped', 'observability_off');
+const PREFIX_BYTES = 4;
+
+/** Takes the frame if it is telemetry. `source`: the connection that it came on. */
+export function takeTelemetry(taker: TelemetryTaker, source: number, bytes: Uint8Array): boolean {
+  const kind = kindOf(bytes);
+  if (kind === undefined) return false;
+  if (taker.observer === undefined) taker.count('telemetry.dropped', 'observability_off');
+  else taker.observer.frame(kind, source, bytes.subarray(PREFIX_BYTES));
   return true;
 }
+
+/** Looked at for every frame that is binary: the first byte tells nearly all of them apart. */
+export function mayBeTelemetry(bytes: Uint8Array): boolean {
+  const first = bytes[0];
+  return first === LETTER_O || first === LETTER_M || first === LETTER_L;
+}
+
+function kindOf(bytes: Uint8Array): TelemetryKind | undefined {
+  if (!mayBeTelemetry(bytes)) return undefined;
+  const prefix = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.length, PREFIX_BYTES)).toString('latin1');
+  return prefix === 'OTLP' || prefix === 'MTRC' || prefix === 'LOGS' ? prefix : undefined;
+}
+
+const LETTER_O = 0x4f;
+const LETTER_M = 0x4d;
+const LETTER_L = 0x4c;

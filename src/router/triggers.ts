@@ -19,6 +19,7 @@ import { conditionOf } from './condition.ts';
 import type { RouterContext } from './context.ts';
 import { errorText } from './error-text.ts';
 import { detachRaw, sizeOf } from './functions.ts';
+import { noteWorker } from './observe.ts';
 import type { Session } from './session.ts';
 
 export function handleRegisterTriggerType(
@@ -33,6 +34,7 @@ export function handleRegisterTriggerType(
     return;
   }
   session.triggerTypes.add(id);
+  noteWorker(context, session);
   // Every binding of the type goes to the newest provider, those it may know already included.
   for (const binding of context.triggers.bindingsOf(id)) deliver(context, binding);
 }
@@ -90,7 +92,20 @@ export function handleRegisterTrigger(context: RouterContext, session: Session, 
     owner: session,
   });
   session.triggers.add(binding.id);
+  noteWorker(context, session);
   if (refusal !== undefined) refuseTrigger(context, session, frame, refusal);
+}
+
+/** A module came: triggers of its types that waited for it are bound now. */
+export function addModuleType(context: RouterContext, type: ModuleTriggerType): void {
+  context.triggers.addModuleType(type.id, type.facts, type);
+  for (const binding of context.triggers.bindingsOf(type.id)) deliver(context, binding);
+}
+
+/** A module leaves: triggers of its types stay listed, and wait. */
+export function removeModuleType(context: RouterContext, type: ModuleTriggerType): void {
+  for (const binding of context.triggers.bindingsOf(type.id)) tellProviderOfRemoval(context, binding);
+  context.triggers.removeModuleType(type.id);
 }
 
 /** Stores a binding and hands it to its provider, if there is one. */

@@ -13,6 +13,7 @@ import { RAW_NULL, rawJson } from '../protocol/byte-string.ts';
 import type { ErrorCode } from '../protocol/errors.ts';
 import { Payload } from '../protocol/payload.ts';
 import type { RouterContext } from './context.ts';
+import { type Begun, contextOf, endRefused, spanOf } from './observe.ts';
 import { type CallRequest, openCall } from './open-call.ts';
 import { type Outcome, outcomeOf, outcomeOfError } from './reply.ts';
 import { answer, settle } from './settle.ts';
@@ -22,23 +23,30 @@ import type { UrlFunction } from './url-invocation.ts';
 const IN_FLIGHT_MAX = 256;
 const ANSWER_BYTES_MAX = 4 * 1024 * 1024;
 
-export function callUrl(context: RouterContext, target: UrlFunction, request: CallRequest): void {
+export function callUrl(context: RouterContext, target: UrlFunction, request: CallRequest, begun: Begun): void {
   const body = bodyOf(request);
   const refusal =
     body === undefined ? unreadablePayload(`the payload for ${request.functionId}`) : checkRoom(target, request);
   if (body === undefined || refusal !== undefined) {
     if (request.caller === undefined) context.counters.count('invocations.void_dropped', refusal?.code);
     else if (refusal !== undefined) answer(request.caller, request.ref, request.functionId, outcomeOf(refusal));
+    if (refusal !== undefined) endRefused(context.observer, request.functionId, spanOf(begun), refusal);
     return;
   }
   const timeoutMs = Math.min(request.timeoutMs, target.timeoutMs);
-  const { id } = openCall(context, request.functionId, context.moduleExecutor, { ...request, timeoutMs });
+  const { id } = openCall(
+    context,
+    request.functionId,
+    context.moduleExecutor,
+    { ...request, timeoutMs },
+    spanOf(begun),
+  );
   target.inFlight++;
   context.outgoing
     .send({
       url: target.url,
       method: target.method,
-      headers: headersFor(context, target, request, body),
+      headers: headersFor(context, target, { ...request, traceparent: contextOf(begun, request.traceparent) }, body),
       body,
       timeoutMs,
       answerBytesMax: ANSWER_BYTES_MAX,

@@ -1,6 +1,6 @@
 // What a worker says of a function that is a URL (wire 3.5), read and with its secrets resolved.
 
-import { validateHeaderName, validateHeaderValue } from 'node:http';
+import { http } from '../effects/http-library.ts';
 import { validateUrlInvocation } from '../generated/url-functions.ts';
 
 export interface UrlInvocation {
@@ -89,8 +89,8 @@ function readAuth(auth: UrlInvocation['auth'], env: Readonly<Record<string, stri
 /** The value may be a secret, so it is not quoted. */
 function headerOffence(name: string, value: string): string | undefined {
   try {
-    validateHeaderName(name);
-    validateHeaderValue(name, value);
+    http.validateHeaderName(name);
+    http.validateHeaderValue(name, value);
   } catch {
     return `invocation.headers: '${name.slice(0, 64)}' or its value cannot be a header`;
   }

@@ -15,6 +15,8 @@ export type ControlFrame = Exclude<EngineFrame<RawJson>, InvokeFunction<RawJson>
 export type CallerRef = string | number;
 
 export interface Wire {
+  /** Whether `CallOrder.traceparent` may be `UNTRACED`. */
+  readonly canSayUntraced: boolean;
   /**
    * To be asked before a payload is sent: makes sure that the peer will be able to read it. False: nobody can, and
    * whoever hands it on answers for the refusal.

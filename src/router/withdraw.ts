@@ -5,6 +5,7 @@
 
 import { type Refusal, refusals } from '../core/refusal.ts';
 import type { RouterContext } from './context.ts';
+import { noteWorkerLeft } from './observe.ts';
 import type { Session, SessionEnd } from './session.ts';
 import { orphanCalls } from './settle.ts';
 import { tellProviderOfRemoval } from './triggers.ts';
@@ -24,6 +25,7 @@ export function withdraw(
   context.sessions.delete(session.workerId);
   orphanCalls(context, session, reasonForCallers);
   for (const binding of removed) tellProviderOfRemoval(context, binding);
+  noteWorkerLeft(context, session);
   session.link.disconnect(end);
   if (functionsChanged) context.announce.functionsChanged();
   context.announce.workerEvent('worker_disconnected', session.workerId);

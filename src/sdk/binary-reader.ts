@@ -106,6 +106,7 @@ export class BinaryReader {
     try {
       const flags = bytes[at + 5] ?? 0;
       call.functionId = this.#nameOf(u32(bytes, at + 16));
+      call.isUntraced = (flags & FLAG.isUntraced) !== 0;
       let next = at + HEADER_BYTES.call;
       if ((flags & ANY_SECTION) !== 0) next = this.#readSections(call, flags, bytes, next, end);
       if ((flags & FLAG.payload) !== 0) payload = this.#payload(flags, bytes, next, end);
@@ -207,6 +208,7 @@ class BinaryCall implements DeliveredCall {
   readonly timeoutMs: number | undefined;
   readonly depth: number;
   traceparent: string | undefined = undefined;
+  isUntraced = false;
   baggage: string | undefined = undefined;
   metadata: unknown = undefined;
   trigger: TriggerOrigin | undefined = undefined;

@@ -1,6 +1,7 @@
 // What a handler may know about its invocation (SDK-3). The class behind it is in `invocation.ts`.
 
 import type { TraceIds } from './baggage.ts';
+import type { Logger } from './logger.ts';
 import type { SvcWorker } from './svc-worker.ts';
 
 /**
@@ -40,6 +41,8 @@ export interface HandlerContext {
   readonly deadline: Date | undefined;
   /** Aborted when the deadline passes or the worker shuts down; hand it to `fetch`, timers and streams. */
   readonly signal: AbortSignal;
+  /** Logs in the name of this function, as part of its trace. Never throws, never waits. */
+  readonly logger: Logger;
   /** Entries that travel with the trace, over all calls of the chain. */
   readonly baggage: ReadonlyMap<string, string>;
   /** Calls between the start of the chain and this one. The engine ends a chain at 64. */

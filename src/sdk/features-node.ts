@@ -13,6 +13,7 @@ import { callWithRetry } from './retry.ts';
 import { drain, shutDownOnSignals } from './shutdown.ts';
 import { createStateClient } from './state-client.ts';
 import { Streams } from './streams.ts';
+import { NodeTelemetry } from './telemetry-node.ts';
 import { watchMemory } from './watched-memory.ts';
 import { BinaryWire } from './wire-binary.ts';
 import { JsonWire } from './wire-json.ts';
@@ -31,6 +32,7 @@ export const nodeFeatures: Features = {
   createDeadlines: (clock) => new DeadlineWheel(clock),
   callWithRetry,
   checkHandler,
+  createTelemetry: (parts) => new NodeTelemetry(parts),
   createCalled: (parts, registrations) => ({ side: new CalledSide(parts, registrations), expect: () => {} }),
   createChannels: (platform, settings) => new Channels(platform, settings),
   createState: createStateClient,

@@ -14,6 +14,7 @@ import type { callWithRetry } from './retry.ts';
 import type { Drain } from './shutdown.ts';
 import type { createStateClient } from './state-client.ts';
 import type { StreamsParts, SvcStream } from './streams.ts';
+import type { TelemetryParts, WorkerTelemetry } from './telemetry.ts';
 import type { OpenWire } from './wire.ts';
 
 export interface Features {
@@ -24,6 +25,7 @@ export interface Features {
   readonly callWithRetry: typeof callWithRetry;
   /** The handler behind its schemas. Throws for a schema that cannot be kept, or has its calls fail. */
   checkHandler(run: Run, schemas: HandlerSchemas): Run;
+  createTelemetry(parts: TelemetryParts): WorkerTelemetry;
   createCalled(parts: IncomingCallsParts, registrations: Registrations): Called;
   createChannels(platform: Platform, settings: Settings): ChannelsOfWorker;
   readonly createState: typeof createStateClient;

@@ -31,7 +31,7 @@ export function readFunction(
     throw new SvcError('INVALID_ARGUMENTS', `registerFunction: the handler of ${id} is not a function`);
   }
   if (output_check !== undefined && output_check !== 'warn' && output_check !== 'error') {
-    const text = `registerFunction: output_check of ${id} is ${JSON.stringify(output_check)}, expected warn or error`;
+    const text = `registerFunction: output_check is ${JSON.stringify(output_check)}, expected warn or error`;
     throw new SvcError('INVALID_ARGUMENTS', text);
   }
   const request_format = definition.request_format ?? (input === undefined ? undefined : jsonSchemaOf(input, 'input'));

@@ -53,10 +53,13 @@ export class IncomingCalls {
       link.sendError(call, { code: 'function_not_found', message: 'Function not found' });
       return;
     }
-    const invocation = new Invocation(call, link, surroundings);
+    const span = surroundings.telemetry.begin?.(call);
+    const invocation = new Invocation(call, link, surroundings, span);
     let outcome: unknown;
     try {
-      outcome = contexts.run(traceOf(call), middleware.isEmpty ? run : this.#around(run), payload, invocation);
+      const within = middleware.isEmpty ? run : this.#around(run);
+      if (span === undefined) outcome = contexts.run(traceOf(call), within, payload, invocation);
+      else outcome = span.run(() => contexts.run(span.carrier, within, payload, invocation));
       if (isThenable(outcome)) {
         this.#running.add(invocation);
         void this.#await(outcome, invocation);
@@ -105,6 +108,7 @@ export class IncomingCalls {
 
   #succeed(invocation: Invocation, result: unknown): void {
     const link = this.#finish(invocation);
+    Invocation.spanOf(invocation)?.end();
     if (link === undefined) return;
     const call = Invocation.callOf(invocation);
     let encoded: EncodedPayload | undefined;
@@ -122,6 +126,7 @@ export class IncomingCalls {
   }
 
   #fail(invocation: Invocation, thrown: unknown): void {
+    Invocation.spanOf(invocation)?.end({ thrown });
     this.#finish(invocation)?.sendError(Invocation.callOf(invocation), errorToAnswer(thrown));
   }
 
@@ -145,8 +150,8 @@ export class IncomingCalls {
 }
 
 /** What calls made by the handler carry on; the call itself would keep its metadata for as long. */
-function traceOf({ traceparent, baggage, depth }: DeliveredCall): TraceCarrier {
-  return { traceparent, baggage, depth };
+function traceOf({ traceparent, baggage, depth, functionId }: DeliveredCall): TraceCarrier {
+  return { traceparent, baggage, depth, functionId };
 }
 
 function isThenable(value: unknown): value is PromiseLike<unknown> {

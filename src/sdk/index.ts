@@ -69,6 +69,7 @@ export {
 } from './http.ts';
 export { Fatal, RetryLater } from './job-errors.ts';
 export type { JsonSchema } from './json-schema.ts';
+export type { Logger, LoggerLevel } from './logger.ts';
 export type { IncomingCall, Middleware, OutgoingCall } from './middleware.ts';
 export type { WorkerOptions } from './options.ts';
 export type { DeadLetter, DeadLetterQueue, QueuedJob, SvcQueue } from './queue-client.ts';
@@ -77,11 +78,13 @@ export type { StandardIssue, StandardResult, StandardSchema } from './standard-s
 export type {
   StateChange,
   StateClient,
+  StateCondition,
   StateEntry,
   StateEvent,
   StateFilter,
   StateListOptions,
   StateUpdate,
+  StateVersion,
   StateWatch,
 } from './state-client.ts';
 export type { StreamChange, StreamEvent } from './stream-items.ts';

@@ -6,9 +6,11 @@ import type { HandlerContext, TriggerOrigin } from './context.ts';
 import { Deadline, type Deadlines } from './deadline-wheel.ts';
 import { SvcError } from './errors.ts';
 import type { Link } from './link.ts';
+import { createLogger, type Logger } from './logger.ts';
 import type { PlatformClock } from './platform.ts';
 import { isRecord } from './record.ts';
 import type { SvcWorker } from './svc-worker.ts';
+import type { HandlerSpan, WorkerTelemetry } from './telemetry.ts';
 import type { DeliveredCall } from './wire.ts';
 
 /** What all invocations of a worker share. */
@@ -16,6 +18,7 @@ export interface Surroundings {
   readonly worker: SvcWorker;
   readonly clock: PlatformClock;
   readonly wheel: Deadlines;
+  readonly telemetry: WorkerTelemetry;
 }
 
 export class Invocation implements HandlerContext {
@@ -25,14 +28,17 @@ export class Invocation implements HandlerContext {
   readonly #surroundings: Surroundings;
   /** When it arrived, on the platform's clock. */
   readonly #receivedMs: number;
+  readonly #span: HandlerSpan | undefined;
+  #logger: Logger | undefined;
   #baggage: ReadonlyMap<string, string> | undefined;
   #deadline: Date | undefined;
   #abort: AbortController | undefined;
   #abortReason: SvcError | undefined;
   #abortAtDeadline: AbortAtDeadline | undefined;
 
-  constructor(call: DeliveredCall, link: Link, surroundings: Surroundings) {
+  constructor(call: DeliveredCall, link: Link, surroundings: Surroundings, span: HandlerSpan | undefined) {
     this.#call = call;
+    this.#span = span;
     this.#link = link;
     this.#surroundings = surroundings;
     this.#receivedMs = link.receivedMs;
@@ -45,6 +51,10 @@ export class Invocation implements HandlerContext {
   /** The connection it came on: its answer may leave on no other (W4). */
   static linkOf(invocation: Invocation): Link {
     return invocation.#link;
+  }
+
+  static spanOf(invocation: Invocation): HandlerSpan | undefined {
+    return invocation.#span;
   }
 
   /** Aborts the signal, also for a handler that has not asked for it yet. */
@@ -73,7 +83,7 @@ export class Invocation implements HandlerContext {
   }
 
   get trace(): TraceIds | undefined {
-    return parseTraceparent(this.#call.traceparent);
+    return parseTraceparent(this.#call.traceparent ?? this.#span?.carrier.traceparent);
   }
 
   get attempt(): number | undefined {
@@ -120,6 +130,13 @@ export class Invocation implements HandlerContext {
   get baggage(): ReadonlyMap<string, string> {
     this.#baggage ??= parseBaggage(this.#call.baggage);
     return this.#baggage;
+  }
+
+  get logger(): Logger {
+    const { functionId, traceparent } = this.#call;
+    const scope = { functionId, traceparent: this.#span?.carrier.traceparent ?? traceparent };
+    this.#logger ??= createLogger(this.#surroundings.telemetry.log, () => scope);
+    return this.#logger;
   }
 
   get depth(): number {

@@ -4,7 +4,7 @@
 // Neighbours: the wire knows the form of the messages, this file when they leave: all of one turn together.
 
 import type { ErrorBody } from '../protocol/frames.ts';
-import type { PlatformClock, PlatformSocket } from './platform.ts';
+import { HEADROOM_BYTES, type PlatformClock, type PlatformSocket } from './platform.ts';
 import {
   answerBytesMax,
   callBytesMax,
@@ -76,6 +76,13 @@ export class Link {
   /** A text of `encodeFrame`. */
   sendFrame(text: string): void {
     if (this.#isUp) this.#queued(this.#wire.addFrame(text));
+  }
+
+  /** A frame of telemetry behind HEADROOM_BYTES that the socket may use; the memory is the socket's from here on. */
+  sendTelemetry(memory: Uint8Array): void {
+    if (!this.#isUp) return;
+    this.flush();
+    this.#socket.sendBytes(memory, HEADROOM_BYTES, memory.length);
   }
 
   /** How long the call is, if that is more than the engine takes. */

@@ -40,6 +40,8 @@ export interface TraceCarrier {
   readonly baggage: string | undefined;
   /** Undefined where the baggage tells. */
   readonly depth: number | undefined;
+  /** Whose handler it is. */
+  readonly functionId?: string | undefined;
 }
 
 export class OutgoingCalls implements CallOwner {
@@ -113,7 +115,7 @@ export class OutgoingCalls implements CallOwner {
     this.#link = undefined;
     for (const call of this.#sent.all()) {
       this.#leave(call);
-      const text = 'the connection to the engine was lost; whether the call took effect is unknown';
+      const text = 'the connection was lost; whether the call took effect is unknown';
       call.fail(() => refusal('invocation_stopped', call.functionId, text));
     }
   }
@@ -236,7 +238,7 @@ function checkRoom(call: PendingCall, link: Link, settings: Settings): void {
   const bytes = link.overlongCallBytes(call);
   if (bytes !== undefined) throw overlong(call.functionId, bytes, settings);
   if (link.isCongested()) {
-    const text = `${BUFFERED_BYTES_MAX / 1024 / 1024} MiB are waiting to be sent; the engine does not keep up`;
+    const text = `${BUFFERED_BYTES_MAX / 1024 / 1024} MiB wait to be sent; the engine is slow`;
     throw refusal('OVERLOADED', call.functionId, text);
   }
 }

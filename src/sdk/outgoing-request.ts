@@ -60,7 +60,7 @@ function readRequest(request: AnyRequest, settings: Settings): CallSpec {
   const { function_id, payload, metadata, action, timeout_ms, signal } = request;
   const functionId = typeof function_id === 'string' ? function_id : function_id?.id;
   if (typeof functionId !== 'string' || functionId === '') {
-    const text = `trigger: function_id is ${JSON.stringify(function_id)}, expected an id or a registered function`;
+    const text = `trigger: function_id is ${JSON.stringify(function_id)}, expected an id`;
     throw new SvcError('INVALID_ARGUMENTS', text);
   }
   const timeoutMs =

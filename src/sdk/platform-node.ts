@@ -6,7 +6,9 @@ import { randomUUID } from 'node:crypto';
 import { arch, hostname, platform as osName, release } from 'node:os';
 import { BRIDGE_PORT_DEFAULT } from '../protocol/limits.ts';
 import { nodeMemory } from './memory-node.ts';
-import type { ContextStorage, HostFacts, Platform, TerminationSignal, TerminationSignals } from './platform.ts';
+import { openTelemetry } from './opentelemetry-node.ts';
+import type { TraceCarrier } from './outgoing-calls.ts';
+import type { HostFacts, Platform, TerminationSignal, TerminationSignals } from './platform.ts';
 import { openSocket } from './socket-node.ts';
 
 /** A timer of the SDK serves all calls; it must not run in the context of the handler in which it happened to start. */
@@ -28,12 +30,12 @@ export const nodePlatform: Platform = {
   openSocket,
   setsHeaders: true,
   memory: nodeMemory,
-  createContextStorage: <T>(): ContextStorage<T> => {
-    const storage = new AsyncLocalStorage<T>();
-    return {
+  createContextStorage: () => {
+    const storage = new AsyncLocalStorage<TraceCarrier>();
+    return openTelemetry.around({
       run: (value, run, first, second) => storage.run(value, run, first, second),
       current: () => storage.getStore(),
-    };
+    });
   },
   signals: createSignals(),
   writeLog(level, message) {

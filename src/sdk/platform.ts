@@ -3,6 +3,7 @@
 
 import type { TextMemory } from '../protocol/text-bytes.ts';
 import type { TextSource } from '../protocol/text-slices.ts';
+import type { TraceCarrier } from './outgoing-calls.ts';
 
 export interface Platform {
   readonly clock: PlatformClock;
@@ -19,7 +20,7 @@ export interface Platform {
   readonly setsHeaders: boolean;
   readonly memory: ByteMemory;
   /** A value that follows `await` from a handler into the calls it makes. */
-  createContextStorage<T>(): ContextStorage<T>;
+  createContextStorage(): ContextStorage<TraceCarrier>;
   /** SIGTERM and SIGINT. Absent where there are no signals. */
   readonly signals: TerminationSignals | undefined;
   /** One line for the person who runs the process. Must not throw. */

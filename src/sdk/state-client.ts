@@ -27,10 +27,12 @@ import type { UpdateError, UpdateOp } from './update-ops.ts';
 export interface StateClient {
   /** The value; null when there is none. */
   get<T = Untyped>(scope: string, key: string): Promise<T | null>;
-  /** Writes the value, whether it is new or equal to the old one. */
-  set<T = Untyped>(scope: string, key: string, value: T): Promise<StateChange<T>>;
+  /** The value together with the version that a later write may ask for. */
+  getWithVersion<T = Untyped>(scope: string, key: string): Promise<StateVersion<T>>;
+  /** Writes the value, whether it is new or equal to the old one; or only if the condition holds. */
+  set<T = Untyped>(scope: string, key: string, value: T, condition?: StateCondition): Promise<StateChange<T>>;
   /** Returns the value that was there; null when there was none. */
-  delete<T = Untyped>(scope: string, key: string): Promise<T | null>;
+  delete<T = Untyped>(scope: string, key: string, condition?: Pick<StateCondition, 'if_version'>): Promise<T | null>;
   /** Operations in their order, in one step; one that fails is skipped and stands in `errors`. */
   update<T = Untyped>(scope: string, key: string, ...ops: readonly UpdateOp[]): Promise<StateUpdate<T>>;
   /**
@@ -45,6 +47,44 @@ export interface StateClient {
    * while there is no connection are missed.
    */
   watch<T = Untyped>(filter: StateFilter, handler: (event: StateEvent<T>) => unknown): StateWatch;
+}
+
+/**
+ * What must be so for a write to happen. Where it is not, the write fails with `CONFLICT` and changes nothing; look and
+ * write are one step of the engine.
+ *
+ * @example
+ * import { isSvcError, registerWorker, type StateCondition } from 'svc-sdk';
+ *
+ * const { state } = registerWorker();
+ * const once: StateCondition = { if_absent: true };
+ * await state.set('locks', 'import', { by: 'me' }, once).catch((error) => {
+ *   if (!isSvcError(error) || error.code !== 'CONFLICT') throw error;
+ *   console.log('somebody else was first');
+ * });
+ */
+export interface StateCondition {
+  /** There is no such entry. */
+  readonly if_absent?: boolean;
+  /** The entry is still the one that was read with this version; null: there still is none. */
+  readonly if_version?: string | null;
+}
+
+/**
+ * A value as it was read, and the version that tells whether it is still the same.
+ *
+ * @example
+ * import { registerWorker, type StateVersion } from 'svc-sdk';
+ *
+ * const { state } = registerWorker();
+ * const read: StateVersion<string[]> = await state.getWithVersion('carts', 'ann');
+ * await state.set('carts', 'ann', [...(read.value ?? []), 'tea'], { if_version: read.version });
+ */
+export interface StateVersion<T> {
+  /** Null when there is none. */
+  readonly value: T | null;
+  /** Null when there is no value. */
+  readonly version: string | null;
 }
 
 /**
@@ -179,8 +219,9 @@ export function createStateClient(worker: Parts, uuid: () => string): StateClien
   return {
     // In drop-in mode a missing value is no result at all.
     get: async (scope, key) => (await call('get', { scope, key })) ?? null,
-    set: (scope, key, value) => call('set', { scope, key, value }),
-    delete: async (scope, key) => (await call('delete', { scope, key })) ?? null,
+    getWithVersion: (scope, key) => call('get', { scope, key, include_version: true }),
+    set: (scope, key, value, condition) => call('set', { ...wordsOf(condition), scope, key, value }),
+    delete: async (scope, key, condition) => (await call('delete', { ...wordsOf(condition), scope, key })) ?? null,
     update: async (scope, key, ...ops) => ({ errors: [], ...(await call('update', { scope, key, ops })) }),
     list: (scope, options) =>
       pages(
@@ -196,6 +237,12 @@ export function createStateClient(worker: Parts, uuid: () => string): StateClien
       ),
     watch: (filter, handler) => watch(worker, `state.watch::${uuid()}`, filter, handler),
   };
+}
+
+/** To the engine, no version is no condition. */
+function wordsOf({ if_absent, if_version }: StateCondition = {}): StateCondition {
+  if (if_version === null) return { if_absent: true };
+  return { ...(if_absent !== undefined && { if_absent }), ...(if_version !== undefined && { if_version }) };
 }
 
 interface Page {

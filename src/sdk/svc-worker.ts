@@ -5,6 +5,7 @@ import type { Channel, ChannelOptions } from './channels.ts';
 import type { ConnectionState } from './connection.ts';
 import type { WorkerEvents } from './events.ts';
 import type { RegisterFunction } from './function-definition.ts';
+import type { Logger } from './logger.ts';
 import type { Middleware } from './middleware.ts';
 import type { SvcQueue } from './queue-client.ts';
 import type { StateClient } from './state-client.ts';
@@ -98,6 +99,9 @@ export interface SvcWorker {
    * console.log(sum);
    */
   readonly trigger: Trigger;
+
+  /** Logs in the name of whichever handler runs, else of this worker. */
+  readonly logger: Logger;
 
   /** Values kept by the engine, by scope and key. */
   readonly state: StateClient;

@@ -79,6 +79,8 @@ export interface DeliveredCall {
   readonly idHigh: number;
   readonly timeoutMs: number | undefined;
   readonly traceparent: string | undefined;
+  /** The engine keeps no trace of it and has given it no id: whoever needs one makes it. */
+  readonly isUntraced?: boolean;
   readonly baggage: string | undefined;
   /** Undefined where `baggage` tells. */
   readonly depth: number | undefined;

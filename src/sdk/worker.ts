@@ -16,6 +16,7 @@ import type { AnyFunctionDefinition, RegisteredFunction, RegisterFunction } from
 import { readFunction } from './function-registration.ts';
 import type { Handler } from './functions.ts';
 import type { Link } from './link.ts';
+import { createLogger, type Logger } from './logger.ts';
 import { type Middleware, MiddlewareChain } from './middleware.ts';
 import { checkId, type InternalOptions, resolveSettings, type Settings } from './options.ts';
 import { OutgoingCalls, type TraceCarrier } from './outgoing-calls.ts';
@@ -29,6 +30,7 @@ import type { StateClient } from './state-client.ts';
 import type { SvcStream } from './streams.ts';
 import type { SvcWorker } from './svc-worker.ts';
 import type { Untyped } from './target.ts';
+import type { WorkerTelemetry } from './telemetry.ts';
 import type {
   RegisteredTrigger,
   RegisteredTriggerType,
@@ -42,6 +44,8 @@ export class Worker implements SvcWorker {
   readonly trigger: Trigger;
   readonly registerFunction: RegisterFunction;
   readonly state: StateClient;
+  readonly logger: Logger;
+  readonly #telemetry: WorkerTelemetry;
   readonly #platform: Platform;
   readonly #settings: Settings;
   readonly #events: EventListeners;
@@ -71,13 +75,16 @@ export class Worker implements SvcWorker {
     this.#settings = settings;
     this.#events = new EventListeners((problem) => settings.log('error', problem));
     this.#registrations = new Registrations(settings, this.#events);
+    const telemetry = features.createTelemetry({ settings, clock, worker: this, link: () => this.#connection.link });
+    this.#telemetry = telemetry;
+    this.logger = createLogger(telemetry.log, () => contexts.current());
     this.#outgoing = new OutgoingCalls(clock, wheel, settings);
     this.#called = features.createCalled(
       {
         settings,
         contexts,
         middleware,
-        surroundings: { worker: this, clock, wheel },
+        surroundings: { worker: this, clock, wheel, telemetry },
         find: (functionId) => this.#registrations.functions.get(functionId)?.run,
       },
       this.#registrations,
@@ -163,8 +170,7 @@ export class Worker implements SvcWorker {
     const { description, trigger_request_format, call_request_format } = definition;
     const id = checkId('registerTriggerType: id', definition.id);
     if (typeof provider?.registerTrigger !== 'function' || typeof provider.unregisterTrigger !== 'function') {
-      const text = `registerTriggerType: the provider of ${id} lacks registerTrigger or unregisterTrigger`;
-      throw new SvcError('INVALID_ARGUMENTS', text);
+      throw new SvcError('INVALID_ARGUMENTS', `the provider of ${id} lacks a method`);
     }
     const frame = {
       type: 'registertriggertype',
@@ -219,6 +225,7 @@ export class Worker implements SvcWorker {
     });
     this.#streams.closeAll();
     await this.#channels.end();
+    this.#telemetry.end?.();
     this.#connection.end();
     await this.#closed;
     this.#stopSignals();
@@ -331,7 +338,7 @@ export class Worker implements SvcWorker {
 /** Asked where only the fact of an answer counts. */
 const PROBE = 'engine::health::check';
 /** Where the code that runs handlers could not be had; why is in the log. */
-const NO_HANDLERS = { code: 'invocation_failed', message: 'the code that runs handlers could not be loaded' };
+const NO_HANDLERS = { code: 'invocation_failed', message: 'a part of svc-browser-sdk could not be loaded' };
 const CREATE_CHANNEL = 'engine::channels::create';
 
 const nothing = (): void => {};

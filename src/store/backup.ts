@@ -7,7 +7,7 @@ import { existsSync } from 'node:fs';
 import { chmod, mkdir, open, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { systemRandom } from '../effects/random.ts';
-import { DATA_FILE, markFolder, STORE_FORMAT } from './open-store.ts';
+import { DATA_FILE, markFolder, STORE_FORMAT } from './store-folder.ts';
 
 export const LIST_FILE = 'svc-backup.json';
 

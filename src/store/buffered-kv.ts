@@ -2,6 +2,7 @@
 // the store before `apply`, so a command that throws leaves nothing of itself behind (contract of `StoreCommand`).
 
 import type { Kv, KvEntry, RangeOptions } from './kv.ts';
+import { DamagedRecord } from './record.ts';
 
 interface Change {
   readonly key: Uint8Array;
@@ -9,65 +10,113 @@ interface Change {
   readonly value: Uint8Array | undefined;
 }
 
+/** Most commands change one key or two: looking through so many is cheaper than making texts of their keys. */
+const FEW = 8;
+
 export class BufferedKv implements Kv {
   readonly #below: Kv;
-  /** By the key's bytes as text of one character a byte. */
-  readonly #changes = new Map<string, Change>();
+  /** In the order of the first change of each key. */
+  readonly #changes: Change[] = [];
+  /** Places in `#changes` by the key's bytes as text of one character a byte; only while there are many. */
+  #places: Map<string, number> | undefined;
 
   constructor(below: Kv) {
     this.#below = below;
   }
 
   get(key: Uint8Array): Uint8Array | undefined {
-    if (this.#changes.size === 0) return this.#below.get(key);
-    const change = this.#changes.get(keyText(key));
+    const change = this.#changes[this.#find(key)];
     return change === undefined ? this.#below.get(key) : change.value;
   }
 
   put(key: Uint8Array, value: Uint8Array): void {
-    this.#changes.set(keyText(key), { key, value });
+    this.#note({ key, value });
   }
 
   remove(key: Uint8Array): boolean {
-    const isThere = this.get(key) !== undefined;
-    this.#changes.set(keyText(key), { key, value: undefined });
+    const isThere = this.#isThere(key);
+    this.#note({ key, value: undefined });
     return isThere;
   }
 
+  /** A damaged record is there too: whoever takes it away need not know what it said. */
+  #isThere(key: Uint8Array): boolean {
+    try {
+      return this.get(key) !== undefined;
+    } catch (error) {
+      if (error instanceof DamagedRecord) return true;
+      throw error;
+    }
+  }
+
   range(start: Uint8Array, end: Uint8Array, options: RangeOptions = {}): Iterable<KvEntry> {
-    if (this.#changes.size === 0) return this.#below.range(start, end, options);
-    return this.#merged(start, end, options);
+    if (this.#changes.length === 0) return this.#below.range(start, end, options);
+    const { isReverse = false } = options;
+    return this.#merged(this.#below.range(start, end, { isReverse }), this.#changesWithin(start, end), options);
+  }
+
+  *keys(start: Uint8Array, end: Uint8Array, options: RangeOptions = {}): Iterable<Uint8Array> {
+    if (this.#changes.length === 0) return yield* this.#below.keys(start, end, options);
+    const { isReverse = false } = options;
+    const below = bare(this.#below.keys(start, end, { isReverse }));
+    for (const { key } of this.#merged(below, this.#changesWithin(start, end), options)) yield key;
   }
 
   apply(): void {
-    for (const { key, value } of this.#changes.values()) {
+    for (const { key, value } of this.#changes) {
       if (value === undefined) this.#below.remove(key);
       else this.#below.put(key, value);
     }
-    this.#changes.clear();
+    this.discard();
   }
 
   discard(): void {
-    this.#changes.clear();
+    this.#changes.length = 0;
+    this.#places = undefined;
+  }
+
+  #note(change: Change): void {
+    const at = this.#find(change.key);
+    if (at >= 0) {
+      this.#changes[at] = change;
+      return;
+    }
+    const count = this.#changes.push(change);
+    if (this.#places !== undefined) this.#places.set(keyText(change.key), count - 1);
+    else if (count > FEW) this.#places = new Map(this.#changes.map(({ key }, index) => [keyText(key), index]));
+  }
+
+  /** -1: the command has not changed it. */
+  #find(key: Uint8Array): number {
+    if (this.#places !== undefined) return this.#places.get(keyText(key)) ?? -1;
+    for (let at = this.#changes.length - 1; at >= 0; at--) {
+      const change = this.#changes[at];
+      if (change !== undefined && isSame(change.key, key)) return at;
+    }
+    return -1;
   }
 
   /** Both orders in step; of two entries with one key the command's own stands. */
-  *#merged(start: Uint8Array, end: Uint8Array, options: RangeOptions): Iterable<KvEntry> {
+  *#merged(below: Iterable<KvEntry>, changes: Change[], options: RangeOptions): Iterable<KvEntry> {
     const { limit = Number.POSITIVE_INFINITY, offset = 0, isReverse = false } = options;
     const direction = isReverse ? -1 : 1;
-    const own = this.#changesWithin(start, end).sort((one, other) => direction * Buffer.compare(one.key, other.key));
+    const own = changes.sort((one, other) => direction * Buffer.compare(one.key, other.key));
     let index = -offset;
-    for (const entry of merge(this.#below.range(start, end, { isReverse }), own, direction)) {
+    for (const entry of merge(below, own, direction)) {
       if (index >= limit) return;
       if (index++ >= 0) yield entry;
     }
   }
 
   #changesWithin(start: Uint8Array, end: Uint8Array): Change[] {
-    return [...this.#changes.values()].filter(
-      ({ key }) => Buffer.compare(key, start) >= 0 && Buffer.compare(key, end) < 0,
-    );
+    return this.#changes.filter(({ key }) => Buffer.compare(key, start) >= 0 && Buffer.compare(key, end) < 0);
   }
+}
+
+const NOTHING = Buffer.alloc(0);
+
+function* bare(keys: Iterable<Uint8Array>): Iterable<KvEntry> {
+  for (const key of keys) yield { key, value: NOTHING };
 }
 
 function* merge(below: Iterable<KvEntry>, own: readonly Change[], direction: number): Iterable<KvEntry> {
@@ -87,6 +136,13 @@ function* merge(below: Iterable<KvEntry>, own: readonly Change[], direction: num
     if (change.value !== undefined) yield { key: change.key, value: change.value };
   }
   for (const { key, value } of own.slice(next)) if (value !== undefined) yield { key, value };
+}
+
+/** From the end: keys of one owner begin alike. */
+function isSame(one: Uint8Array, other: Uint8Array): boolean {
+  if (one.length !== other.length) return false;
+  for (let at = one.length - 1; at >= 0; at--) if (one[at] !== other[at]) return false;
+  return true;
 }
 
 function keyText(key: Uint8Array): string {

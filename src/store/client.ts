@@ -5,13 +5,15 @@
 // Invariants:
 //   K1  Every `done` is called exactly once, in the order of the commands, and never within `run`.
 //   K2  After the first failure nothing is sent any more: whatever waits, and whatever comes, is answered with it (D3).
+//   K3  The memory of answers that nobody may hold is given back at once: they count as memory outside V8's heap, and
+//       enough of it makes V8 collect all of the router's.
 
 import type { Counters } from '../core/counters.ts';
 import type { Clock } from '../effects/clock.ts';
 import type { Logger } from '../effects/logger.ts';
 import type { OwnThread } from '../effects/pool.ts';
 import type { ErrorBody } from '../protocol/frames.ts';
-import { BATCH_HEADER_BYTES, BatchWriter, COMMAND_HEADER_BYTES } from './batch-writer.ts';
+import { BATCH_HEADER_BYTES, BatchWriter, commandBytes } from './batch-writer.ts';
 import { commandNumber } from './commands.ts';
 import type { Store, StoreReply } from './contract.ts';
 import { ReplyReader } from './reply-codec.ts';
@@ -42,6 +44,8 @@ interface Batch {
   /** Of its commands. */
   readonly bytes: number;
   readonly waiting: readonly Done[];
+  /** Somebody may hold views of its answers for longer than they are told. */
+  readonly isHeld: boolean;
 }
 
 /** Two: the thread finds the next batch as soon as it has answered one. More only make batches smaller. */
@@ -58,6 +62,7 @@ export class StoreClient implements Store {
   readonly #parts: ClientParts;
   #gathering = new BatchWriter();
   #gatheringFor: Done[] = [];
+  #isGatheringHeld = false;
   readonly #ready: Batch[] = [];
   #batchesAway = 0;
   /** All that is neither answered nor refused. */
@@ -81,14 +86,21 @@ export class StoreClient implements Store {
     return name === MEMORY ? { store_method: 'in_memory' } : { store_method: 'file_based', file_path: name };
   }
 
-  run(command: string, input: Uint8Array, done: Done, wantsEvents = true): void {
+  get waitingCommands(): number {
+    return this.#waiting.commands;
+  }
+
+  run(command: string, input: Uint8Array, done: Done, wantsEvents = true, trace?: string): void {
     if (this.#failure !== undefined) return this.#refuseLater(done, UNAVAILABLE);
-    if (!this.#waiting.enter(input.length + COMMAND_HEADER_BYTES)) {
+    const number = commandNumber(command);
+    const traceBytes = trace === undefined ? undefined : Buffer.from(trace);
+    if (!this.#waiting.enter(commandBytes(input, traceBytes))) {
       this.#parts.counters.count('store.refused', 'overloaded');
       return this.#refuseLater(done, OVERLOADED);
     }
-    this.#gathering.add(commandNumber(command), wantsEvents, input);
+    this.#gathering.add(number, wantsEvents, input, traceBytes);
     this.#gatheringFor.push(done);
+    if (wantsEvents) this.#isGatheringHeld = true;
     if (this.#isBatchFull()) this.#closeBatch();
     if (this.#isFlushDue) return;
     this.#isFlushDue = true;
@@ -149,9 +161,11 @@ export class StoreClient implements Store {
   #closeBatch(): void {
     if (this.#gathering.count === 0) return;
     const bytes = this.#gathering.bytes - BATCH_HEADER_BYTES;
-    const block = this.#gathering.take(this.#parts.clock.nowMs());
-    this.#ready.push({ block, bytes, waiting: this.#gatheringFor });
+    const { clock } = this.#parts;
+    const block = this.#gathering.take({ nowMs: clock.nowMs(), monotonicMs: clock.monotonicMs() });
+    this.#ready.push({ block, bytes, waiting: this.#gatheringFor, isHeld: this.#isGatheringHeld });
     this.#gatheringFor = [];
+    this.#isGatheringHeld = false;
   }
 
   #send(): void {
@@ -175,6 +189,7 @@ export class StoreClient implements Store {
       // Before the answers are told: the thread may have nothing to do until it comes.
       if (this.#failure === undefined) this.#send();
       this.#deliver(batch, new ReplyReader(answer));
+      if (!batch.isHeld) giveBack(answer);
     } else {
       this.fail('failure' in answer ? answer.failure : 'its thread answered something else');
       this.#answerAll(batch, UNAVAILABLE);
@@ -219,6 +234,11 @@ export class StoreClient implements Store {
     this.#whenIdle?.();
     this.#whenIdle = undefined;
   }
+}
+
+/** Node has `transfer` from 22 on. `svc-sdk/testing` runs this on 20 too, where the memory waits for V8. */
+function giveBack(memory: ArrayBuffer & { readonly transfer?: (bytes: number) => ArrayBuffer }): void {
+  memory.transfer?.(0);
 }
 
 const UNAVAILABLE: ErrorBody = {

@@ -1,15 +1,17 @@
 // What a command brought, member by member: values stay slices of the caller's text, so that what is stored is what
 // was sent, digit by digit (S6), and a large value is never parsed.
 
-import { isUtf8 } from 'node:buffer';
+import { Buffer, isUtf8 } from 'node:buffer';
 import { Refusal } from '../core/refusal.ts';
-import { locateMembers, type MemberPlaces } from '../protocol/envelope.ts';
+import { scanMembers } from '../protocol/envelope.ts';
 import { ID_BYTES_MAX } from '../protocol/limits.ts';
 
 export class CommandInput {
   readonly #functionId: string;
   readonly #bytes: Buffer;
-  readonly #places: MemberPlaces;
+  /** For each member: key start, key end, value start, value end. */
+  readonly #places: readonly number[];
+  #hasEscapedNames = false;
 
   /** `functionId` is for the words of refusals, which this throws for anything but a JSON object. */
   constructor(functionId: string, input: Uint8Array) {
@@ -20,10 +22,9 @@ export class CommandInput {
 
   /** A required name, as the bytes of its UTF-8 form: never empty, no control characters, at most 256 bytes. */
   name(field: string): Buffer {
-    const json = this.json(field);
-    if (json === undefined) throw this.refusal(`field '${field}' must be string, found nothing`);
-    if (json[0] !== QUOTE) throw this.refusal(`field '${field}' must be string, found ${kindOf(json)}`);
-    const bytes = plainText(json) ?? this.#checkedName(field, json);
+    const at = this.#find(field);
+    if (at < 0) throw this.refusal(`field '${field}' must be string, found nothing`);
+    const bytes = this.#plainName(at) ?? this.#checkedName(field, this.#valueAt(at));
     if (bytes.length === 0) throw this.#badName(field, 'must not be empty');
     if (bytes.length <= ID_BYTES_MAX) return bytes;
     throw this.#badName(field, `is ${bytes.length} bytes long, over the limit of ${ID_BYTES_MAX}`);
@@ -31,12 +32,8 @@ export class CommandInput {
 
   /** The text of a value; `undefined` if the member is absent. Of two equal members the last counts. */
   json(field: string): Buffer | undefined {
-    const places = this.#places;
-    for (let at = places.length - 4; at >= 0; at -= 4) {
-      if (this.#isNamed(field, places[at] ?? 0, places[at + 1] ?? 0))
-        return this.#bytes.subarray(places[at + 2], places[at + 3]);
-    }
-    return undefined;
+    const at = this.#find(field);
+    return at < 0 ? undefined : this.#valueAt(at);
   }
 
   /** False if absent or null. */
@@ -61,27 +58,58 @@ export class CommandInput {
     return new Refusal('deserialization_error', `Failed to deserialize input for ${this.#functionId}: ${what}`);
   }
 
-  #locate(): MemberPlaces {
-    if (this.#bytes.length === 0 || this.#bytes.equals(NULL)) return NO_MEMBERS;
-    if (!isUtf8(this.#bytes)) throw new Refusal('BAD_REQUEST', `The payload for ${this.#functionId} is not UTF-8 text`);
-    const places = locateMembers(this.#bytes);
-    if (places instanceof Int32Array) return places;
-    throw this.refusal(`the payload must be an object: ${places.reason}`);
+  #locate(): readonly number[] {
+    const bytes = this.#bytes;
+    if (bytes.length === 0 || (bytes.length === NULL.length && bytes.equals(NULL))) return [];
+    if (!isUtf8(bytes)) throw new Refusal('BAD_REQUEST', `The payload for ${this.#functionId} is not UTF-8 text`);
+    const places: number[] = [];
+    const offence = scanMembers(bytes, (keyStart, keyEnd, start, end) => {
+      places.push(keyStart, keyEnd, start, end);
+      for (let at = keyStart; at < keyEnd; at++) if (bytes[at] === BACKSLASH) this.#hasEscapedNames = true;
+    });
+    if (offence === undefined) return places;
+    throw this.refusal(`the payload must be an object: ${offence.reason}`);
+  }
+
+  /** Where the member of that name stands in `#places`; -1: nowhere. */
+  #find(field: string): number {
+    const places = this.#places;
+    for (let at = places.length - 4; at >= 0; at -= 4) {
+      if (this.#isNamed(field, places[at] ?? 0, places[at + 1] ?? 0)) return at;
+    }
+    return -1;
+  }
+
+  #valueAt(at: number): Buffer {
+    return this.#bytes.subarray(this.#places[at + 2], this.#places[at + 3]);
+  }
+
+  /** What stands between the quotes, where that is the text itself: no escapes, and nothing beyond ASCII. */
+  #plainName(at: number): Buffer | undefined {
+    const bytes = this.#bytes;
+    const start = this.#places[at + 2] ?? 0;
+    const end = (this.#places[at + 3] ?? 0) - 1;
+    if (bytes[start] !== QUOTE) return undefined;
+    for (let index = start + 1; index < end; index++) {
+      const code = bytes[index] ?? 0;
+      if (code === BACKSLASH || code >= 0x7f) return undefined;
+    }
+    return bytes.subarray(start + 1, end);
   }
 
   /** Looks at the bytes where they lie: it is asked several times for each command. */
   #isNamed(field: string, start: number, end: number): boolean {
     const bytes = this.#bytes;
-    let isSame = end - start === field.length;
-    for (let at = start; at < end; at++) {
-      const code = bytes[at];
-      if (code === BACKSLASH) return JSON.parse(bytes.toString('utf8', start - 1, end + 1)) === field;
-      if (isSame && code !== field.charCodeAt(at - start)) isSame = false;
+    if (this.#hasEscapedNames && bytes.subarray(start, end).includes(BACKSLASH)) {
+      return JSON.parse(bytes.toString('utf8', start - 1, end + 1)) === field;
     }
-    return isSame;
+    if (end - start !== field.length) return false;
+    for (let at = start; at < end; at++) if (bytes[at] !== field.charCodeAt(at - start)) return false;
+    return true;
   }
 
   #checkedName(field: string, json: Buffer): Buffer {
+    if (json[0] !== QUOTE) throw this.refusal(`field '${field}' must be string, found ${kindOf(json)}`);
     const text: unknown = JSON.parse(json.toString('utf8'));
     if (typeof text !== 'string') throw new Error('A JSON text that begins with a quote is a string');
     if (CONTROL.test(text)) throw this.#badName(field, 'must not contain control characters');
@@ -97,16 +125,6 @@ export class CommandInput {
 const QUOTE = 34;
 const BACKSLASH = 92;
 const NULL = Buffer.from('null');
-const NO_MEMBERS: MemberPlaces = new Int32Array(0);
-
-/** What stands between the quotes, where that is the text itself: no escapes, and nothing beyond ASCII. */
-function plainText(json: Buffer): Buffer | undefined {
-  for (let at = 1; at < json.length - 1; at++) {
-    const code = json[at] ?? 0;
-    if (code === BACKSLASH || code >= 0x7f) return undefined;
-  }
-  return json.subarray(1, -1);
-}
 
 function kindOf(json: Uint8Array): string {
   switch (json[0]) {

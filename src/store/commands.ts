@@ -3,6 +3,7 @@
 
 import type { StoreCommand } from './contract.ts';
 import { CRON_COMMANDS } from './cron/index.ts';
+import { OUTBOX_COMMANDS } from './outbox/index.ts';
 import { QUEUE_COMMANDS } from './queue/index.ts';
 import { STATE_COMMANDS } from './state/index.ts';
 import { STREAM_COMMANDS } from './stream/index.ts';
@@ -14,6 +15,7 @@ export const COMMANDS: readonly StoreCommand[] = [
   ...CRON_COMMANDS,
   ...TRIGGER_COMMANDS,
   ...QUEUE_COMMANDS,
+  ...OUTBOX_COMMANDS,
 ];
 
 export function commandNumber(name: string): number {

@@ -16,6 +16,8 @@ export interface StoreReply {
   readonly error?: ErrorBody;
   /** What happened, in commit order: made after the commit, told to subscribers and triggers by the module. */
   readonly events?: readonly StoreEvent[];
+  /** Records that the command found damaged, left as they are, and did without (D9). */
+  readonly damagedRecords?: number;
 }
 
 export interface StoreEvent {
@@ -37,9 +39,16 @@ export interface Store {
   readonly facts: Readonly<Record<string, string>>;
   /**
    * `done` is called exactly once, after the change is durable (D1), in a later turn. `input` is copied at once. With
-   * `wantsEvents` false a command may leave the events out that nobody listens to.
+   * `wantsEvents` false a command may leave the events out that nobody listens to, and what the reply holds is valid
+   * until `done` returns. `trace`: what jobs of the change belong to (`traceOf`).
    */
-  run(command: string, input: Uint8Array, done: (reply: StoreReply) => void, wantsEvents?: boolean): void;
+  run(
+    command: string,
+    input: Uint8Array,
+    done: (reply: StoreReply) => void,
+    wantsEvents?: boolean,
+    trace?: string,
+  ): void;
   /**
    * From before the next `stream.subscribe` of that group on, tells what other engines do there. Returns how to end it.
    * One watcher a group. A store of this machine has no other engines, and tells nothing.
@@ -71,7 +80,7 @@ export interface StoreCommand {
   /** Goes on from the reserve when the disk is nearly full (D4): deletes and completions. Others that write do not. */
   readonly usesReserve?: boolean;
   /** Throws a `Refusal` to answer with an error; then nothing of what it put or removed remains. */
-  run(kv: Kv, input: Uint8Array, world: CommandWorld): StoreReply;
+  run(kv: Kv, input: Uint8Array, world: LocalWorld): StoreReply;
 }
 
 export interface CommandWorld {
@@ -82,7 +91,17 @@ export interface CommandWorld {
   readonly isDropIn: boolean;
   /** Whether anybody listens to what this command changes. */
   readonly wantsEvents: boolean;
+  /** Of the call that causes the change, where a job may come of it: `traceparent`, a line end, `baggage`. */
+  readonly trace?: string | undefined;
   readonly limits: StoreLimits;
+}
+
+/** What commands on a store of this machine know besides. */
+export interface LocalWorld extends CommandWorld {
+  /** Of the clock that nobody sets, whole milliseconds. */
+  readonly monotonicMs: number;
+  /** Names the run of the engine: `monotonicMs` of two runs do not compare. */
+  readonly run: string;
 }
 
 /** What a module may configure of its commands. */

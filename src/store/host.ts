@@ -19,10 +19,11 @@ export class StoreHost {
       case 'open': {
         const opened = openStore(task.opening);
         if (!opened.ok) return { refusal: opened.message };
-        const { isDropIn, limits } = task.opening;
+        const { isDropIn, limits, newEpoch: run } = task.opening;
+        const { epoch, store, room } = opened;
         this.#opened = opened;
-        this.#thread = new StoreThread(opened.store, { epoch: opened.epoch, isDropIn, limits }, opened.room);
-        return { epoch: opened.epoch };
+        this.#thread = new StoreThread(store, { epoch, run, isDropIn, limits }, room);
+        return { epoch };
       }
       case 'clearReaders':
         this.#opened?.disk?.clearStaleReaders();

@@ -4,8 +4,19 @@
 // joined by a zero byte. Names have no control characters (guarantees 4), so no name can hold a zero byte, and keys
 // order as their parts do, one after the other.
 
-/** The owners: m, s, t, c, g, q. A byte is for ever: it stands on disks. Most owners have a `keys.ts` of their own. */
-export const SPACE = { store: 0x6d, state: 0x73, streams: 0x74, cron: 0x63, triggers: 0x67, queues: 0x71 } as const;
+import { Buffer } from 'node:buffer';
+
+/** The owners: m, s, t, c, g, q, o, x. A byte is for ever: it stands on disks. Most owners have a file `keys.ts`. */
+export const SPACE = {
+  store: 0x6d,
+  state: 0x73,
+  streams: 0x74,
+  cron: 0x63,
+  triggers: 0x67,
+  queues: 0x71,
+  observed: 0x6f,
+  outbox: 0x78,
+} as const;
 
 export type Space = (typeof SPACE)[keyof typeof SPACE];
 

@@ -5,16 +5,14 @@
 // it returns and measured 1.3 to 1.4 times the rate of `put` and `flushed` at 1 to 256 writes a transaction
 // (native-bench/bare-lmdb.ts); nothing is ever pending in the library, so its thread can end at any moment.
 
+import { Buffer } from 'node:buffer';
 import { open, type RootDatabase } from 'lmdb';
-import type { Kv, KvEntry, KvReader, KvStore, RangeOptions } from './kv.ts';
-import { openRecord, sealRecord } from './record.ts';
+import { type Kv, type KvEntry, type KvReader, type KvStore, type RangeOptions, StoreFull } from './kv.ts';
+import { copyOfRecord, openRecord, sealRecord } from './record.ts';
 
 const GIB = 1024 ** 3;
 /** Address space, not memory: D6. */
 export const MAP_BYTES = 64 * GIB;
-
-/** The store has no room: the transaction did not happen, and the store is as it was. */
-export class StoreFull extends Error {}
 
 export interface LmdbOptions {
   readonly folder: string;
@@ -83,20 +81,19 @@ class LmdbMap implements Kv {
   }
 
   get(key: Uint8Array): Buffer | undefined {
-    const record = this.#db.getBinary(asBuffer(key));
-    return record === undefined ? undefined : openRecord(key, record);
+    // The library's own copy, `getBinary`, costs four times this one: a buffer of its own each time.
+    const record = this.#db.getBinaryFast(asBuffer(key));
+    // Beyond 16 MiB it hands out a plain Uint8Array, whatever its types say.
+    return record === undefined ? undefined : copyOfRecord(key, asBuffer(record));
   }
 
   *range(start: Uint8Array, end: Uint8Array, options: RangeOptions = {}): Iterable<KvEntry> {
-    const { limit, offset, isReverse = false } = options;
-    const entries = this.#db.getRange({
-      ...(isReverse
-        ? { start: asBuffer(end), exclusiveStart: true, end: asBuffer(start), inclusiveEnd: true, reverse: true }
-        : { start: asBuffer(start), end: asBuffer(end) }),
-      ...(limit !== undefined && { limit }),
-      ...(offset !== undefined && { offset }),
-    });
+    const entries = this.#db.getRange(rangeOptions(start, end, options));
     for (const { key, value } of entries) yield { key, value: openRecord(key, value) };
+  }
+
+  keys(start: Uint8Array, end: Uint8Array, options: RangeOptions = {}): Iterable<Uint8Array> {
+    return this.#db.getKeys(rangeOptions(start, end, options));
   }
 
   put(key: Uint8Array, value: Uint8Array): void {
@@ -106,6 +103,16 @@ class LmdbMap implements Kv {
   remove(key: Uint8Array): boolean {
     return this.#db.removeSync(asBuffer(key));
   }
+}
+
+function rangeOptions(start: Uint8Array, end: Uint8Array, { limit, offset, isReverse = false }: RangeOptions) {
+  return {
+    ...(isReverse
+      ? { start: asBuffer(end), exclusiveStart: true, end: asBuffer(start), inclusiveEnd: true, reverse: true }
+      : { start: asBuffer(start), end: asBuffer(end) }),
+    ...(limit !== undefined && { limit }),
+    ...(offset !== undefined && { offset }),
+  };
 }
 
 function asBuffer(bytes: Uint8Array): Buffer {

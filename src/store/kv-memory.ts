@@ -6,8 +6,8 @@ import type { Kv, KvEntry, KvReader, KvStore, RangeOptions } from './kv.ts';
 // The package is CommonJS: its class is the default of its default.
 const { default: BTree } = BTreeModule;
 
-/** Keys as strings of one character a byte, which order as the bytes do. */
-type Entries = InstanceType<typeof BTree<string, Buffer>>;
+/** Keys as strings of one character a byte, which order as the bytes do; small values as such strings too. */
+type Entries = InstanceType<typeof BTree<string, Buffer | string>>;
 
 export class MemoryStore implements KvStore {
   readonly #map = new MemoryKv();
@@ -27,40 +27,63 @@ export class MemoryStore implements KvStore {
 }
 
 export class MemoryKv implements Kv {
-  readonly #entries: Entries = new BTree<string, Buffer>(undefined, compare);
+  readonly #entries: Entries = new BTree<string, Buffer | string>(undefined, compare);
 
   clear(): void {
     this.#entries.clear();
   }
 
   get(key: Uint8Array): Buffer | undefined {
-    return this.#entries.get(keyText(key));
+    const kept = this.#entries.get(byteText(key));
+    return kept === undefined ? undefined : bytesIn(kept);
   }
 
-  *range(start: Uint8Array, end: Uint8Array, options: RangeOptions = {}): Iterable<KvEntry> {
+  *range(start: Uint8Array, end: Uint8Array, options?: RangeOptions): Iterable<KvEntry> {
+    for (const [key, kept] of this.#within(start, end, options)) {
+      yield { key: Buffer.from(key, 'latin1'), value: bytesIn(kept) };
+    }
+  }
+
+  *keys(start: Uint8Array, end: Uint8Array, options?: RangeOptions): Iterable<Buffer> {
+    for (const [key] of this.#within(start, end, options)) yield Buffer.from(key, 'latin1');
+  }
+
+  *#within(start: Uint8Array, end: Uint8Array, options: RangeOptions = {}): Iterable<[string, Buffer | string]> {
     const { limit = Number.POSITIVE_INFINITY, offset = 0, isReverse = false } = options;
-    const first = keyText(start);
-    const behind = keyText(end);
+    const first = byteText(start);
+    const behind = byteText(end);
     const entries = isReverse ? this.#entries.entriesReversed(behind, undefined, true) : this.#entries.entries(first);
     let index = -offset;
-    for (const [key, value] of entries) {
+    for (const entry of entries) {
+      const [key] = entry;
       if (index >= limit || (isReverse ? key < first : key >= behind)) return;
-      if (index++ >= 0) yield { key: Buffer.from(key, 'latin1'), value };
+      if (index++ >= 0) yield entry;
     }
   }
 
   put(key: Uint8Array, value: Uint8Array): void {
     // The value is a view of a batch that others share.
-    this.#entries.set(keyText(key), Buffer.from(value));
+    this.#entries.set(byteText(key), value.length < POOLED_BYTES ? byteText(value) : Buffer.from(value));
   }
 
   remove(key: Uint8Array): boolean {
-    return this.#entries.delete(keyText(key));
+    return this.#entries.delete(byteText(key));
   }
 }
 
-function keyText(key: Uint8Array): string {
-  return Buffer.from(key.buffer, key.byteOffset, key.length).toString('latin1');
+/**
+ * Smaller buffers are cut out of a pool that the whole thread takes from: one of a few bytes that is kept would keep
+ * 8 KiB with it, most of which was somebody's for a moment.
+ */
+const POOLED_BYTES = Buffer.poolSize >>> 1;
+
+function bytesIn(kept: Buffer | string): Buffer {
+  return typeof kept === 'string' ? Buffer.from(kept, 'latin1') : kept;
+}
+
+/** One character a byte. */
+function byteText(bytes: Uint8Array): string {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('latin1');
 }
 
 function compare(one: string, other: string): number {

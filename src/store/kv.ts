@@ -10,6 +10,8 @@ export interface KvReader {
   get(key: Uint8Array): Uint8Array | undefined;
   /** Ascending from `start` (included) to `end` (excluded); with `isReverse`, the same entries, the last one first. */
   range(start: Uint8Array, end: Uint8Array, options?: RangeOptions): Iterable<KvEntry>;
+  /** The keys alone, in the same way: values are neither read nor checked, however large they are. */
+  keys(start: Uint8Array, end: Uint8Array, options?: RangeOptions): Iterable<Uint8Array>;
 }
 
 export interface Kv extends KvReader {
@@ -38,3 +40,6 @@ export interface KvStore {
   write<T>(work: (kv: Kv) => T): T;
   close(): void;
 }
+
+/** The store has no room: the transaction did not happen, and the store is as it was. */
+export class StoreFull extends Error {}

@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { BackupRefused, type BackupSource } from './backup.ts';
 import type { DirectoryLock, lockDirectory } from './directory-lock.ts';
 import { LmdbStore } from './kv-lmdb.ts';
-import { DATA_FILE } from './open-store.ts';
 import { checkStoreFile } from './store-check.ts';
+import { DATA_FILE } from './store-folder.ts';
 
 export interface OfflineSources {
   readonly list: readonly BackupSource[];

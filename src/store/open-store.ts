@@ -1,6 +1,6 @@
 // Opens a store, or says why it must not be opened (R5, D7, D10). What is there is never changed by a refusal.
 
-import { chmodSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileSystemOffence } from './file-systems.ts';
 import { joinKey, SPACE } from './keys.ts';
@@ -10,14 +10,8 @@ import { MemoryStore } from './kv-memory.ts';
 import { DamagedFile, lastTransaction } from './lmdb-file.ts';
 import { DiskRoom, ENDLESS_ROOM, type Room } from './room.ts';
 import { checkStoreFile } from './store-check.ts';
+import { DATA_FILE, FORMAT_FILE, LOCK_FILE, markFolder, readMark, STORE_FORMAT } from './store-folder.ts';
 import type { StoreOpening, StorePlace } from './tasks.ts';
-
-/** Of the directory as a whole. A newer one is refused; an older one will be converted by code that does not exist. */
-export const STORE_FORMAT = 1;
-/** Names the format outside of the store, so that a store that lost its data file is not taken for a new one (R5). */
-export const FORMAT_FILE = 'svc-store';
-export const DATA_FILE = 'data.mdb';
-const LOCK_FILE = 'lock.mdb';
 
 export type OpenResult = OpenedStore | { readonly ok: false; readonly message: string };
 
@@ -31,13 +25,18 @@ export interface OpenedStore {
   close(): void;
 }
 
-export function openStore({ place, newEpoch }: StoreOpening): OpenResult {
+export type OpenOptions = Pick<StoreOpening, 'place' | 'newEpoch'> & {
+  /** False: whoever reads a damaged record finds out then. */
+  readonly checksRecords?: boolean;
+};
+
+export function openStore({ place, newEpoch, checksRecords = true }: OpenOptions): OpenResult {
   if (place.kind === 'memory') {
     const store = new MemoryStore();
     return { ok: true, store, disk: undefined, epoch: newEpoch, room: ENDLESS_ROOM, close: () => store.close() };
   }
   try {
-    return openDirectory(place, newEpoch);
+    return openDirectory(place, newEpoch, checksRecords);
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
     return refuse(place, `cannot be opened: ${reason}`);
@@ -46,13 +45,13 @@ export function openStore({ place, newEpoch }: StoreOpening): OpenResult {
 
 type DirectoryPlace = StorePlace & { kind: 'directory' };
 
-function openDirectory(place: DirectoryPlace, newEpoch: string): OpenResult {
+function openDirectory(place: DirectoryPlace, newEpoch: string, checksRecords: boolean): OpenResult {
   const { folder } = place;
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   chmodSync(folder, 0o700);
   const fileSystem = place.anyFileSystem ? undefined : fileSystemOffence(folder);
   if (fileSystem !== undefined) return refuse(place, fileSystem);
-  const offence = filesOffence(folder);
+  const offence = filesOffence(folder, checksRecords);
   if (offence !== undefined) return refuse(place, offence);
   const disk = new LmdbStore({ folder });
   const facts = readFacts(disk);
@@ -76,7 +75,7 @@ function openDirectory(place: DirectoryPlace, newEpoch: string): OpenResult {
 }
 
 /** What the files tell before the library looks at them. */
-function filesOffence(folder: string): string | undefined {
+function filesOffence(folder: string, checksRecords: boolean): string | undefined {
   const data = join(folder, DATA_FILE);
   const bytes = existsSync(data) ? statSync(data).size : 0;
   if (bytes === 0 && existsSync(join(folder, FORMAT_FILE))) {
@@ -84,7 +83,7 @@ function filesOffence(folder: string): string | undefined {
   }
   if (bytes === 0) return undefined;
   try {
-    const { transaction } = checkStoreFile(data);
+    const { transaction } = checkStoreFile(data, { checksRecords });
     const closedAt = readMark(folder);
     // A head that lost its number would make the library go on from the transaction before, in silence.
     if (closedAt === undefined || closedAt === transaction) return undefined;
@@ -127,22 +126,6 @@ export function writeEpoch(disk: LmdbStore, epoch: string): void {
     kv.put(FORMAT_KEY, Buffer.from(String(STORE_FORMAT)));
     kv.put(EPOCH_KEY, Buffer.from(epoch));
   });
-}
-
-/** `closedAt`: the last transaction, once no other can follow. */
-export function markFolder(folder: string, closedAt?: number): void {
-  const text = `This folder is a store of svc, format ${STORE_FORMAT}. Copy it with svc backup, never file by file.\n`;
-  const closed = closedAt === undefined ? '' : `${CLOSED_AT}${closedAt}\n`;
-  writeFileSync(join(folder, FORMAT_FILE), text + closed, { mode: 0o600, flush: true });
-}
-
-const CLOSED_AT = 'Closed at transaction ';
-
-function readMark(folder: string): number | undefined {
-  const file = join(folder, FORMAT_FILE);
-  const text = existsSync(file) ? readFileSync(file, 'utf8') : '';
-  const at = text.indexOf(CLOSED_AT);
-  return at < 0 ? undefined : Number.parseInt(text.slice(at + CLOSED_AT.length), 10);
 }
 
 function refuse({ folder }: DirectoryPlace, reason: string): { readonly ok: false; readonly message: string } {

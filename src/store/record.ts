@@ -4,6 +4,7 @@
 //
 // The key is part of the sum: a value that turns up under a key it was not written for is a damaged record too.
 
+import { Buffer } from 'node:buffer';
 import { crc32 } from 'node:zlib';
 
 export const RECORD_VERSION = 1;
@@ -11,9 +12,13 @@ export const RECORD_OVERHEAD_BYTES = 5;
 
 /** A record that does not say what was written. Never handed on as a value. */
 export class DamagedRecord extends Error {
-  constructor(reason: string) {
+  /** Valid as long as what was asked. */
+  readonly key: Uint8Array;
+
+  constructor(reason: string, key: Uint8Array) {
     super(`The stored record ${reason}`);
     this.name = 'DamagedRecord';
+    this.key = key;
   }
 }
 
@@ -27,10 +32,22 @@ export function sealRecord(key: Uint8Array, value: Uint8Array): Buffer {
 
 /** The value, a view of the record. Throws `DamagedRecord`. */
 export function openRecord(key: Uint8Array, record: Buffer): Buffer {
-  const length = record.length - RECORD_OVERHEAD_BYTES;
-  if (length < 0) throw new DamagedRecord(`has only ${record.length} bytes`);
-  if (record[length + 4] !== RECORD_VERSION) throw new DamagedRecord(`has the unknown format ${record[length + 4]}`);
-  const value = record.subarray(0, length);
-  if (crc32(value, crc32(key)) !== record.readUInt32LE(length)) throw new DamagedRecord('fails its checksum');
+  const value = record.subarray(0, Math.max(0, record.length - RECORD_OVERHEAD_BYTES));
+  checkRecord(key, record, value);
   return value;
+}
+
+/** The same as a copy, for a record in memory that somebody else is about to use again. */
+export function copyOfRecord(key: Uint8Array, record: Buffer): Buffer {
+  const value = Buffer.allocUnsafe(Math.max(0, record.length - RECORD_OVERHEAD_BYTES));
+  record.copy(value, 0, 0, value.length);
+  checkRecord(key, record, value);
+  return value;
+}
+
+function checkRecord(key: Uint8Array, record: Buffer, value: Uint8Array): void {
+  const at = record.length - RECORD_OVERHEAD_BYTES;
+  if (at < 0) throw new DamagedRecord(`has only ${record.length} bytes`, key);
+  if (record[at + 4] !== RECORD_VERSION) throw new DamagedRecord(`has the unknown format ${record[at + 4]}`, key);
+  if (crc32(value, crc32(key)) !== record.readUInt32LE(at)) throw new DamagedRecord('fails its checksum', key);
 }

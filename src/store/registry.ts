@@ -14,8 +14,8 @@ import { type BackupList, BackupRefused, type BackupSource, backUp } from './bac
 import { MEMORY, StoreClient, type StoreWorker } from './client.ts';
 import { STORE_FOLDER_DEFAULT, STORE_LIMITS, type Store, type StoreLimits } from './contract.ts';
 import { type DirectoryLock, lockDirectory, StoreInUse } from './directory-lock.ts';
-import { DATA_FILE } from './open-store.ts';
 import { DiskRoom } from './room.ts';
+import { DATA_FILE } from './store-folder.ts';
 import type { StorePlace } from './tasks.ts';
 
 export interface RegistryParts {
@@ -38,6 +38,7 @@ interface OpenStore {
   readonly client: StoreClient;
   readonly worker: StoreWorker;
   lock: DirectoryLock | undefined;
+  isOpen: boolean;
   readonly timers: (() => void)[];
 }
 
@@ -71,7 +72,15 @@ export class StoreRegistry {
     const client = new StoreClient({ name, worker, clock, logger, counters, onFailure });
     const ownPlace = place.kind === 'memory' ? place : { ...place, folder: name };
     const limitsOfAll = { ...STORE_LIMITS, ...limits };
-    this.#stores.set(name, { place: ownPlace, limits: limitsOfAll, client, worker, lock: undefined, timers: [] });
+    this.#stores.set(name, {
+      place: ownPlace,
+      limits: limitsOfAll,
+      client,
+      worker,
+      lock: undefined,
+      isOpen: false,
+      timers: [],
+    });
     return client;
   }
 
@@ -82,12 +91,21 @@ export class StoreRegistry {
     return (usual ?? onDisk[0])?.[1].client;
   }
 
-  /** Opens all of them, or none. Rejects with `StoreInUse` or `StoreDamaged`. */
+  /** Commands that wait for the store with the most of them. */
+  get waitingCommands(): number {
+    let most = 0;
+    for (const { client } of this.#stores.values()) most = Math.max(most, client.waitingCommands);
+    return most;
+  }
+
+  /** Opens those that are not open yet: all of these, or none. Rejects with `StoreInUse` or `StoreDamaged`. */
   async start(): Promise<void> {
+    const closed = [...this.#stores].filter(([, { isOpen }]) => !isOpen);
     try {
-      for (const store of this.#stores.values()) await this.#start(store);
+      for (const [, store] of closed) await this.#start(store);
     } catch (error) {
-      await this.close();
+      for (const [name] of closed) this.#stores.delete(name);
+      await this.#close(closed);
       throw error;
     }
   }
@@ -102,9 +120,13 @@ export class StoreRegistry {
 
   /** After everything that was asked for has been answered, unless a disk hangs: the end must not wait for it (G1). */
   async close(): Promise<void> {
-    const { clock, logger } = this.#parts;
     const stores = [...this.#stores];
     this.#stores.clear();
+    await this.#close(stores);
+  }
+
+  async #close(stores: readonly (readonly [name: string, store: OpenStore])[]): Promise<void> {
+    const { clock, logger } = this.#parts;
     await Promise.all(
       stores.map(async ([name, store]) => {
         let cancel = (): void => {};
@@ -131,6 +153,7 @@ export class StoreRegistry {
     const opening = { place, limits, isDropIn, newEpoch: random.uuid() };
     const answer = await worker.run({ kind: 'open', opening });
     if ('refusal' in answer) throw new StoreDamaged(answer.refusal);
+    store.isOpen = true;
     if (place.kind === 'directory') this.#watch(store, new DiskRoom(join(place.folder, DATA_FILE), place.reserveBytes));
   }
 

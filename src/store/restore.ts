@@ -9,8 +9,9 @@ import { systemRandom } from '../effects/random.ts';
 import { type BackupList, BackupRefused, readList, sync } from './backup.ts';
 import { type DirectoryLock, lockDirectory } from './directory-lock.ts';
 import { LmdbStore } from './kv-lmdb.ts';
-import { DATA_FILE, markFolder, writeEpoch } from './open-store.ts';
+import { writeEpoch } from './open-store.ts';
 import { type CheckedStore, checkStoreFile } from './store-check.ts';
+import { DATA_FILE, markFolder } from './store-folder.ts';
 
 export interface RestoredStore extends CheckedStore {
   readonly folder: string;

@@ -29,9 +29,10 @@ export interface CheckedStore {
 
 /**
  * Throws `DamagedFile` with the first thing that is wrong. A million entries of 200 bytes take about a second.
- * `isCopy`: the library has made it, and nothing was written to it since.
+ * `isCopy`: the library has made it, and nothing was written to it since. Without `checksRecords` only what the library
+ * itself goes by is looked at: for stores whose owner can do without a record.
  */
-export function checkStoreFile(path: string, { isCopy = false } = {}): CheckedStore {
+export function checkStoreFile(path: string, { isCopy = false, checksRecords = true } = {}): CheckedStore {
   const file = new LmdbFile(path);
   try {
     const meta = readMeta(file, isCopy);
@@ -39,7 +40,7 @@ export function checkStoreFile(path: string, { isCopy = false } = {}): CheckedSt
       throw new DamagedFile('it is too large to be true');
     file.warm();
     const check = new StoreCheck(file, meta);
-    check.walkEntries();
+    check.walkEntries(checksRecords ? checkRecord : () => {});
     check.walkFreePages();
     return { transaction: meta.transaction, pages: meta.lastPage + 1, entries: meta.entries.entries };
   } finally {
@@ -90,8 +91,8 @@ class StoreCheck {
     this.#reach(0, 2);
   }
 
-  walkEntries(): void {
-    this.#walk(this.#meta.entries, checkRecord);
+  walkEntries(visit: VisitEntry): void {
+    this.#walk(this.#meta.entries, visit);
   }
 
   /** The first key of a leaf is held against the last one before it, the others against their neighbours. */

@@ -18,7 +18,7 @@ export interface StoreOpening {
   readonly place: StorePlace;
   readonly isDropIn: boolean;
   readonly limits: StoreLimits;
-  /** The name of this incarnation, should the store be new. */
+  /** Unlike any other name: of this run of the engine, and of this incarnation of the store, should it be new. */
   readonly newEpoch: string;
 }
 

@@ -11,15 +11,16 @@ import type { ErrorBody } from '../protocol/frames.ts';
 import { BatchReader } from './batch-reader.ts';
 import { BufferedKv } from './buffered-kv.ts';
 import { COMMANDS } from './commands.ts';
-import type { CommandWorld, StoreCommand, StoreLimits, StoreReply } from './contract.ts';
-import type { Kv, KvReader, KvStore } from './kv.ts';
-import { StoreFull } from './kv-lmdb.ts';
+import type { LocalWorld, StoreCommand, StoreLimits, StoreReply } from './contract.ts';
+import { type Kv, type KvReader, type KvStore, StoreFull } from './kv.ts';
 import { DamagedRecord } from './record.ts';
 import { encodeReplies } from './reply-codec.ts';
 import type { Room, RoomLeft } from './room.ts';
 
 export interface ThreadFacts {
   readonly epoch: string;
+  /** Names this run of the engine. */
+  readonly run: string;
   readonly isDropIn: boolean;
   readonly limits: StoreLimits;
 }
@@ -85,9 +86,10 @@ export class StoreThread {
   #runEach(left: RoomLeft, batch: BatchReader, kv: Kv): StoreReply[] {
     const replies: StoreReply[] = [];
     const buffered = new BufferedKv(kv);
-    const world: { -readonly [K in keyof CommandWorld]: CommandWorld[K] } = {
+    const world: { -readonly [K in keyof LocalWorld]: LocalWorld[K] } = {
       ...this.#facts,
       nowMs: batch.nowMs,
+      monotonicMs: batch.monotonicMs,
       wantsEvents: false,
     };
     let replyBytes = 0;
@@ -96,6 +98,7 @@ export class StoreThread {
       const command = COMMANDS[batch.command];
       if (command === undefined) throw new Error(`A batch names command ${batch.command}, which does not exist`);
       world.wantsEvents = batch.wantsEvents;
+      world.trace = batch.trace;
       const isOver = replyBytes > REPLY_BYTES_MAX && command.usesReserve !== true;
       const reply = isOver ? TOO_MUCH : this.#runOne(command, left, buffered, batch.input, world);
       replyBytes += bytesIn(reply);
@@ -104,7 +107,7 @@ export class StoreThread {
     return replies;
   }
 
-  #runOne(command: StoreCommand, left: RoomLeft, kv: BufferedKv, input: Buffer, world: CommandWorld): StoreReply {
+  #runOne(command: StoreCommand, left: RoomLeft, kv: BufferedKv, input: Buffer, world: LocalWorld): StoreReply {
     let reply: StoreReply;
     try {
       if (command.isWrite) refuseWithoutRoom(command, left);
@@ -114,6 +117,7 @@ export class StoreThread {
       return { error: this.#errorOf(command, error) };
     }
     kv.apply();
+    this.#damagedRecords += reply.damagedRecords ?? 0;
     return reply;
   }
 
@@ -151,5 +155,11 @@ function readOnly(kv: KvReader): Kv {
   const refuse = (): never => {
     throw new Error('A command that only reads tried to write');
   };
-  return { get: (key) => kv.get(key), range: (...range) => kv.range(...range), put: refuse, remove: refuse };
+  return {
+    get: (key) => kv.get(key),
+    range: (...range) => kv.range(...range),
+    keys: (...range) => kv.keys(...range),
+    put: refuse,
+    remove: refuse,
+  };
 }

@@ -2,7 +2,7 @@
 
 import type { ErrorBody } from '../protocol/frames.ts';
 
-const WAITING_BYTES_MAX = 128 * 1024 * 1024;
+export const WAITING_BYTES_MAX = 128 * 1024 * 1024;
 const WAITING_COMMANDS_MAX = 65_536;
 
 export const OVERLOADED: ErrorBody = { code: 'OVERLOADED', message: 'Too much is waiting for the store' };

@@ -41,7 +41,7 @@ const STATUS_NAMES: Readonly<Record<number, string>> = {
 
 /** The names in a `Sec-WebSocket-Protocol` header, in the order of the client's liking. */
 export function offeredSubprotocols(header: string | undefined): readonly string[] {
-  return header === undefined ? [] : header.split(',').map((name) => name.trim());
+  return header ? header.split(',').map((name) => name.trim()) : [];
 }
 
 /** What a peer is told that sent more in one message than it may. */

@@ -1,7 +1,7 @@
 // Requests that are answered by the transport, because nobody can say for sure where they end, or because they are
 // over a limit (X14, guarantees 4). Both transports go by this file, behind what their libraries refuse themselves.
 
-import { STATUS_CODES } from 'node:http';
+import { http } from '../effects/http-library.ts';
 import type { ErrorCode } from '../protocol/errors.ts';
 import type { HeaderLines } from './http.ts';
 
@@ -66,7 +66,7 @@ export function httpStatusLine(status: number): string {
 }
 
 const LINES: readonly (string | undefined)[] = Array.from({ length: 600 }, (_, status) =>
-  STATUS_CODES[status] === undefined ? undefined : `${status} ${STATUS_CODES[status]}`,
+  http.STATUS_CODES[status] === undefined ? undefined : `${status} ${http.STATUS_CODES[status]}`,
 );
 
 const NO_BODY: Framing = { ok: true, bodyBytes: 0 };

@@ -1,8 +1,12 @@
 // What the engine knows of one HTTP request and its answer, whichever library carries them.
 
 import type { ByteString } from '../protocol/byte-string.ts';
+import type { SocketOptions } from './socket.ts';
 
-/** Names in lower case and values in turn, in the order they came, repeated ones included. */
+/**
+ * Names in lower case and values in turn, in the order they came, repeated ones included. Of an answer they leave as
+ * UTF-8.
+ */
 export type HeaderLines = readonly string[];
 
 /** The bytes of a body, as they are or as a byte string. */
@@ -41,7 +45,10 @@ export interface HttpExchange {
   resumeBody(): void;
   /** The whole answer. Without `body` there is none, nor a length of it. HEAD gets the length and nothing else. */
   answer(status: number, headers: HeaderLines, body: HttpBody | undefined): void;
-  /** An answer in pieces: its head, then any number of `write`, then `end`. */
+  /**
+   * An answer in pieces: its head, then any number of `write`, then `end`. What is written behind a head that has no
+   * body, by its status or for HEAD, goes nowhere: its reader would take it for the next answer.
+   */
   begin(status: number, headers: HeaderLines): void;
   write(bytes: Uint8Array): void;
   end(): void;
@@ -58,6 +65,15 @@ export interface HttpListenOptions {
   readonly connectionsMax: number;
   /** A request has come, its body perhaps not yet. */
   request(exchange: HttpExchange): void;
+  /** Whether connections have to make room: then each ends with its answer. */
+  closesAfterAnswer(): boolean;
   /** One was answered by the transport itself, with that status. */
   refused(status: number): void;
+  /** A path that speaks WebSocket. Requests for it that ask for no upgrade come to `request`. */
+  readonly sockets?: SocketOptions & { readonly path: string };
+}
+
+/** Statuses whose answers have no body by definition. */
+export function isBodiless(status: number): boolean {
+  return status === 204 || status === 304;
 }

@@ -1,6 +1,7 @@
 // One request and its answer on `node:http`.
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { textToByteString } from '../protocol/byte-string.ts';
 import type { BodyReader, HeaderLines, HttpBody, HttpExchange } from './http.ts';
 import { faultBody } from './http-fault.ts';
 import { fullAddress } from './peer-address.ts';
@@ -99,7 +100,7 @@ export class NodeExchange implements HttpExchange {
     if (this.#state !== 'open') return;
     this.#state = 'over';
     this.#gone = undefined;
-    const lines = this.#closeLines(headers);
+    const lines = this.#headLines(headers);
     if (body !== undefined) lines.push('content-length', String(body.length));
     this.#response.writeHead(status, lines);
     if (typeof body === 'string') this.#response.end(body, 'latin1');
@@ -110,7 +111,7 @@ export class NodeExchange implements HttpExchange {
   begin(status: number, headers: HeaderLines): void {
     if (this.#state !== 'open') return;
     this.#state = 'begun';
-    this.#response.writeHead(status, this.#closeLines(headers));
+    this.#response.writeHead(status, this.#headLines(headers));
     this.#response.flushHeaders();
   }
 
@@ -166,10 +167,13 @@ export class NodeExchange implements HttpExchange {
     gone?.();
   }
 
-  #closeLines(headers: HeaderLines): string[] {
+  #headLines(headers: HeaderLines): string[] {
     const left = this.#isBodyComplete ? 0 : (this.bodyBytes ?? 0) - this.#bodyReceived;
     const closes = this.#isClosing() || left > DISCARDED_BYTES_MAX;
-    return closes ? [...headers, 'connection', 'close'] : [...headers];
+    // The library sends one byte a character, and throws at those beyond U+00FF.
+    const lines: string[] = headers.map(textToByteString);
+    if (closes) lines.push('connection', 'close');
+    return lines;
   }
 
   #closed(): void {

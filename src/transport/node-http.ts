@@ -3,13 +3,16 @@
 // The library reads strictly; what is left for us are the limits in time (guarantees 4) that it does not have, and the
 // rules of `http-fault.ts`.
 
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type Server, type ServerOptions, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Clock } from '../effects/clock.ts';
 import type { HttpListenOptions } from './http.ts';
 import { faultBody, HEADERS_BYTES_MAX, type HttpFault, httpStatusLine, readFraming } from './http-fault.ts';
 import { NodeExchange } from './node-exchange.ts';
-import { ListenError, type Listener } from './socket.ts';
+import { listenOnNode } from './node-listen.ts';
+import type { Listener } from './socket.ts';
+import { isWebSocketRequest } from './upgrade-request.ts';
+import { WsUpgrades } from './ws-upgrades.ts';
 
 export async function serveOnNode(clock: Clock, options: HttpListenOptions): Promise<Listener> {
   const port = new NodeHttpPort(clock, options);
@@ -28,6 +31,7 @@ class NodeHttpPort implements Listener {
   readonly #clock: Clock;
   readonly #options: HttpListenOptions;
   readonly #server: Server;
+  readonly #upgrades: WsUpgrades | undefined;
   readonly #connections = new Set<Socket>();
   readonly #exchanges = new Set<NodeExchange>();
   /** The library hands out what came in one piece with a refused request: that is not to be read. */
@@ -40,22 +44,16 @@ class NodeHttpPort implements Listener {
     this.#port = options.port;
     this.#clock = clock;
     this.#options = options;
+    this.#upgrades = options.sockets && new WsUpgrades(clock, options.sockets, () => {});
     this.#server = this.#createServer();
   }
 
   /** Rejects when the port cannot be had. */
   async open(): Promise<void> {
-    const { host, port } = this.#options;
-    await new Promise<void>((resolve, reject) => {
-      this.#server.once('error', () => reject(new ListenError(host, port)));
-      this.#server.listen({ host, port, exclusive: true }, resolve);
-    });
-    const address = this.#server.address();
-    if (typeof address === 'object' && address !== null) this.#port = address.port;
-    // Out of files, a new connection cannot be accepted: its peer sees that, and the open ones go on.
-    this.#server.on('error', () => {});
+    this.#port = await listenOnNode(this.#server, this.#options);
     this.#stopChecking = this.#clock.every(CHECK_INTERVAL_MS, () => {
       for (const exchange of [...this.#exchanges]) exchange.check(this.#clock.monotonicMs());
+      this.#upgrades?.check(this.#clock.monotonicMs());
     });
   }
 
@@ -72,11 +70,12 @@ class NodeHttpPort implements Listener {
   close(): void {
     this.stopAccepting();
     this.#stopChecking?.();
+    this.#upgrades?.close();
     for (const stream of this.#connections) stream.destroy();
   }
 
   #createServer(): Server {
-    const server = createServer({
+    const options: NewerServerOptions = {
       maxHeaderSize: HEADERS_BYTES_MAX,
       headersTimeout: HEADERS_MS_MAX,
       requestTimeout: REQUEST_MS_MAX,
@@ -84,11 +83,22 @@ class NodeHttpPort implements Listener {
       connectionsCheckingInterval: CHECK_INTERVAL_MS,
       // Ours counts, and says so.
       requireHostHeader: false,
+      // Any other request may name a protocol to change to: it is answered as if it did not.
+      shouldUpgradeCallback: (request) => this.#asksForSocket(request),
+    };
+    const server = createServer(options);
+    server.on('upgrade', (request, stream, head) => {
+      stream.setDefaultEncoding('utf8');
+      this.#upgrades?.take(request, head);
     });
     // Beyond its own limit the library leaves headers out without a word.
     server.maxHeadersCount = 0;
     server.on('connection', (stream) => {
       this.#connections.add(stream);
+      // A head that nothing follows leaves in the stream's own encoding, and its characters are bytes already.
+      stream.setDefaultEncoding('latin1');
+      // A WebSocket's is nobody else's to hear; the close that follows says what there is to say.
+      stream.on('error', () => {});
       stream.once('close', () => this.#connections.delete(stream));
     });
     server.on('request', (request, response) => this.#take(request, response));
@@ -99,6 +109,11 @@ class NodeHttpPort implements Listener {
       else stream.destroy();
     });
     return server;
+  }
+
+  #asksForSocket(request: IncomingMessage): boolean {
+    const path = request.url?.split('?', 1)[0];
+    return path !== undefined && path === this.#options.sockets?.path && isWebSocketRequest(request);
   }
 
   #take(request: IncomingMessage, response: ServerResponse): void {
@@ -117,7 +132,7 @@ class NodeHttpPort implements Listener {
     const exchange = new NodeExchange(request, response, {
       headers,
       bodyBytes: framing.bodyBytes,
-      isClosing: () => this.#isClosing,
+      isClosing: () => this.#isClosing || this.#options.closesAfterAnswer(),
       nowMs: this.#clock.monotonicMs(),
     });
     this.#exchanges.add(exchange);
@@ -130,6 +145,11 @@ class NodeHttpPort implements Listener {
     if (httpVersion !== '1.1') return { status: 505, code: 'BAD_REQUEST', message: 'HTTP/1.1 is needed' };
     return this.#connections.size > this.#options.connectionsMax ? TOO_MANY : undefined;
   }
+}
+
+/** The callback is newer than the published types. */
+interface NewerServerOptions extends ServerOptions {
+  readonly shouldUpgradeCallback: (request: IncomingMessage) => boolean;
 }
 
 const TOO_MANY: HttpFault = {

@@ -4,7 +4,6 @@ import type { Clock } from '../effects/clock.ts';
 import type { Transport } from './socket.ts';
 import type { Uws } from './uws-library.ts';
 import { createUwsTransport } from './uws-transport.ts';
-import { createWsTransport } from './ws-transport.ts';
 
 export interface TransportChoice {
   /** The word in SVC_TRANSPORT, if any. */
@@ -17,10 +16,10 @@ export type SelectedTransport =
   | { readonly ok: true; readonly transport: Transport; readonly warnings: readonly string[] }
   | { readonly ok: false; readonly text: string };
 
-export function selectTransport({ asked, clock, loadUws }: TransportChoice): SelectedTransport {
+export async function selectTransport({ asked, clock, loadUws }: TransportChoice): Promise<SelectedTransport> {
   switch (asked) {
     case 'ws':
-      return { ok: true, transport: createWsTransport(clock), warnings: [] };
+      return { ok: true, transport: await wsTransport(clock), warnings: [] };
     case 'uws':
     case '':
     case undefined:
@@ -37,10 +36,16 @@ export function selectTransport({ asked, clock, loadUws }: TransportChoice): Sel
   }
   return {
     ok: true,
-    transport: { ...createWsTransport(clock), name: `ws (uWebSockets.js is not available: ${reason})` },
+    transport: { ...(await wsTransport(clock)), name: `ws (uWebSockets.js is not available: ${reason})` },
     warnings: [
-      `Connections run on ws, which takes more CPU for each frame: uWebSockets.js cannot be loaded here: ${reason}. ` +
-        'SVC_TRANSPORT=ws chooses it without this warning',
+      `Connections run on ws, which takes more CPU for each frame: uWebSockets.js cannot be loaded: ${reason}. ` +
+        'npm leaves it out unless it runs on Node 22 and Linux x64: install again with that Node, or take ws without ' +
+        'this warning with SVC_TRANSPORT=ws',
     ],
   };
+}
+
+/** Loaded only where it runs: its libraries are a tenth of the start. */
+async function wsTransport(clock: Clock): Promise<Transport> {
+  return (await import('./ws-transport.ts')).createWsTransport(clock);
 }

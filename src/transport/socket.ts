@@ -39,7 +39,10 @@ export interface UpgradeRequest {
   readonly query: string;
   readonly remoteAddress: string;
   readonly subprotocols: readonly string[];
+  /** Of one that came twice the last, as in `headers`; `undefined` also for one that is empty. */
   header(name: string): string | undefined;
+  /** Of a header that is a list: all its lines as one. */
+  list(name: string): string | undefined;
   /** All of them by lower-case name; of those that came twice the last. A copy: it may be kept. */
   headers(): ReadonlyMap<string, string>;
 }
@@ -60,10 +63,14 @@ export interface PendingAdmission {
   gone(): void;
 }
 
-export interface ListenOptions {
+export interface ListenOptions extends SocketOptions {
   readonly host: string;
   /** 0 takes any free port. */
   readonly port: number;
+}
+
+/** Who may open WebSockets, and how large their messages may be. */
+export interface SocketOptions {
   readonly frameBytesMax: number;
   /** The library must not drop what we send below this; our own limits act far earlier. */
   readonly bufferedBytesMax: number;

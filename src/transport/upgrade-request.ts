@@ -39,12 +39,14 @@ export function answerWithoutUpgrade({ url = '' }: IncomingMessage): HttpAnswer 
 
 export function readUpgrade(request: IncomingMessage): UpgradeRequest {
   const { url = '', headersDistinct, socket } = request;
-  const header = (name: string): string | undefined => headersDistinct[name]?.[0] || undefined;
+  const header = (name: string): string | undefined => headersDistinct[name]?.at(-1) || undefined;
+  const list = (name: string): string | undefined => headersDistinct[name]?.join(', ');
   return {
     ...splitUrl(url),
     remoteAddress: fullAddress(socket.remoteAddress ?? ''),
-    subprotocols: offeredSubprotocols(header('sec-websocket-protocol')),
+    subprotocols: offeredSubprotocols(list('sec-websocket-protocol')),
     header,
+    list,
     headers: () => new Map(Object.entries(headersDistinct).map(([name, values = []]) => [name, values.at(-1) ?? ''])),
   };
 }

@@ -4,7 +4,7 @@
 // Invariant:
 //   E1  Nothing is asked of an exchange that is 'over', and the library's response is not touched once it is gone.
 
-import type { BodyReader, HeaderLines, HttpBody, HttpExchange } from './http.ts';
+import { type BodyReader, type HeaderLines, type HttpBody, type HttpExchange, isBodiless } from './http.ts';
 import { httpStatusLine } from './http-fault.ts';
 import { writeScratch } from './uws-bytes.ts';
 import type { UwsResponse } from './uws-library.ts';
@@ -12,7 +12,7 @@ import type { UwsResponse } from './uws-library.ts';
 /** What an exchange needs of its port. */
 export interface UwsPort {
   /** From now on a connection ends with its answer. */
-  readonly isClosing: boolean;
+  readonly closesAfterAnswer: boolean;
   /** Runs `write` when no other connection is being handled, behind what was said before. */
   later(write: () => void): void;
   /** Where the connection comes from. */
@@ -43,6 +43,8 @@ export class UwsExchange implements HttpExchange {
   #isWatched = false;
   #isGone = false;
   #isBeingTold = false;
+  /** The head of an answer in pieces is all of it. */
+  #isBodiless = false;
   /** The library has all of the answer. */
   #isAnswered = false;
   #queuedWrites = 0;
@@ -136,6 +138,7 @@ export class UwsExchange implements HttpExchange {
   begin(status: number, headers: HeaderLines): void {
     if (this.#state !== 'open') return;
     this.#state = 'begun';
+    this.#isBodiless = this.method === 'HEAD' || isBodiless(status);
     this.#watch();
     this.#send(() => {
       writeHead(this.#response, status, headers);
@@ -147,7 +150,7 @@ export class UwsExchange implements HttpExchange {
   }
 
   write(bytes: Uint8Array): void {
-    if (this.#state !== 'begun' || this.method === 'HEAD') return;
+    if (this.#state !== 'begun' || this.#isBodiless) return;
     const copy = Buffer.from(bytes);
     this.#queuedBytes += copy.length;
     this.#send(() => {
@@ -163,7 +166,7 @@ export class UwsExchange implements HttpExchange {
     const closes = this.#finish();
     this.#send(() => {
       this.#isAnswered = true;
-      if (this.method === 'HEAD') endBodiless(this.#response, closes);
+      if (this.#isBodiless) endBodiless(this.#response, closes);
       else this.#response.end(undefined, closes);
     }, closes);
   }
@@ -209,7 +212,7 @@ export class UwsExchange implements HttpExchange {
 
   /** Whether the connection must not bring another request: what is left of a body is read past up to a point only. */
   #closes(): boolean {
-    return this.#port.isClosing || this.bodyBytes === undefined || this.#bodyLeft > DISCARDED_BYTES_MAX;
+    return this.#port.closesAfterAnswer || this.bodyBytes === undefined || this.#bodyLeft > DISCARDED_BYTES_MAX;
   }
 }
 

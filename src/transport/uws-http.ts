@@ -9,20 +9,25 @@
 // corked, and each header would be a system call of its own.
 // The times of guarantees 4 are the library's own (decisions 28).
 
+import { bareHost } from '../core/origin.ts';
 import type { Clock } from '../effects/clock.ts';
 import type { HttpListenOptions } from './http.ts';
 import { faultBody, type HttpFault, readFraming } from './http-fault.ts';
 import { ListenError, type Listener } from './socket.ts';
 import { addressOf, UwsExchange, writeHead } from './uws-exchange.ts';
 import type { Uws, UwsRequest, UwsResponse } from './uws-library.ts';
+import { addWebSocketRoute } from './uws-sockets.ts';
 
 export async function serveOnUws(uws: Uws, clock: Clock, options: HttpListenOptions): Promise<Listener> {
   const app = uws.App();
   const port = new UwsHttpPort(clock, options);
   app.filter((response, change) => (change > 0 ? port.opened(response) : port.closed()));
+  if (options.sockets !== undefined) {
+    addWebSocketRoute(uws, app, options.sockets.path, options.sockets, () => port.closed());
+  }
   app.any('/*', (response, request) => port.take(response, request));
   const token = await new Promise<unknown>((resolve) => {
-    app.listen(options.host, options.port, uws.LIBUS_LISTEN_EXCLUSIVE_PORT, resolve);
+    app.listen(bareHost(options.host), options.port, uws.LIBUS_LISTEN_EXCLUSIVE_PORT, resolve);
   });
   if (!token) throw new ListenError(options.host, options.port);
   const stopAccepting = (): void => {
@@ -77,6 +82,10 @@ class UwsHttpPort {
     if (this.#connections === 0) this.#onlyAddress = address;
     else if (this.#onlyAddress !== address) this.#onlyAddress = undefined;
     this.#connections++;
+  }
+
+  get closesAfterAnswer(): boolean {
+    return this.isClosing || this.#options.closesAfterAnswer();
   }
 
   closed(): void {

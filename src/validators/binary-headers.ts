@@ -1,6 +1,7 @@
 // Compiled checks of the headers of the binary form: what the numbers of a header may be.
 
-import typia, { type tags } from 'typia';
+import type { tags } from 'typia';
+import typia from 'typia';
 
 /**
  * A call: known flags, none for the form of a payload without a payload, a function number below NAMES_MAX, at most an

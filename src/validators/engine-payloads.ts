@@ -15,11 +15,13 @@ import type {
   UnregisterTriggerPayload,
   WorkersInfoPayload,
   WorkersListPayload,
+  WorkersRevokePayload,
 } from '../modules/engine/payloads.ts';
 
 export const validateFunctionsList = typia.createValidate<FunctionsListPayload>();
 export const validateFunctionsInfo = typia.createValidate<FunctionsInfoPayload>();
 export const validateWorkersList = typia.createValidate<WorkersListPayload>();
+export const validateWorkersRevoke = typia.createValidate<WorkersRevokePayload>();
 export const validateWorkersInfo = typia.createValidate<WorkersInfoPayload>();
 export const validateTriggerTypesList = typia.createValidate<TriggerTypesListPayload>();
 export const validateId = typia.createValidate<IdPayload>();

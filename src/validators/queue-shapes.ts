@@ -1,9 +1,11 @@
 // Compiled checks of what the queue module and its store tell each other, and of what its functions take.
 
 import typia from 'typia';
+import type { GroupsInput, GroupsPage } from '../core/queue/group-shapes.ts';
 import type {
+  BrokerBook,
+  BrokerJob,
   DeadMark,
-  EnqueueAnswers,
   QueueHead,
   RunningMark,
   StoreHead,
@@ -11,28 +13,41 @@ import type {
   WaitingMark,
 } from '../core/queue/records.ts';
 import type {
-  AdvanceAnswer,
+  AdvanceFacts,
   AdvanceInput,
+  ChangePlan,
   DeadListInput,
   DeadMovesInput,
-  EnqueueInput,
+  DeadRow,
+  EnqueueAnswer,
+  EnqueueHead,
   JobFacts,
   JobInput,
+  JobOptions,
   JobRow,
+  JobsInput,
+  JobsPage,
   KeptMovesInput,
+  MigrateAnswer,
+  MigrateInput,
   MovesAnswer,
   OpenAnswer,
   OpenInput,
-  PageInput,
+  OutboxAsk,
+  OutboxDrop,
+  OutboxHead,
+  OutboxPage,
   PauseInput,
+  PlanAnswer,
   QueueStats,
   WakeInput,
 } from '../core/queue/shapes.ts';
 
-export const isEnqueueInput = typia.createIs<EnqueueInput>();
-export const isEnqueueAnswers = typia.createIs<EnqueueAnswers>();
+export const isEnqueueHead = typia.createIs<EnqueueHead>();
+export const isEnqueueAnswer = typia.createIs<EnqueueAnswer>();
+export const isJobOptions = typia.createIs<JobOptions>();
 export const isAdvanceInput = typia.createIs<AdvanceInput>();
-export const isAdvanceAnswer = typia.createIs<AdvanceAnswer>();
+export const isAdvanceFacts = typia.createIs<AdvanceFacts>();
 export const isQueueStatsList = typia.createIs<QueueStats[]>();
 export const isJobFacts = typia.createIs<JobFacts>();
 export const isQueueHead = typia.createIs<QueueHead>();
@@ -48,10 +63,23 @@ export const isOpenAnswer = typia.createIs<OpenAnswer>();
 export const isWakeInput = typia.createIs<WakeInput>();
 export const isPauseInput = typia.createIs<PauseInput>();
 export const isJobInput = typia.createIs<JobInput>();
-export const isJobsInput = typia.createIs<PageInput>();
+export const isJobsInput = typia.createIs<JobsInput>();
 export const isDeadListInput = typia.createIs<DeadListInput>();
 export const isDeadMovesInput = typia.createIs<DeadMovesInput>();
 export const isMovesAnswer = typia.createIs<MovesAnswer>();
 export const isKeptMovesInput = typia.createIs<KeptMovesInput>();
-export const isJobRows = typia.createIs<JobRow[]>();
+export const isGroupsInput = typia.createIs<GroupsInput>();
+export const isGroupsPage = typia.createIs<GroupsPage>();
+export const isJobsPage = typia.createIs<JobsPage>();
 export const isJobRowOrNull = typia.createIs<JobRow | null>();
+export const isDeadRows = typia.createIs<DeadRow[]>();
+export const isBrokerJob = typia.createIs<BrokerJob>();
+export const isBrokerBook = typia.createIs<BrokerBook>();
+export const isChangePlan = typia.createIs<ChangePlan>();
+export const isPlanAnswer = typia.createIs<PlanAnswer>();
+export const isOutboxAsk = typia.createIs<OutboxAsk>();
+export const isOutboxHead = typia.createIs<OutboxHead>();
+export const isOutboxPage = typia.createIs<OutboxPage>();
+export const isOutboxDrop = typia.createIs<OutboxDrop>();
+export const isMigrateInput = typia.createIs<MigrateInput>();
+export const isMigrateAnswer = typia.createIs<MigrateAnswer>();

@@ -2,6 +2,7 @@
 
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { faultLine } from '../support/fault-line.ts';
 import { hasChromium, launchChromium, openPage } from './support/chromium.ts';
 import { type GuardedEngine, startGuardedEngine, TOKEN } from './support/guarded-engine.ts';
 import { type PageServer, startPageServer } from './support/page-server.ts';
@@ -33,15 +34,17 @@ describe.skipIf(!hasChromium)('a page of another host', () => {
   });
   const open = (host: string) => openPage(browser, `http://${host}:${pages.port}/`);
 
-  test('[X3] (39) opens no socket to bridge, port for pages, telemetry, channels or streams', async () => {
+  test('[X3] [fault 39] opens no socket to bridge, port for pages, telemetry, channels or streams', async () => {
+    const line = faultLine('39', 'cross-site', 'calls executed=0');
     await using site = await startGuardedEngine();
     await using opened = await open('localhost');
     const outcomes = await Promise.all(triesOf(site).map((one) => attempt(opened.page, one)));
     expect(new Set(outcomes)).toEqual(new Set(['refused']));
     await expectNothingRan(site);
+    line.figure = `calls executed=${site.ran.length},tries=${outcomes.length}`;
   });
 
-  test('[X3] (39) is refused as that of a name which resolves to this machine, too', async () => {
+  test('[X3] [fault 39] is refused as that of a name which resolves to this machine, too', async () => {
     await using site = await startGuardedEngine();
     await using opened = await open('127.0.0.1');
     const rebound = triesOf(site).map((one) => ({ ...one, url: one.url.replace('127.0.0.1', 'rebound.localhost') }));
@@ -50,7 +53,7 @@ describe.skipIf(!hasChromium)('a page of another host', () => {
     await expectNothingRan(site);
   });
 
-  test('[X3] (39) The same page of the same host is let in: what refuses it is where it comes from', async () => {
+  test('[X3] [fault 39] The same page of the same host is let in: what refuses it is where it comes from', async () => {
     await using site = await startGuardedEngine();
     await using opened = await open('127.0.0.1');
     const [bridge, browserPort] = triesOf(site);
@@ -62,7 +65,7 @@ describe.skipIf(!hasChromium)('a page of another host', () => {
     expect(await attempt(opened.page, bridge)).toBe('refused');
   });
 
-  test('[X3] [X4] [X13] (39) reads no answer of the HTTP port, and reaches no handler', async () => {
+  test('[X3] [X4] [X13] [fault 39] reads no answer of the HTTP port, and reaches no handler', async () => {
     await using site = await startGuardedEngine();
     await using opened = await open('localhost');
     const outcomes = await opened.page.evaluate(async (base) => {

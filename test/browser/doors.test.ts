@@ -10,27 +10,35 @@ import serverManifest from '../../src/sdk/package.json' with { type: 'json' };
 const SOURCES = join(import.meta.dirname, '../../src');
 const DIST = join(SOURCES, 'browser-sdk/dist');
 const PARTS = [
-  ...['called-side', 'channels', 'checked-handler', 'http', 'queue-client'],
+  ...['called-side', 'channels', 'checked-handler', 'http', 'log-by-call', 'queue-client'],
   ...['retry', 'shutdown', 'state-client', 'streams'],
 ];
 const BYTES_MAX = 14_000;
+const REACT_BYTES_MAX = 2_500;
+const sizeOf = (name: string): number => gzipSync(readFileSync(join(DIST, `${name}.js`)), { level: 9 }).length;
 
 test('[SDK-13] What a page loads before its first call takes 14 kB at most', () => {
-  const sizeOf = (name: string) => gzipSync(readFileSync(join(DIST, `${name}.js`)), { level: 9 }).length;
   const index = sizeOf('index');
   const parts = PARTS.map((name) => `${name} ${sizeOf(name)}`);
   process.stdout.write(`svc-browser-sdk, gzipped: index ${index} of ${BYTES_MAX} bytes; ${parts.join(', ')}\n`);
   expect(index).toBeLessThanOrEqual(BYTES_MAX);
 });
 
+test('[SDK-14] The hooks for React take 2.5 kB at most, and load React and nothing else', () => {
+  const size = sizeOf('react');
+  process.stdout.write(`svc-browser-sdk/react, gzipped: ${size} of ${REACT_BYTES_MAX} bytes\n`);
+  expect(size).toBeLessThanOrEqual(REACT_BYTES_MAX);
+  const code = readFileSync(join(DIST, 'react.js'), 'utf8');
+  // What lets components that a server renders in part import it.
+  expect(code).toMatch(/^"use client";/);
+  expect(loadedBy(code)).toEqual(new Set(['react']));
+});
+
 test('[SDK-13] Nothing of Node is in it, and no file is loaded but its own', () => {
   for (const name of ['index', ...PARTS]) {
     const code = readFileSync(join(DIST, `${name}.js`), 'utf8');
     expect(code).not.toMatch(/\bnode:|\brequire\(|\bprocess\.|\bBuffer\b|\beval\(|new Function\(/);
-    const loaded = [...code.matchAll(/\bfrom"([^"]+)"|\bimport\("([^"]+)"\)/g)].map(
-      ([, first, second]) => first ?? second,
-    );
-    for (const file of loaded) expect(['index', ...PARTS].map((part) => `./${part}.js`)).toContain(file);
+    for (const file of loadedBy(code)) expect(['index', ...PARTS].map((part) => `./${part}.js`)).toContain(file);
   }
 });
 
@@ -41,6 +49,12 @@ test('[SDK-13] It offers what the SDK for Node offers', () => {
   expect([...ofBrowser].filter((name) => !ofNode.has(name))).toEqual(['BrowserOptions']);
   expect(manifest.version).toBe(serverManifest.version);
 });
+
+/** What a minified file imports. */
+function loadedBy(code: string): Set<string | undefined> {
+  const matches = [...code.matchAll(/\bfrom"([^"]+)"|\bimport\("([^"]+)"\)/g)];
+  return new Set(matches.map(([, first, second]) => first ?? second));
+}
 
 /** What a door exports by name, types included. */
 function namesIn(door: string): Set<string> {

@@ -1,12 +1,13 @@
 // The examples of what only `svc-browser-sdk` has are compiled as a page would: against its door, with nothing of Node.
 
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import ts from 'typescript';
 import { expect, test } from 'vitest';
 
 const FOLDER = join(import.meta.dirname, '../../src/browser-sdk');
 const DOOR = join(FOLDER, 'index.ts');
+const REACT_DOOR = join(FOLDER, 'react.ts');
 const CONFIG = ts.readConfigFile(join(FOLDER, 'tsconfig.json'), ts.sys.readFile).config;
 // What only a build that writes files has.
 const {
@@ -18,16 +19,24 @@ const {
 test('[SDK-13] [SDK-15] Every example of the browser SDK compiles, and its sources without Node', {
   timeout: 120_000,
 }, () => {
+  const hooks = readdirSync(join(FOLDER, 'react')).map((name) => `react/${name}`);
   const examples = new Map(
-    ['index.ts', 'options.ts'].map((name) => [join(FOLDER, `example-${name}`), exampleIn(join(FOLDER, name))]),
+    ['index.ts', 'options.ts', ...hooks].flatMap((name) =>
+      examplesIn(join(FOLDER, name)).map((text, index) => [
+        join(FOLDER, `example-${index}-${name.replace('/', '-')}`),
+        text,
+      ]),
+    ),
   );
+  // One for each of what react.ts exports, and one of each of the other two.
+  expect(examples.size).toBe(14);
   const host = ts.createCompilerHost(options);
   const { readFile, fileExists } = host;
   host.readFile = (name) => examples.get(name) ?? readFile(name);
   host.fileExists = (name) => examples.has(name) || fileExists(name);
   const program = ts.createProgram(
     [DOOR, ...examples.keys()],
-    { ...options, noEmit: true, paths: { 'svc-browser-sdk': [DOOR] } },
+    { ...options, noEmit: true, paths: { 'svc-browser-sdk': [DOOR], 'svc-browser-sdk/react': [REACT_DOOR] } },
     host,
   );
   const problems = ts.getPreEmitDiagnostics(program).map(({ file, messageText }) => {
@@ -36,9 +45,8 @@ test('[SDK-13] [SDK-15] Every example of the browser SDK compiles, and its sourc
   expect(problems).toEqual([]);
 });
 
-/** The code behind the first `@example` of a file. */
-function exampleIn(file: string): string {
-  const comment = /@example\n([\s\S]*?)\*\//.exec(readFileSync(file, 'utf8'))?.[1];
-  if (comment === undefined) throw new Error(`${file} has no example`);
-  return comment.replace(/^ \* ?/gm, '');
+/** The code behind each `@example` of a file. */
+function examplesIn(file: string): string[] {
+  const comments = [...readFileSync(file, 'utf8').matchAll(/@example\n([\s\S]*?)\*\//g)];
+  return comments.map(([, text = '']) => text.replace(/^ \* ?/gm, ''));
 }

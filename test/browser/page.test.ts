@@ -6,7 +6,7 @@ import { freePort } from '../../bench/support/free-port.ts';
 import { type ChannelReader, isSvcError } from '../../src/sdk/index.ts';
 import { CutProxy } from '../support/cut-proxy.ts';
 import { waitFor } from '../support/wait-for.ts';
-import { hasChromium, launchChromium, openPage } from './support/chromium.ts';
+import { hasChromium, launchChromium, openPage, type PageOptions } from './support/chromium.ts';
 import { startGuardedEngine, TOKEN } from './support/guarded-engine.ts';
 import { type PageServer, startPageServer } from './support/page-server.ts';
 
@@ -20,7 +20,7 @@ describe.skipIf(!hasChromium)('a page with svc-browser-sdk', () => {
     await browser?.close();
     await pages?.[Symbol.asyncDispose]();
   });
-  const open = () => openPage(browser, `http://127.0.0.1:${pages.port}/`);
+  const open = (options: PageOptions = {}) => openPage(browser, `http://127.0.0.1:${pages.port}/`, options);
 
   test('[SDK-13] registers a function that the backend calls, and calls what is exposed', async () => {
     await using site = await startGuardedEngine();
@@ -172,6 +172,35 @@ describe.skipIf(!hasChromium)('a page with svc-browser-sdk', () => {
     expect(seen.syncs.filter((recovered: boolean) => !recovered)).toHaveLength(1);
     const items = await page.evaluate(() => [...Reflect.get(window, 'watch').items]);
     expect(new Map(items)).toEqual(await room.list());
+    expect(opened.problems).toEqual([]);
+  });
+
+  test('[SDK-13] [W1] notices that nothing comes any more on a stream, and dials again', async () => {
+    await using site = await startGuardedEngine({ exposes: 'stream::*' });
+    await using proxy = await CutProxy.start(Number(new URL(site.streamUrl).port));
+    await using opened = await open({ holdsTime: true });
+    const { page } = opened;
+    await page.evaluate(
+      async ({ url, token, stream_url }) => {
+        window.svc = window.sdk.registerWorker(url, { auth: () => token, stream_url, log: () => {} });
+        const syncs: boolean[] = [];
+        Object.assign(window, { syncs });
+        const handlers = { onSync: (_items: unknown, { recovered }: { recovered: boolean }) => syncs.push(recovered) };
+        await window.svc
+          .stream('chat')
+          .group('room1')
+          .subscribe(handlers, { token: async () => token })
+          .ready();
+      },
+      { url: site.url, token: TOKEN, stream_url: proxy.url },
+    );
+    const syncs = () => page.evaluate(() => Reflect.get(window, 'syncs'));
+    proxy.fallSilent();
+    await waitFor('it has dialled again', async () => {
+      await page.clock.runFor(5_000);
+      return (await syncs()).length === 2;
+    });
+    expect(await syncs()).toEqual([false, true]);
     expect(opened.problems).toEqual([]);
   });
 

@@ -8,9 +8,11 @@ import { queueContract } from './queue-contract.ts';
 const folder = new TemporaryFolder();
 let opened: OpenedTestStore | undefined;
 
-queueContract('builtin', async () => {
-  opened ??= await openTestStore(directory(folder.path));
-  return builtinAdapter(opened.store, systemClock);
+queueContract('builtin', {
+  async create() {
+    opened ??= await openTestStore(directory(folder.path));
+    return builtinAdapter(opened.store, systemClock);
+  },
 });
 
 afterAll(async () => {

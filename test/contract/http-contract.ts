@@ -73,6 +73,45 @@ export function testHttpTransport(transport: HttpTransportUnderTest): void {
       expect(answer.replaceAll(/\r\n[0-9a-f]+\r\n/gi, '')).toContain('one two');
     });
 
+    test('[X14] sends headers of an answer as UTF-8, whatever their characters', async () => {
+      const lines = ['x-a', 'é € 😀', 'content-disposition', 'attachment; filename="Überß→.txt"'];
+      await using port = await open({
+        take: ({ exchange }: ToldRequest) => {
+          if (exchange.path === '/whole') return exchange.answer(200, lines, Buffer.from('é'));
+          exchange.begin(exchange.path === '/bodiless' ? 204 : 200, lines);
+          exchange.end();
+        },
+      });
+      for (const asked of ['GET /whole', 'HEAD /whole', 'GET /pieces', 'HEAD /pieces', 'GET /bodiless']) {
+        const sent = await port.send(`${asked} HTTP/1.1\r\n${HOST}Connection: close\r\n\r\n`);
+        const answer = Buffer.from(sent, 'latin1').toString();
+        for (let at = 0; at < lines.length; at += 2) expect(answer).toContain(`${lines[at]}: ${lines[at + 1]}\r\n`);
+      }
+    });
+
+    test.each([204, 304])('[X14] writes nothing behind a head of %i, which has no body', async (status) => {
+      await using port = await open({
+        take: ({ exchange }: ToldRequest) => {
+          if (exchange.path === '/next') return exchange.answer(200, [], Buffer.from('next'));
+          exchange.begin(status, ['x-a', 'b']);
+          exchange.write(Buffer.from('HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\nforged'));
+          exchange.end();
+        },
+      });
+      const socket = await port.dial();
+      let received = '';
+      socket.setEncoding('latin1').on('data', (text: string) => {
+        received += text;
+      });
+      socket.write(`GET /pieces HTTP/1.1\r\n${HOST}\r\n`);
+      await waitFor('the head is there', () => received.includes('x-a: b') && received.includes('\r\n\r\n'));
+      socket.write(`GET /next HTTP/1.1\r\n${HOST}Connection: close\r\n\r\n`);
+      await waitFor('the next answer is there', () => received.endsWith('next'));
+      expect(statusesIn(received)).toEqual([status, 200]);
+      expect(received).not.toMatch(/forged|transfer-encoding/i);
+      socket.destroy();
+    });
+
     test('counts what a slow reader has not taken, and tells when it has left', async () => {
       let gone = 0;
       await using port = await open({
@@ -178,6 +217,18 @@ export function testHttpTransport(transport: HttpTransportUnderTest): void {
       expect(statusesIn(await port.send(`GET / HTTP/1.1\r\n${HOST}\r\n`))).toEqual([503]);
       first.destroy();
       second.destroy();
+    });
+
+    test('[L1] where connections have to make room each ends with its answer, which says so', async () => {
+      let isPressed = false;
+      await using port = await open({ closesAfterAnswer: () => isPressed });
+      const socket = await port.dial();
+      socket.write(`GET /1 HTTP/1.1\r\n${HOST}\r\n`);
+      await waitFor('the first answer', () => socket.received.includes('200 OK'));
+      isPressed = true;
+      socket.write(`GET /2 HTTP/1.1\r\n${HOST}\r\n`);
+      await waitFor('the connection ends', () => socket.hasEnded);
+      expect(socket.received.toLowerCase().split('connection: close')).toHaveLength(2);
     });
 
     test('a port that takes no more ends the connection with the answer that is due', async () => {

@@ -19,6 +19,7 @@ export interface HttpPortOptions {
   readonly connectionsMax?: number;
   /** What the engine does when it is told of a request; by default it answers when the body is complete. */
   take?(told: ToldRequest): void;
+  closesAfterAnswer?(): boolean;
 }
 
 export class HttpPortUnderTest implements AsyncDisposable {
@@ -36,13 +37,14 @@ export class HttpPortUnderTest implements AsyncDisposable {
     create: (clock: TurningClock) => Transport,
     options: HttpPortOptions = {},
   ): Promise<HttpPortUnderTest> {
-    const { connectionsMax = 100, take = answerWhenComplete } = options;
+    const { connectionsMax = 100, take = answerWhenComplete, closesAfterAnswer = () => false } = options;
     const told: ToldRequest[] = [];
     const refused: number[] = [];
     const listener = await create(new TurningClock()).serve({
       host: '127.0.0.1',
       port: 0,
       connectionsMax,
+      closesAfterAnswer,
       request(exchange) {
         const request = readWhole(exchange);
         told.push(request);

@@ -23,7 +23,7 @@ interface Made {
 
 function createBus({ url = SHARED_REDIS, channel = `svc-test:${randomUUID()}`, onUnreadable }: Made = {}): EventBus {
   return redisBus({
-    createLink: () => new RedisLink({ url, purpose: 'events', clock: systemClock, logger }),
+    createLink: async () => new RedisLink({ url, purpose: 'events', clock: systemClock, logger }),
     channel,
     onUnreadable: onUnreadable ?? (() => expect.unreachable('a message could not be read')),
   });

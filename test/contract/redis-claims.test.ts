@@ -14,7 +14,7 @@ const logger = createLogger({ level: 'error', format: 'default', clock: systemCl
 function createClaims(keyPrefix: string, url = SHARED_REDIS, nowMs = () => Date.now()) {
   const differences: number[] = [];
   const claims: TickClaims = redisClaims({
-    createLink: () => new RedisLink({ url, purpose: 'cron', clock: systemClock, logger }),
+    createLink: async () => new RedisLink({ url, purpose: 'cron', clock: systemClock, logger }),
     keyPrefix,
     nowMs,
     onFailure: () => {},

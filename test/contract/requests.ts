@@ -6,7 +6,7 @@ import { within } from '../support/wait-for.ts';
 import { ContractPort, type TransportUnderTest } from './contract-port.ts';
 import { FrameClient, upgradeRequest } from './frame-client.ts';
 
-type Snapshot = Omit<UpgradeRequest, 'header' | 'headers'> & {
+type Snapshot = Omit<UpgradeRequest, 'header' | 'list' | 'headers'> & {
   readonly headers: Readonly<Record<string, string | undefined>>;
 };
 
@@ -58,7 +58,7 @@ function testDelivery(transport: TransportUnderTest): void {
           origin: 'https://a.example',
           authorization: 'Bearer x y',
           'x-empty': undefined,
-          'x-twice': '1',
+          'x-twice': '2',
           'x-missing': undefined,
           ['__proto__']: undefined,
         },
@@ -69,6 +69,35 @@ function testDelivery(transport: TransportUnderTest): void {
       remoteAddress: '127.0.0.1',
       subprotocol: undefined,
     });
+  });
+
+  test('[wire 13] is told of a header that came twice by its last line, whichever way it is asked for', async () => {
+    const told: (string | undefined)[] = [];
+    const offers: (readonly string[])[] = [];
+    const admit = ({ header, headers, subprotocols }: UpgradeRequest): Admission => {
+      told.push(header('authorization'), headers().get('authorization'));
+      offers.push(subprotocols);
+      return { ok: true, subprotocol: undefined };
+    };
+    await using port = await ContractPort.open(transport, { admit });
+    const twice = ['Authorization: Bearer one', 'Authorization: Bearer two'];
+    // That one is a list: its lines are one (RFC 6455).
+    const offer = ['Sec-WebSocket-Protocol: a, b', 'Sec-WebSocket-Protocol: c'];
+    await port.connect(upgradeRequest({ lines: [...twice, ...offer] }));
+    expect(told).toEqual(['Bearer two', 'Bearer two']);
+    expect(offers).toEqual([['a', 'b', 'c']]);
+  });
+
+  test('[X15] is told with all lines of a header that is a list', async () => {
+    const lists: (string | undefined)[] = [];
+    const admit = ({ list }: UpgradeRequest): Admission => {
+      lists.push(list('x-forwarded-for'), list('x-missing'));
+      return { ok: true, subprotocol: undefined };
+    };
+    await using port = await ContractPort.open(transport, { admit });
+    const lines = ['X-Forwarded-For: 127.0.0.1', 'X-Other: 1', 'x-forwarded-for: 198.51.100.7,10.1.2.3'];
+    await port.connect(upgradeRequest({ lines }));
+    expect(lists).toEqual(['127.0.0.1, 198.51.100.7,10.1.2.3', undefined]);
   });
 
   test.each([

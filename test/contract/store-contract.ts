@@ -197,6 +197,29 @@ export function storeContract(name: string, start: () => Promise<RunningStore>):
       expect(groups).toEqual([...groups].sort((one, other) => Buffer.compare(Buffer.from(one), Buffer.from(other))));
     });
 
+    test('[S4] Pages of groups are cuts of the whole list, by offset and behind a name', async () => {
+      const scope = newScope();
+      const names = Array.from({ length: 12 }, (_, index) => `${scope}${String(index).padStart(2, '0')}`);
+      // Scopes of one entry, of a few, and of many more than are passed over one by one.
+      for (const [index, name] of names.entries()) {
+        const keys = Array.from({ length: [1, 3, 40][index % 3] ?? 1 }, (_, key) => `k${key}`);
+        await Promise.all(keys.map((key) => call('state::set', { scope: name, key, value: 0 })));
+      }
+      const { groups } = groupsOf((await call('state::list_groups', {})).value);
+      expect(groups.filter((group) => group.startsWith(scope))).toEqual(names);
+      const first = groups.indexOf(names[0] ?? '');
+      const limit = 5;
+      for (const offset of [0, 1, 5, 11]) {
+        const byOffset = await call('state::list_groups', { offset: first + offset, limit });
+        expect(groupsOf(byOffset.value).groups).toEqual(groups.slice(first + offset, first + offset + limit));
+        const after = names[offset];
+        const byName = await call('state::list_groups', { after, limit });
+        expect(groupsOf(byName.value).groups).toEqual(groups.slice(first + offset + 1, first + offset + 1 + limit));
+      }
+      const beyond = await call('state::list_groups', { offset: Number.MAX_SAFE_INTEGER, limit: 1 });
+      expect(groupsOf(beyond.value).groups).toEqual([]);
+    });
+
     test('[S4] A prefix narrows a list to the keys that begin with it', async () => {
       const scope = newScope();
       for (const key of ['a', 'ab', 'ab\u{10ffff}', 'b', 'aé', 'Ab'])

@@ -35,7 +35,10 @@ test('pairs become the query of GET and the JSON body of POST; the answer goes t
     query_params: { limit: '10', tag: ['x', 'y'] },
     headers: { 'x-mine': '1' },
   });
-  expect(got).toMatchObject({ code: 0, stderr: expect.stringMatching(/✔ 201 .* request=[0-9a-f]{32}/) });
+  expect(got).toMatchObject({
+    code: 0,
+    stderr: expect.stringMatching(/✔ 201 .* request=[0-9a-f]{32} {2}trace=[0-9a-f]{32}/),
+  });
   const posted = await svc('POST', '/a/7', 'sku=a1', 'qty:=2');
   expect(JSON.parse(posted.stdout)).toMatchObject({ body: { sku: 'a1', qty: 2 } });
 });
@@ -47,7 +50,9 @@ test('-i shows status and headers, --json one document', async () => {
 });
 
 test('[CLI-4] the exit code tells what kind of failure the answer is', async () => {
-  expect(await svc('GET', '/none')).toMatchObject({ code: 3, stdout: expect.stringContaining('NOT_FOUND') });
+  const none = await svc('GET', '/none');
+  expect(none).toMatchObject({ code: 3, stdout: expect.stringContaining('NOT_FOUND') });
+  expect(none.stderr).not.toContain('trace=');
   expect(await svc('DELETE', '/a/7')).toMatchObject({ code: 1 });
   expect(await svc('G-T', '/a/7')).toMatchObject({ code: 2 });
   expect(await svc('GET', '/a/7', '--http-url', 'http://127.0.0.1:9')).toMatchObject({ code: 5 });

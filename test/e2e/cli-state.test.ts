@@ -108,6 +108,36 @@ describe('svc state set', () => {
   });
 });
 
+describe('svc state set and delete, if nothing came between', () => {
+  test('[CLI-4] --if-absent writes a new entry only; one that is there stays, and the exit code is 7', async () => {
+    expect(await svc('set', 'locks', 'import', '"me"', '--if-absent')).toMatchObject({ code: 0, stdout: '' });
+    const late = await svc('set', 'locks', 'import', '"you"', '--if-absent', '--json');
+    expect(late).toMatchObject({ code: 7, stdout: '' });
+    expect(JSON.parse(late.stderr)).toMatchObject({ error: { code: 'CONFLICT', function_id: 'state::set' } });
+    expect(await worker.state.get('locks', 'import')).toBe('me');
+  });
+
+  test('[CLI-4] --if-version writes and deletes only what was read', async () => {
+    await worker.state.set('s', 'k', { n: 1 });
+    const read = JSON.parse((await svc('get', 's', 'k', '--with-version')).stdout);
+    expect(read).toEqual({ value: { n: 1 }, version: expect.any(String) });
+    expect(await svc('set', 's', 'k', '{"n":2}', '--if-version', read.version)).toMatchObject({ code: 0 });
+    const late = await svc('set', 's', 'k', '{"n":3}', '--if-version', read.version);
+    expect(late).toMatchObject({ code: 7, stdout: '' });
+    expect(late.stderr).toContain('changed since it was read');
+    expect(await svc('delete', 's', 'k', '--if-version', read.version)).toMatchObject({ code: 7, stdout: '' });
+    const { version } = JSON.parse((await svc('get', 's', 'k', '--with-version')).stdout);
+    expect(await svc('delete', 's', 'k', '--if-version', version, '--json')).toMatchObject({ stdout: '{"n":2}\n' });
+    expect(await svc('get', 's', 'k', '--with-version')).toMatchObject({ code: 3, stdout: '' });
+  });
+
+  test('[CLI-4] both at once is a usage error', async () => {
+    const done = await svc('set', 's', 'k', '1', '--if-absent', '--if-version', 'x');
+    expect(done).toMatchObject({ code: 2, stdout: '' });
+    expect(done.stderr).toContain('exclude each other');
+  });
+});
+
 describe('svc state update', () => {
   test('[CLI-1] applies the operations in their order', async () => {
     const ops = ['--op', 'increment:n:2', '--op', 'set:name:Ann', '--op', 'append:tags:{"x":1}', '--op', 'decrement:n'];

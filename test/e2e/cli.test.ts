@@ -1,10 +1,21 @@
 // Client commands as processes, against a real engine and a real worker.
 
-import { writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { registerWorker, type SvcWorker } from '../../src/sdk/index.ts';
-import { type EngineProcess, finished, makeFolder, runSvc, spawnSvc, startEngineProcess } from './cli-process.ts';
+import { OnTerminal, terminalsMissing } from '../support/pty.ts';
+import {
+  type EngineProcess,
+  finished,
+  makeFolder,
+  runSvc,
+  SVC,
+  spawnSvc,
+  startEngineProcess,
+  waitForText,
+} from './cli-process.ts';
 
 const NOBODY = 'ws://127.0.0.1:9';
 
@@ -19,18 +30,13 @@ beforeAll(async () => {
     throw new Error('no \u001b[31msku');
   });
   worker.registerFunction('orders::never', () => new Promise(() => undefined));
-  worker.registerFunction(
-    {
-      id: 'orders::create',
-      description: 'Creates an order',
-      request_format: {
-        type: 'object',
-        required: ['sku'],
-        properties: { sku: { type: 'string', description: 'Article number' }, qty: { type: 'integer', default: 1 } },
-      },
-    },
-    () => ({ id: 1 }),
-  );
+  const request_format = {
+    type: 'object',
+    required: ['sku'],
+    properties: { sku: { type: 'string', description: 'Article number' }, qty: { type: 'integer', default: 1 } },
+  };
+  worker.registerFunction({ id: 'orders::repeat', request_format }, (payload: unknown) => payload);
+  worker.registerFunction({ id: 'orders::create', description: 'Creates an order', request_format }, () => ({ id: 1 }));
   await worker.ready();
   await worker.trigger({ function_id: 'orders::echo', payload: null });
 });
@@ -44,11 +50,11 @@ function svc(...args: string[]) {
   return runSvc(args, { env: { SVC_URL: engine.url } });
 }
 
-describe('svc trigger', () => {
+describe.concurrent('svc trigger', { timeout: 60_000 }, () => {
   test('[CLI-22] the seed form prints the result as JSON on stdout and the time on stderr', async () => {
     const done = await svc('trigger', '--function-id=orders::echo', '--payload={"sku":"a1"}');
     expect(done).toMatchObject({ code: 0, stdout: '{"sku":"a1"}\n' });
-    expect(done.stderr).toMatch(/^✔ [\d.]+ m?s\n$/);
+    expect(done.stderr).toMatch(/^✔ [\d.]+ m?s( {2}|\n$)/);
   });
 
   test('[CLI-20] pairs build the payload and override the keys of --payload', async () => {
@@ -92,7 +98,7 @@ describe('svc trigger', () => {
   });
 
   test('[CLI-4] a call that takes too long ends with exit code 4', async () => {
-    const done = await svc('trigger', 'orders::never', '--timeout', '50ms');
+    const done = await svc('trigger', 'orders::never', '--timeout', '2s');
     expect(done).toMatchObject({ code: 4, stdout: '' });
     expect(done.stderr).toContain('code TIMEOUT');
   });
@@ -100,7 +106,7 @@ describe('svc trigger', () => {
   test('[CLI-21] --void is not waited for, and prints no result', async () => {
     const done = await svc('trigger', 'orders::never', '--void');
     expect(done).toMatchObject({ code: 0, stdout: '' });
-    expect(done.stderr).toMatch(/^✔ .* not waited for\n$/);
+    expect(done.stderr).toMatch(/^✔ .* not waited for( {2}|\n$)/);
     expect((await svc('trigger', 'orders::never', '--void', '--json')).stdout).toBe('null\n');
   });
 
@@ -121,6 +127,43 @@ describe('svc trigger', () => {
     const failing = await svc('trigger', 'orders::fail', '--repeat', '3');
     expect(failing).toMatchObject({ code: 1, stdout: '' });
     expect(failing.stderr).toContain('3 failed (invocation_failed 3)');
+  });
+
+  test('[CLI-21] --edit needs somebody who writes', async () => {
+    const done = await svc('trigger', 'orders::create', '--edit');
+    expect(done).toMatchObject({ code: 2, stdout: '' });
+    expect(done.stderr).toContain('Give the payload with --payload.');
+  });
+
+  describe.skipIf(terminalsMissing() !== undefined)('[CLI-21] --edit', () => {
+    const edit = (EDITOR: string, ...args: string[]) => {
+      const command = [process.execPath, SVC, 'trigger', 'orders::repeat', '--edit', ...args];
+      return new OnTerminal(command, { cwd: tmpdir(), env: { EDITOR, VISUAL: '', SVC_URL: engine.url } });
+    };
+
+    test('begins with what the function expects and what was given, and calls with what was written', async () => {
+      await using terminal = edit(`sed -i -e 's/"sku": ""/"sku": "a1"/' -e "\\$ a // end"`, 'gift:=true');
+      expect(await terminal.ends()).toBe(0);
+      expect(terminal.screen.replaceAll(/\s+/g, '')).toContain('{"sku":"a1","qty":1,"gift":true}');
+    });
+
+    test('shows the parameters in the file', async () => {
+      await using terminal = edit('cat');
+      expect(await terminal.ends()).toBe(0);
+      expect(terminal.screen).toMatch(/\/\/ +sku +string, required\. Article number/);
+    });
+
+    test('calls nothing with an emptied file, nor when the editor fails; what is not JSON stays', async () => {
+      await using emptied = edit('truncate -s 0');
+      await using failed = edit('false');
+      await using broken = edit("sed -i 's/{/{{/'");
+      expect([await emptied.ends(), await failed.ends(), await broken.ends()]).toEqual([1, 2, 2]);
+      expect(emptied.screen).toContain('nothing was called');
+      expect(failed.screen).toContain("The editor 'false' ended with 1: nothing was called.");
+      const [, file = ''] = /--payload @(\S+?)\. /.exec(broken.screen) ?? [];
+      expect(await readFile(file, 'utf8')).toContain('{{');
+      await rm(dirname(file), { recursive: true });
+    });
   });
 
   test('[CLI-23] --help beside an id shows what the function expects, and plain help without an engine', async () => {
@@ -162,7 +205,7 @@ describe('svc functions, workers, version', () => {
     expect(done.stdout.trimEnd().split('\n')[0]?.split('\t').slice(0, 2)).toEqual(['orders::create', 'orders']);
     const records = JSON.parse((await svc('functions', 'list', '--json')).stdout);
     const ids = records.map((record: { function_id: string }) => record.function_id);
-    expect(ids).toEqual(['orders::create', 'orders::echo', 'orders::fail', 'orders::never']);
+    expect(ids).toEqual(['orders::create', 'orders::echo', 'orders::fail', 'orders::never', 'orders::repeat']);
     const internal = JSON.parse((await svc('functions', 'list', '--internal', '--search', 'health', '--json')).stdout);
     expect(internal).toContainEqual(expect.objectContaining({ function_id: 'engine::health::check' }));
   });
@@ -187,7 +230,18 @@ describe('svc functions, workers, version', () => {
     expect(names(one.stdout)).not.toContain(null);
     const csv = (await svc('workers', 'list', '-o', 'csv', '--search', 'orders')).stdout.split('\n');
     expect(csv[0]).toMatch(/^name,status,functions,in_flight,connected,/);
-    expect(csv[1]).toMatch(/^orders,available,4,\d+,\d{4}-\d\d-\d\dT/);
+    expect(csv[1]).toMatch(/^orders,available,5,\d+,\d{4}-\d\d-\d\dT/);
+  });
+
+  test('worker list --watch shows who comes and who goes', async () => {
+    const child = spawnSvc(['worker', 'list', '--watch', '--json'], { env: { SVC_URL: engine.url } });
+    await waitForText(child.stdout, /"name":"orders"/);
+    const guest = registerWorker(engine.url, { worker_name: 'guest', handle_signals: false, drain_timeout_ms: 0 });
+    await waitForText(child.stdout, /"name":"guest"/);
+    await guest.shutdown();
+    await waitForText(child.stdout, /^(?!.*"guest").*"orders".*$/m);
+    child.kill('SIGINT');
+    expect((await finished(child)).code).toBe(130);
   });
 
   test('[CLI-13] version names command line, engine and workers, and needs no engine', async () => {
@@ -204,7 +258,7 @@ describe('svc functions, workers, version', () => {
   });
 });
 
-describe('an engine that is not there', () => {
+describe.concurrent('an engine that is not there', { timeout: 60_000 }, () => {
   test('[CLI-9] the error names address, reason and what to do, with exit code 5', async () => {
     const done = await runSvc(['functions', 'list', '--url', NOBODY]);
     expect(done).toMatchObject({ code: 5, stdout: '' });
@@ -223,6 +277,7 @@ describe('an engine that is not there', () => {
         code: 'ENGINE_UNREACHABLE',
         message: expect.stringContaining('connection refused'),
         hint: 'Start it with: svc --config svc-config.yaml',
+        doc_url: 'docs/errors.md#ENGINE_UNREACHABLE',
         address: expect.any(String),
       },
     });
@@ -275,7 +330,7 @@ describe('a bridge with a token', () => {
   });
 });
 
-describe('questions', () => {
+describe.concurrent('questions', { timeout: 60_000 }, () => {
   test.each([
     ['trigger', 'orders::create'],
     ['functions', 'list'],

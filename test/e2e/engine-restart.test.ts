@@ -4,6 +4,7 @@ import { createServer } from 'node:net';
 import { setTimeout } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { EngineProcess } from '../support/engine-process.ts';
+import { faultLine } from '../support/fault-line.ts';
 import { RawWorker } from '../support/raw-worker.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { WorkerProcess } from '../support/worker-process.ts';
@@ -12,9 +13,10 @@ const WORKERS = 1_000;
 /** Far more than the 20 s of W5, which a busy machine may take: the figure is printed. */
 const BACK_MS_MAX = 60_000;
 
-test('[W5] After a restart a thousand workers come back by themselves, and health is answered throughout', {
+test('[fault 26] [W5] After a restart a thousand workers come back by themselves, and health is answered throughout', {
   timeout: 120_000,
 }, async () => {
+  const line = faultLine('26', 'engine restart', `back=${WORKERS}`);
   const yaml = `workers:\n  - name: svc-worker-manager\n    config: {port: ${await freePort()}}\n`;
   // The first one lets all of them in at once; it is the second that has its limits.
   await using engine = await EngineProcess.start(`limits: {trusted: {connections_per_second: 100000}}\n${yaml}`);
@@ -33,6 +35,7 @@ test('[W5] After a restart a thousand workers come back by themselves, and healt
   await using caller = await dial(restarted.url);
   await waitFor('all functions are there again', () => hasAll(caller), BACK_MS_MAX);
   const backMs = performance.now() - killedMs;
+  line.figure = `back=${WORKERS} after ${Math.round(backMs)} ms`;
   const { answers, slowestMs } = await watch.end();
   process.stdout.write(
     `${WORKERS} workers back ${Math.round(backMs)} ms after the kill; ` +

@@ -11,6 +11,7 @@ import { BinaryClient } from '../support/binary-client.ts';
 import { mutatedBatch } from '../support/binary-mutations.ts';
 import { ChannelClient, channelUrl, type Ref } from '../support/channel-client.ts';
 import { EngineProcess } from '../support/engine-process.ts';
+import { faultLine } from '../support/fault-line.ts';
 import { mutatedFrame } from '../support/frame-mutations.ts';
 import { HealthyPair } from '../support/healthy-pair.ts';
 import { protocolAttack } from '../support/protocol-attacks.ts';
@@ -46,8 +47,10 @@ describe.each(['uws', 'ws'])('an engine process on %s', (transport) => {
   test('[fault 33] drops damaged messages of the binary form, keeps their connection, and serves all others', {
     timeout: TIMEOUT_MS,
   }, async () => {
+    const line = faultLine('33', `damaged binary frames on ${transport}`, 'crashes=0');
     const count = FRAMES * (1 - CHANNEL_SHARE - PROTOCOL_SHARE);
     const counters = await underFuzz(count, sendBatches);
+    line.figure = `crashes=0,frames=${count}`;
     expect(counters['frames.refused']).toBeGreaterThan(count / 4);
   });
 

@@ -8,6 +8,7 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { describe, expect, test } from 'vitest';
 import { BareSocket, encodeFrame } from '../support/bare-socket.ts';
+import { faultLine } from '../support/fault-line.ts';
 import { mutatedFrame } from '../support/frame-mutations.ts';
 import { HealthyPair } from '../support/healthy-pair.ts';
 import { brokenRequest, protocolAttack } from '../support/protocol-attacks.ts';
@@ -31,16 +32,18 @@ const yaml = `drain_timeout_ms: 100\nlimits: {trusted: {${limits}}}\n${ONE_PORT}
 describe.each([
   { mode: 'as it is', compat: '' },
   { mode: 'in drop-in mode', compat: 'compat: iii\n' },
-])('the engine $mode', ({ compat }) => {
+])('the engine $mode', ({ mode, compat }) => {
   test('[fault 33] drops damaged frames, keeps their connection, and serves all others', {
     timeout: TIMEOUT_MS,
   }, async () => {
+    const line = faultLine('33', `damaged frames, engine ${mode}`, 'crashes=0');
     await forEachSeedInTurn(1, async (random) => {
       await using engine = await startTestEngine({ yaml: compat + yaml });
       await using pair = await HealthyPair.start(engine.url);
       const count = (FRAMES * (1 - PROTOCOL_SHARE)) / 2;
       expect(await pair.callUntil(sendMutations(engine, random, count))).toBeGreaterThan(10);
       expectUnharmed(engine);
+      line.figure = `crashes=0,frames=${count}`;
       expect(engine.counters.get('frames.refused')).toBeGreaterThan(count / 4);
     });
   });
@@ -71,7 +74,9 @@ test('[fault 33] broken HTTP gives no connection, and leaks no place', { timeout
 test('[fault 34] fragments of one byte without end are cut off near the message limit', {
   timeout: TIMEOUT_MS,
 }, async () => {
+  const line = faultLine('34', 'tiny fragments', 'bytes before the end<20000');
   const connections = 20;
+  let mostSent = 0;
   await using engine = await startTestEngine({
     yaml: `drain_timeout_ms: 100\nlimits: {trusted: {frame_bytes: 4096}}\n${ONE_PORT}`,
   });
@@ -88,6 +93,8 @@ test('[fault 34] fragments of one byte without end are cut off near the message 
       await setImmediate();
     }
     await socket.thrownOut('a message without end');
+    mostSent = Math.max(mostSent, sent);
+    line.figure = `bytes before the end=${mostSent}`;
     expect(sent).toBeLessThan(20_000);
     if (countsFragments) expect(socket.received).toContain('at most 1024 fragments');
   };

@@ -40,6 +40,7 @@ test.each([
   ['a form of another host', { origin: PAGE }, 403],
   ['a page without a host', { origin: 'null' }, 403],
   ['an image on a page of another site', { 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'no-cors' }, 403],
+  ['an image on a page of a sibling', { 'sec-fetch-site': 'same-site', 'sec-fetch-mode': 'no-cors' }, 403],
   ['a link on a page of another site', { 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'navigate' }, 200],
   ['a page of the same host on another port', { origin: 'http://127.0.0.1:5173' }, 200],
   ['its own page behind a proxy that changes the host', { origin: PAGE, 'sec-fetch-site': 'same-origin' }, 200],
@@ -48,6 +49,19 @@ test.each([
   await using parts = await withRoute();
   expect((await ask(parts.engine, '/a', { headers })).status).toBe(status);
 });
+
+test.each([
+  [`["${PAGE}"]`, 403],
+  ['["*"]', 200],
+])(
+  '[X3] with cors for %s an image on a page of another site, which tells no origin, gets %d',
+  async (origins, status) => {
+    await using parts = await withRoute(`cors: {allowed_origins: ${origins}}`);
+    const image = { 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'no-cors' };
+    expect((await ask(parts.engine, '/a', { headers: image })).status).toBe(status);
+    expect((await ask(parts.engine, '/a', { headers: { ...image, origin: PAGE } })).status).toBe(200);
+  },
+);
 
 test('[X13] a named origin gets its headers, others none; Vary says so to all', async () => {
   await using parts = await withRoute(`cors: {allowed_origins: ["${PAGE}"], allow_credentials: true}`);
@@ -92,7 +106,7 @@ test('[X13] any origin together with credentials, and what is no origin, end the
 });
 
 test('[X15] X-Forwarded-For counts only from trusted proxies, and only up to the first stranger', async () => {
-  const addressOf = async (http: Awaited<ReturnType<typeof withRoute>>, forwarded: string) => {
+  const addressOf = async (http: Awaited<ReturnType<typeof withRoute>>, forwarded: string | string[]) => {
     const { body } = await askJson(http.engine, '/a', { headers: { 'x-forwarded-for': forwarded } });
     return Reflect.get(Object(body), 'client_address');
   };
@@ -101,6 +115,7 @@ test('[X15] X-Forwarded-For counts only from trusted proxies, and only up to the
   await using behind = await withRoute('', 'trusted_proxies: [127.0.0.0/8, 10.0.0.0/8]');
   expect(await addressOf(behind, '198.51.100.7')).toBe('198.51.100.7');
   expect(await addressOf(behind, '203.0.113.9, 198.51.100.7, 10.1.2.3')).toBe('198.51.100.7');
+  expect(await addressOf(behind, ['127.0.0.1', '198.51.100.7, 10.1.2.3'])).toBe('198.51.100.7');
   expect(await addressOf(behind, '')).toBe('127.0.0.1');
 });
 
@@ -118,6 +133,17 @@ test('[X4] /_console answers this machine or a token, JSON only, and belongs to 
   expect(await statusOf({ headers: { authorization: 'Bearer wrong' } })).toBe(401);
   expect(await statusOf({ method: 'POST', body: 'a=1', headers: { 'content-type': 'text/plain' } })).toBe(415);
   expect(await askJson(parts.engine, '/_console/none')).toMatchObject({ status: 404 });
+});
+
+test('[X4][X15] nobody is local by what a proxy says, were it a trusted one', async () => {
+  await using parts = await withRoute('', 'trusted_proxies: [127.0.0.0/8]');
+  const statusOf = async (headers: Record<string, string | string[]>) =>
+    (await ask(parts.engine, '/_console/v1/openapi.json', { headers })).status;
+  expect(await statusOf({})).toBe(200);
+  expect(await statusOf({ 'x-forwarded-for': ['127.0.0.1', '198.51.100.7'] })).toBe(401);
+  expect(await statusOf({ 'x-forwarded-for': '127.0.0.1' })).toBe(401);
+  expect(await statusOf({ 'x-real-ip': '198.51.100.7' })).toBe(401);
+  expect(await statusOf({ forwarded: 'for=127.0.0.1' })).toBe(401);
 });
 
 test('[X3] /_console refuses other origins and names that it was not told to serve', async () => {

@@ -5,7 +5,7 @@ import { beforeEach, expect, test, vi } from 'vitest';
 import { IiiClient } from '../support/iii-client.ts';
 import { RawWorker } from '../support/raw-worker.ts';
 import { startTestEngine } from '../support/test-engine.ts';
-import { waitFor } from '../support/wait-for.ts';
+import { treeOf } from '../support/traces.ts';
 
 const TRACE_ID = '0af7651916cd43dd8448eb211c80319c';
 
@@ -13,13 +13,15 @@ beforeEach(() => {
   for (const level of ['debug', 'log', 'info', 'warn'] as const) vi.spyOn(console, level).mockReturnValue(undefined);
 });
 
-test('[wire 10.2] its telemetry socket is accepted on /otel, and what it brings is counted', async () => {
+test('[wire 10.2] its telemetry socket is accepted on /otel, and its spans stand in the trace of the call', async () => {
   await using engine = await startTestEngine();
   await using worker = new IiiClient(engine.url, { otel: { enabled: true }, enableMetricsReporting: true });
   worker.sdk.registerFunction('math::add', async () => 3);
   await worker.ready();
   expect(await worker.call('math::add', {})).toBe(3);
-  await waitFor('telemetry arrives', () => engine.counters.get('telemetry.dropped', 'observability_off') > 0);
+  await using raw = await RawWorker.connect(engine.url);
+  await raw.call('math::add', {}, { traceparent: `00-${TRACE_ID}-b7ad6b7169203331-01` });
+  expect(await treeOf(raw, TRACE_ID, 2)).toEqual(['call math::add', '  execute math::add']);
   expect(engine.counters.get('telemetry.dropped', 'unknown_prefix')).toBe(0);
   expect(engine.counters.get('frames.refused')).toBe(0);
   // One connection is a worker; the other one only brings telemetry.
@@ -65,10 +67,13 @@ test('[I8] a function that calls itself is stopped at depth 64, and its first ca
 test('[wire 1.11] telemetry on / is taken as well, as older clients send it', async () => {
   await using engine = await startTestEngine();
   await using worker = await RawWorker.connect(engine.url);
-  for (const prefix of ['OTLP', 'MTRC', 'LOGS']) worker.sendBinary(Buffer.from(`${prefix}{"resourceSpans":[]}`));
+  const traceId = 'a'.repeat(32);
+  const span = { traceId, spanId: 'b'.repeat(16), name: 'old', startTimeUnixNano: '1', endTimeUnixNano: '2' };
+  const body = { resourceSpans: [{ scopeSpans: [{ spans: [span] }] }] };
+  worker.sendBinary(Buffer.from(`OTLP${JSON.stringify(body)}`));
   worker.sendBinary(Buffer.from('{"type":"registerfunction","id":"binary::json"}'));
   await worker.settled();
-  expect(engine.counters.get('telemetry.dropped', 'observability_off')).toBe(3);
+  expect(await treeOf(worker, traceId, 1)).toEqual(['old']);
   const { result } = await worker.call('engine::functions::info', { function_id: 'binary::json' });
   expect(result).toMatchObject({ function_id: 'binary::json' });
 });

@@ -2,6 +2,7 @@
 
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { EngineProcess } from '../support/engine-process.ts';
+import { faultLine } from '../support/fault-line.ts';
 import { RawWorker } from '../support/raw-worker.ts';
 import { ONE_PORT } from '../support/test-engine.ts';
 import { waitFor } from '../support/wait-for.ts';
@@ -15,8 +16,9 @@ afterEach(() => {
 
 describe.each(['uws', 'ws'])('on %s', (transport) => {
   test('[fault 52] new connections are refused at 90 % of the files, health is degraded, and both recover', async () => {
+    const line = faultLine('52', `descriptors exhausted on ${transport}`, 'refused=503,recovered=yes');
     vi.stubEnv('SVC_TRANSPORT', transport);
-    await using engine = await EngineProcess.start(LIMITS + ONE_PORT, FILES);
+    await using engine = await EngineProcess.start(LIMITS + ONE_PORT, { openFilesMax: FILES });
     await using caller = await RawWorker.connect(engine.url);
     const workers: RawWorker[] = [];
     const refused = await waitFor('a connection is refused', async () => {
@@ -28,15 +30,17 @@ describe.each(['uws', 'ws'])('on %s', (transport) => {
       }
     });
     expect(String(refused)).toContain('503');
+    line.figure = 'refused=503,recovered=no';
     expect(workers.length).toBeGreaterThan(FILES / 2);
     await waitFor('health is degraded', async () => (await filesOf(caller)).status === 'degraded');
     const { details } = await filesOf(caller);
     expect(details.reason).toMatch(/^2\d\d of 256 files are open, new connections are refused: raise ulimit -n$/);
-    await waitFor('the log tells', () => engine.stderr.includes('90 % of all files are open'));
+    await waitFor('the log tells', () => engine.stderr.includes('90 % of all files are open'), 15_000);
     for (const worker of workers) await worker[Symbol.asyncDispose]();
     await waitFor('health is well again', async () => (await filesOf(caller)).status === 'healthy');
     await using again = await RawWorker.connect(engine.url);
     await again.settled();
+    line.figure = 'refused=503,recovered=yes';
   });
 });
 

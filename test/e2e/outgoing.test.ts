@@ -4,6 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { listPlaces } from '../../src/core/outgoing-rules.ts';
 import { systemClock } from '../../src/effects/clock.ts';
 import { OutgoingClient, type OutgoingError, type OutgoingRequest, type Resolve } from '../../src/effects/outgoing.ts';
+import { faultLine } from '../support/fault-line.ts';
 import { HttpTarget } from '../support/http-target.ts';
 
 interface Made {
@@ -33,7 +34,8 @@ async function failureOf(sent: Promise<unknown>): Promise<string> {
 const REFUSED = /^(refused: |unreachable: its host localhost\. has no address)/;
 
 describe('[X18] no spelling of an address of the inside', () => {
-  test('[X18] gets through to a listener', async () => {
+  test('[X18] [fault 40] gets through to a listener', async () => {
+    const line = faultLine('40', 'SSRF spellings', 'connections=0');
     await using target = await HttpTarget.start();
     const { port } = target;
     const hosts = [
@@ -50,12 +52,14 @@ describe('[X18] no spelling of an address of the inside', () => {
         }
       }
     }
+    line.figure = `connections=${target.connections},spellings=${hosts.length}`;
     expect(target.connections).toBe(0);
   });
 });
 
 describe('[X17] a name', () => {
-  test('[X17] whose server answers first with a public and then with an inner address gains nothing', async () => {
+  test('[X17] [fault 40] whose server answers first with a public and then with an inner address gains nothing', async () => {
+    const line = faultLine('40', 'SSRF rebinding', 'connections=0');
     await using target = await HttpTarget.start();
     const asked: string[] = [];
     const answers = [['192.0.3.1'], ['127.0.0.1'], ['127.0.0.1']];
@@ -69,10 +73,11 @@ describe('[X17] a name', () => {
     expect(first).toMatch(/^(timeout|unreachable)/);
     expect(asked).toEqual(['rebind.example']);
     expect(await failureOf(client.send(requestTo('https://rebind.example/')))).toContain('refused');
+    line.figure = `connections=${target.connections}`;
     expect(target.connections).toBe(0);
   });
 
-  test('[X17] is connected to at the address that was judged, under its own name', async () => {
+  test('[X17] [fault 40] is connected to at the address that was judged, under its own name', async () => {
     await using target = await HttpTarget.start();
     using client = createClient({ allow: ['127.0.0.0/8'], resolve: async () => ['127.0.0.1'] });
     await client.send(requestTo(`http://inside.example:${target.port}/path?q=1`));
@@ -101,13 +106,15 @@ describe('[X17] a name', () => {
 });
 
 describe('[X16] a request', () => {
-  test('[X16] follows no redirect, however many there are', async () => {
+  test('[X16] [fault 40] follows no redirect, however many there are', async () => {
+    const line = faultLine('40', 'SSRF redirects', 'connections=0');
     await using inner = await HttpTarget.start();
     await using outer = await HttpTarget.start((response) => {
       response.writeHead(302, { location: `${inner.url}/` }).end();
     });
     using client = createClient({ allow: ['hooks.local'], resolve: async () => ['127.0.0.1'] });
     const answer = await client.send(requestTo(`http://hooks.local:${outer.port}/`));
+    line.figure = `connections=${inner.connections}`;
     expect(answer.status).toBe(302);
     expect([outer.requests.length, inner.connections]).toEqual([1, 0]);
   });

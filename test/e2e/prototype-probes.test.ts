@@ -1,9 +1,9 @@
-// Test 42 of the guarantees, in its part of state and triggers: dangerous names through every JSON input, over both
-// forms of the wire. Engine and SDK run in this process, so whatever one of them did to objects would show here.
+// Fault test 42: dangerous names through every JSON input, over both forms of the wire. Engine and SDK run in this process, so whatever one of them did to objects would show here.
 
 import { afterEach, describe, expect, test } from 'vitest';
-import { ops, registerWorker, type SvcWorker } from '../../src/sdk/index.ts';
+import { Enqueue, ops, registerWorker, type SvcWorker } from '../../src/sdk/index.ts';
 import { allOf } from '../support/all-of.ts';
+import { faultLine } from '../support/fault-line.ts';
 import { startTestEngine } from '../support/test-engine.ts';
 import { waitFor } from '../support/wait-for.ts';
 
@@ -13,6 +13,11 @@ workers:
     config: {port: 0}
   - name: svc-state
     config: {adapter: {name: kv, config: {store_method: in_memory}}}
+`;
+const EVERY_INPUT = `${IN_MEMORY}  - {name: svc-http, config: {port: 0}}
+  - {name: svc-stream, config: {port: 0, host: 127.0.0.1, adapter: {name: kv, config: {store_method: in_memory}}}}
+  - {name: svc-pubsub}
+  - {name: svc-queue, config: {adapter: {name: builtin, config: {store_method: in_memory}}}}
 `;
 
 const NAMES = ['__proto__', 'constructor', 'prototype', 'toString', 'hasOwnProperty', '__defineGetter__'];
@@ -28,7 +33,8 @@ afterEach(async () => {
 });
 
 describe.each(['binary', 'json'] as const)('[X19] Over the %s form', (wire) => {
-  test('[X19] values with dangerous keys come back as they went, and no object has changed', async () => {
+  test('[X19] [fault 42] values with dangerous keys come back as they went, and no object has changed', async () => {
+    const line = faultLine('42', `prototype probes over ${wire}`, 'changed=0');
     await using engine = await startTestEngine({ yaml: IN_MEMORY });
     const { state } = connect(engine.url, wire);
     const keysBefore = Reflect.ownKeys(Object.prototype);
@@ -38,11 +44,48 @@ describe.each(['binary', 'json'] as const)('[X19] Over the %s form', (wire) => {
     expect(JSON.stringify(updated)).toContain(JSON.stringify(VALUE));
     const [entry] = await allOf(state.list('s'));
     expect(JSON.stringify(entry?.value)).toBe(JSON.stringify(updated));
+    const changed = Reflect.ownKeys(Object.prototype).filter((key) => !keysBefore.includes(key));
+    line.figure = `changed=${changed.length}`;
     expect(Reflect.ownKeys(Object.prototype)).toEqual(keysBefore);
     expect(Reflect.get({}, 'polluted')).toBeUndefined();
   });
 
-  test('[X19] dangerous names are names of scopes and keys like any other', async () => {
+  test('[X19] [fault 42] bodies, items, events, jobs and their headers pass through as they are', async () => {
+    const line = faultLine('42', `prototype probes of every module over ${wire}`, 'changed=0');
+    await using engine = await startTestEngine({ yaml: EVERY_INPUT });
+    const svc = connect(engine.url, wire);
+    const keysBefore = Reflect.ownKeys(Object.prototype);
+    const text = JSON.stringify(VALUE);
+    const seen = new Map<string, string>();
+    const note = (what: string, value: unknown): void => void seen.set(what, JSON.stringify(value));
+    svc.registerFunction('api::echo', ({ body, query_params, headers }: HttpInput) => {
+      note('query', [Object.keys(query_params), Object.keys(headers).includes('constructor')]);
+      return { body };
+    });
+    svc.registerFunction('on::topic', (event: unknown) => note('event', event));
+    svc.registerFunction('run::job', (job: unknown) => note('job', job));
+    const route = { api_path: '/echo', http_method: 'POST' };
+    await svc.registerTrigger({ type: 'http', function_id: 'api::echo', config: route }).ready();
+    await svc.registerTrigger({ type: 'event', function_id: 'on::topic', config: { topic: '__proto__' } }).ready();
+    const http = engine.urls.find((url) => url.startsWith('http:')) ?? '';
+    const headers = { 'content-type': 'application/json', constructor: 'x' };
+    const answer = await fetch(`${http}/echo?__proto__=1&constructor=2`, { method: 'POST', headers, body: text });
+    expect(await answer.text()).toBe(text);
+    expect(JSON.parse(seen.get('query') ?? '')).toEqual([['__proto__', 'constructor'], true]);
+    const group = svc.stream('__proto__').group('constructor');
+    await group.set('prototype', VALUE);
+    expect(JSON.stringify(await group.get('prototype'))).toBe(text);
+    await svc.trigger({ function_id: 'publish', payload: { topic: '__proto__', data: VALUE } });
+    await svc.trigger({ function_id: 'run::job', payload: VALUE, action: Enqueue({ queue: 'default' }) });
+    await waitFor('event and job have come', () => seen.has('event') && seen.has('job'));
+    expect(seen.get('event')).toContain(text);
+    expect(seen.get('job')).toBe(text);
+    line.figure = `changed=${Reflect.ownKeys(Object.prototype).length - keysBefore.length},inputs=${seen.size + 2}`;
+    expect(Reflect.ownKeys(Object.prototype)).toEqual(keysBefore);
+    expect(Reflect.get({}, 'polluted')).toBeUndefined();
+  });
+
+  test('[X19] [fault 42] dangerous names are names of scopes and keys like any other', async () => {
     await using engine = await startTestEngine({ yaml: IN_MEMORY });
     const { state } = connect(engine.url, wire);
     for (const name of NAMES) {
@@ -53,7 +96,7 @@ describe.each(['binary', 'json'] as const)('[X19] Over the %s form', (wire) => {
     expect(await allOf(state.scopes())).toEqual(NAMES.toSorted());
   });
 
-  test('[X19] update paths and merged keys refuse what reaches a prototype, and nothing else', async () => {
+  test('[X19] [fault 42] update paths and merged keys refuse what reaches a prototype, and nothing else', async () => {
     await using engine = await startTestEngine({ yaml: IN_MEMORY });
     const { state } = connect(engine.url, wire);
     for (const name of NAMES) {
@@ -68,7 +111,7 @@ describe.each(['binary', 'json'] as const)('[X19] Over the %s form', (wire) => {
     expect(Reflect.get({}, 'x')).toBeUndefined();
   });
 
-  test('[X19] dangerous keys of a trigger pass through its config, its metadata and its event', async () => {
+  test('[X19] [fault 42] dangerous keys of a trigger pass through its config, its metadata and its event', async () => {
     await using engine = await startTestEngine({ yaml: IN_MEMORY });
     const svc = connect(engine.url, wire);
     const events: { new_value: unknown }[] = [];
@@ -88,6 +131,12 @@ describe.each(['binary', 'json'] as const)('[X19] Over the %s form', (wire) => {
     ).toEqual([[text, text]]);
   });
 });
+
+interface HttpInput {
+  readonly body: unknown;
+  readonly query_params: object;
+  readonly headers: object;
+}
 
 function connect(url: string, wire: 'binary' | 'json'): SvcWorker {
   const svc = registerWorker(url, { handle_signals: false, drain_timeout_ms: 100, log: () => {}, wire });

@@ -5,6 +5,7 @@ import { queueYaml, startQueueEngine, statsOf } from '../support/queue-engine.ts
 import { RawWorker } from '../support/raw-worker.ts';
 import { TemporaryFolder } from '../support/temporary-folder.ts';
 import { startTestEngine } from '../support/test-engine.ts';
+import { TurningClock } from '../support/turning-clock.ts';
 import { waitFor } from '../support/wait-for.ts';
 
 async function subscribe(worker: RawWorker, functionId: string, config: object, type = 'durable:subscriber') {
@@ -84,4 +85,100 @@ test('[modules 1.5] A condition that says no drops the message; one that fails i
   await waitFor('the two have run', () => seen.length === 2);
   expect(new Set(seen)).toEqual(new Set(['flaky', 'yes']));
   expect(asked).toBe(2);
+});
+
+const withTtl = (folder: string, ttlMs: number): string =>
+  queueYaml({ folder }).replace('config: {queue_configs', `config: {topic_unroutable_ttl_ms: ${ttlMs}, queue_configs`);
+
+test('[Q7] Copies for a subscriber that never comes back after a restart become dead letters in time', async () => {
+  using folder = new TemporaryFolder();
+  {
+    await using engine = await startTestEngine({ yaml: queueYaml({ folder: folder.path }) });
+    await using worker = await RawWorker.connect(engine.url);
+    await subscribe(worker, 'gone', { topic: 'orders' });
+  }
+  await using engine = await startTestEngine({ yaml: withTtl(folder.path, 1_500) });
+  await using publisher = await RawWorker.connect(engine.url);
+  // Its function alone is no subscription.
+  const seen: unknown[] = [];
+  await publisher.serve('gone', (data) => seen.push(data));
+  await publish(publisher, 'orders', 1);
+  await waitFor('it is a dead letter', async () => (await statsOf(publisher, 'orders')).dlq_depth === 1, 10_000);
+  expect((await statsOf(publisher, 'orders')).depth).toBe(0);
+  expect(seen).toEqual([]);
+});
+
+test('[modules 6.5] A subscriber that comes back after a restart gets what was published before it came', async () => {
+  using folder = new TemporaryFolder();
+  const yaml = queueYaml({ folder: folder.path });
+  {
+    await using engine = await startTestEngine({ yaml });
+    await using worker = await RawWorker.connect(engine.url);
+    await subscribe(worker, 'back', { topic: 'orders' });
+  }
+  await using engine = await startTestEngine({ yaml });
+  await using worker = await RawWorker.connect(engine.url);
+  for (const n of [1, 2]) await publish(worker, 'orders', n);
+  await waitFor('they wait', async () => (await statsOf(worker, 'orders')).states.waiting_for_worker === 2);
+  const seen = await subscribe(worker, 'back', { topic: 'orders' });
+  await waitFor('it has them', () => seen.length === 2);
+  expect(seen).toEqual([1, 2]);
+});
+
+test('[modules 6.5] A subscriber that does not come back in time is forgotten when its queue is empty', async () => {
+  using folder = new TemporaryFolder();
+  const clock = new TurningClock();
+  const ttlMs = 2_000;
+  await using engine = await startTestEngine({ yaml: withTtl(folder.path, ttlMs), clock });
+  await using publisher = await RawWorker.connect(engine.url);
+  const topics = async () => {
+    const { result } = await publisher.call('engine::queue::list_topics', {});
+    return (result as { name: string }[]).map(({ name }) => name);
+  };
+  const gone = await RawWorker.connect(engine.url);
+  await subscribe(gone, 'away', { topic: 'orders' });
+  await gone[Symbol.asyncDispose]();
+  await publish(publisher, 'orders', 'meanwhile');
+  await waitFor('its copy is a dead letter, and stays to be seen', async () => {
+    clock.advance(ttlMs / 2);
+    return (await statsOf(publisher, 'orders')).dlq_depth === 1;
+  });
+  expect(await topics()).toContain('orders');
+  await publisher.call('svc::queue::purge', { queue: 'orders' });
+  await waitFor('it is forgotten', async () => {
+    clock.advance(ttlMs / 2);
+    return !(await topics()).includes('orders');
+  });
+  await publish(publisher, 'orders', 'for the next one');
+  expect(await statsOf(publisher, 'orders')).toMatchObject({ depth: 1, states: { waiting_for_worker: 1 } });
+});
+
+test('[K4] [F1] A subscriber whose queue holds jobs of the other type gets them as before, and the type later', async () => {
+  await using engine = await startQueueEngine();
+  await using publisher = await RawWorker.connect(engine.url);
+  const first = await RawWorker.connect(engine.url);
+  await subscribe(first, 'both', { topic: 'orders' });
+  await first[Symbol.asyncDispose]();
+  for (const n of [1, 2]) await publish(publisher, 'orders', n);
+  await waitFor('they wait', async () => (await statsOf(publisher, 'orders')).states.waiting_for_worker === 2);
+  const fifo = { topic: 'orders', queue_config: { type: 'fifo' } };
+  {
+    await using worker = await RawWorker.connect(engine.url);
+    await worker.register('both');
+    worker.send({ type: 'registertrigger', id: 't', trigger_type: 'queue', function_id: 'both', config: fifo });
+    const calls = [await worker.next('invokefunction'), await worker.next('invokefunction')];
+    for (const call of calls) worker.answer(call, { result: null });
+    await waitFor('it is empty', async () => (await statsOf(publisher, 'orders')).depth === 0);
+  }
+  await using worker = await RawWorker.connect(engine.url);
+  await worker.register('both');
+  worker.send({ type: 'registertrigger', id: 't', trigger_type: 'queue', function_id: 'both', config: fifo });
+  await worker.settled();
+  for (const n of [3, 4]) await publish(publisher, 'orders', n);
+  const call = await worker.next('invokefunction');
+  expect(call.data).toBe(3);
+  await worker.settled();
+  expect(await statsOf(publisher, 'orders')).toMatchObject({ states: { running: 1, waiting: 1 } });
+  worker.answer(call, { result: null });
+  expect((await worker.next('invokefunction')).data).toBe(4);
 });

@@ -109,6 +109,21 @@ test('[Q7] Jobs of an absent function wait without an attempt, block nobody, and
   expect(lines).toHaveLength(1);
 });
 
+test('[Q7] A function that comes while its job is put aside for want of it runs that job', async () => {
+  await using engine = await startQueueEngine();
+  await using worker = await RawWorker.connect(engine.url);
+  for (let round = 0; round < 200; round++) {
+    const id = `late-${round}`;
+    const receipt = receiptOf(enqueue(worker, id, round));
+    // So many of the engine's turns later.
+    for (let turn = round % 5; turn > 0; turn--) await worker.settled();
+    worker.send({ type: 'registerfunction', id });
+    const call = await worker.next('invokefunction', ({ function_id }) => function_id === id);
+    worker.answer(call, { result: null });
+    await receipt;
+  }
+});
+
 test('[Q8] The result of a job that was given away meanwhile is ignored', async () => {
   await using engine = await startQueueEngine({ queues: '{default: {backoff_ms: 1, job_timeout_ms: 50}}' });
   await using worker = await RawWorker.connect(engine.url);
@@ -201,7 +216,7 @@ test('[F1] [F2] [F3] A fifo queue runs one job at a time, and each group in the 
   }
   const receipts = await Promise.all(answers);
   expect([...receipts].sort()).toEqual(receipts);
-  await waitFor('all jobs are done', async () => (await statsOf(worker, 'f')).depth === 0);
+  await waitFor('all jobs are done', async () => (await statsOf(worker, 'f')).depth === 0, 15_000);
   expect(most).toBe(1);
   expect(failures).toBe(32);
   const inOrder = Array.from({ length: 20 }, (_, n) => n);
@@ -253,14 +268,14 @@ test('Higher priorities run first, delayed jobs later, and a paused queue hands 
   await worker.call('engine::queue::pause', { queue: 'default' });
   const done: unknown[] = [];
   await worker.serve('f', (data) => done.push((data as { n: string }).n));
-  await receiptOf(enqueue(worker, 'f', { n: 'late' }, { delay_ms: 300 }));
+  await receiptOf(enqueue(worker, 'f', { n: 'late' }, { delay_ms: 3_000 }));
   await receiptOf(enqueue(worker, 'f', { n: 'first' }));
   await receiptOf(enqueue(worker, 'f', { n: 'field', p: 7 }));
   await receiptOf(enqueue(worker, 'f', { n: 'urgent' }, { priority: 9 }));
   expect(await statsOf(worker)).toMatchObject({ paused: true, states: { waiting: 3, delayed: 1, running: 0 } });
   expect(done).toEqual([]);
   await worker.call('engine::queue::resume', { queue: 'default' });
-  await waitFor('all have run', () => done.length === 4);
+  await waitFor('all have run', () => done.length === 4, 15_000);
   expect(done).toEqual(['urgent', 'field', 'first', 'late']);
 });
 
@@ -277,4 +292,21 @@ test('How far a job is can be read by its receipt', async () => {
   await waitFor('the job is gone', async () => (await statsOf(worker)).depth === 0);
   const done = await worker.call('engine::queue::job', { messageReceiptId });
   expect(done.result).toMatchObject({ state: 'done', progress: { percent: 40 } });
+});
+
+test('[QUE-1] The list of queues says how many jobs come and go a second, and how long the oldest has waited', async () => {
+  await using engine = await startQueueEngine();
+  await using worker = await RawWorker.connect(engine.url);
+  const row = async (): Promise<unknown> => {
+    const { result } = await worker.call('engine::queue::list', {});
+    return (result as { name: string }[]).find(({ name }) => name === 'default');
+  };
+  expect(await row()).toMatchObject({ in_per_s: 0, out_per_s: 0, oldest_waiting_ms: null });
+  await worker.call('engine::queue::pause', { queue: 'default' });
+  await receiptOf(enqueue(worker, 'absent', 1));
+  expect(await row()).toMatchObject({ in_per_s: 0.1, out_per_s: 0, oldest_waiting_ms: expect.any(Number) });
+  await worker.serve('absent', () => null);
+  await worker.call('engine::queue::resume', { queue: 'default' });
+  await waitFor('it is done', async () => (await statsOf(worker)).depth === 0);
+  expect(await row()).toMatchObject({ out_per_s: 0.1, oldest_waiting_ms: null });
 });

@@ -4,6 +4,7 @@ import { createConnection } from 'node:net';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { Enqueue, registerWorker, type SvcWorker, Void } from '../../src/sdk/index.ts';
 import { BinaryClient } from '../support/binary-client.ts';
+import { faultLine } from '../support/fault-line.ts';
 import { IiiClient } from '../support/iii-client.ts';
 import { RawWorker } from '../support/raw-worker.ts';
 import { startTestEngine, type TestEngine } from '../support/test-engine.ts';
@@ -57,8 +58,9 @@ describe.each(['uws', 'ws'])('a port for browsers on %s', (transport) => {
   });
 
   test.each([null, true, false, 0, 1, '', 'yes', [], [{}], {}, { context: null }, { allowed_functions: 'api::x' }])(
-    '[X6] (38) An auth function that answers %j opens no socket',
+    '[X6] [fault 38] An auth function that answers %j opens no socket',
     async (answer) => {
+      const line = faultLine('38', `auth answers ${JSON.stringify(answer)} on ${transport}`, 'sockets=0');
       await using engine = await startGuarded();
       await using backend = await RawWorker.connect(engine.url);
       await backend.serve('auth', () => answer);
@@ -66,10 +68,12 @@ describe.each(['uws', 'ws'])('a port for browsers on %s', (transport) => {
         expect(await tryUpgrade(portOf(engine), { path })).toMatchObject({ status: 401 });
       }
       expect(engine.counters.get('connections.refused', '401')).toBe(2);
+      line.figure = 'sockets=0';
     },
   );
 
-  test('[X6] (38) One that is absent, throws, dies when asked or never answers opens no socket', async () => {
+  test('[X6] [fault 38] One that is absent, throws, dies when asked or never answers opens no socket', async () => {
+    const line = faultLine('38', `auth absent, failing or silent on ${transport}`, 'sockets=0');
     await using engine = await startGuarded('limits: {browser: {ask_timeout_ms: 200}}\n');
     const ask = (): Promise<{ status: number }> => tryUpgrade(portOf(engine));
     expect(await ask()).toMatchObject({ status: 401 });
@@ -90,6 +94,7 @@ describe.each(['uws', 'ws'])('a port for browsers on %s', (transport) => {
     await silent.register('auth');
     expect(await ask()).toMatchObject({ status: 401 });
     expect(silent.frames.length).toBe(1);
+    line.figure = 'sockets=0';
   });
 
   test('[guarantees 4] Half-done handshakes are bounded, and one that is broken off gives its place back', async () => {
@@ -147,7 +152,8 @@ describe.each(['uws', 'ws'])('a port for browsers on %s', (transport) => {
 });
 
 describe.each(['binary', 'json'] as const)('through the %s form', (wire) => {
-  test('[X5] [X7] (37) No spelling of a hidden id is reached on any way in, and all are answered alike', async () => {
+  test('[X5] [X7] [fault 37] No spelling of a hidden id is reached on any way in, and all are answered alike', async () => {
+    const line = faultLine('37', `RBAC reach-around over ${wire}`, 'reached=0');
     await using engine = await startGuarded();
     await using backend = await RawWorker.connect(engine.url);
     const reached: string[] = [];
@@ -171,6 +177,7 @@ describe.each(['binary', 'json'] as const)('through the %s form', (wire) => {
     }
     expect(await svc.trigger({ function_id: 'api::echo', payload: 2 })).toBe(2);
     await backend.settled();
+    line.figure = `reached=${reached.length},spellings=${VARIANTS.length}`;
     expect(reached).toEqual([]);
   });
 });
@@ -191,7 +198,7 @@ describe('too many messages', () => {
 });
 
 describe('triggers', () => {
-  test('[X7] [X9] (37) No spelling of a hidden id is a target or a condition, of whatever type', async () => {
+  test('[X7] [X9] [fault 37] No spelling of a hidden id is a target or a condition, of whatever type', async () => {
     await using engine = await startGuarded();
     await using backend = await RawWorker.connect(engine.url);
     await backend.serve('auth', () => ({ context: {}, allowed_trigger_types: TYPES }));

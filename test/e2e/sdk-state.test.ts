@@ -40,6 +40,29 @@ describe.each(['binary', 'json'] as const)('svc.state over the %s form', (wire) 
     expect(await state.delete('users', 'ann')).toBeNull();
   });
 
+  test('[SDK-5] A write with a condition happens if it holds, and otherwise changes nothing', async () => {
+    const { engine, svc } = await setUp();
+    await using _ = engine;
+    const { state } = svc;
+    const conflict = { code: 'CONFLICT' };
+    expect(await state.getWithVersion('s', 'k')).toEqual({ value: null, version: null });
+    await state.set('s', 'k', 1, { if_absent: true });
+    await expect(state.set('s', 'k', 2, { if_absent: true })).rejects.toMatchObject(conflict);
+    await expect(state.set('s', 'k', 2, { if_version: null })).rejects.toMatchObject(conflict);
+    const { value, version } = await state.getWithVersion<number>('s', 'k');
+    expect([value, version]).toEqual([1, expect.any(String)]);
+    expect(await state.set('s', 'k', 2, { if_version: version })).toEqual({ old_value: 1, new_value: 2 });
+    await expect(state.set('s', 'k', 3, { if_version: version })).rejects.toMatchObject(conflict);
+    await expect(state.delete('s', 'k', { if_version: version })).rejects.toMatchObject(conflict);
+    await expect(state.delete('s', 'k', { if_version: null })).rejects.toMatchObject(conflict);
+    expect(await state.get('s', 'k')).toBe(2);
+    const now = await state.getWithVersion<number>('s', 'k');
+    expect(await state.delete('s', 'k', { if_version: now.version })).toBe(2);
+    // There is none again, as there was none when it was looked for.
+    await state.set('s', 'k', 4, { if_version: (await state.getWithVersion('s', 'k')).version });
+    expect(await state.get('s', 'k')).toBe(4);
+  });
+
   test('[SDK-5] Operations that were skipped are told, with the page that explains them', async () => {
     const { engine, svc } = await setUp();
     await using _ = engine;

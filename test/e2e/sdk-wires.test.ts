@@ -171,7 +171,8 @@ describe.each(PAIRS)('a caller of the %s form and a worker of the %s form', (cal
     await caller.trigger({ function_id: note, action: Void() });
     await caller.trigger({ function_id: note, metadata: null });
     await expect.poll(() => seen.length).toBe(3);
-    expect(seen[0]).toMatchObject({ function_id: 'own::note', metadata: { größe: 1 }, depth: 1, trace: undefined });
+    expect(seen[0]).toMatchObject({ function_id: 'own::note', metadata: { größe: 1 }, depth: 1 });
+    expect(seen[0]?.trace).toEqual({ trace_id: expect.stringMatching(/^[\da-f]{32}$/), span_id: expect.any(String) });
     expect(seen[0]?.deadline).toBeInstanceOf(Date);
     expect(seen[1]).toMatchObject({ metadata: undefined, depth: 1 });
     expect(seen[2]?.metadata, 'null is what was left out').toBeUndefined();

@@ -2,6 +2,7 @@
 
 import { afterEach, describe, expect, test } from 'vitest';
 import { registerWorker, type SvcWorker } from '../../src/sdk/index.ts';
+import { faultLine } from '../support/fault-line.ts';
 import { startTestEngine } from '../support/test-engine.ts';
 import { waitFor } from '../support/wait-for.ts';
 
@@ -69,7 +70,8 @@ describe.each(['binary', 'json'] as const)('a worker of the %s form', (wire) => 
     expect(engine.counters.get('triggers.skipped')).toBe(2);
   });
 
-  test('[I8] Test 45: a trigger that writes its own scope comes to an end at depth 64', async () => {
+  test('[I8] [fault 45] a trigger that writes its own scope comes to an end at depth 64', async () => {
+    const line = faultLine('45', `trigger loop over ${wire}`, 'links=64');
     await using engine = await startTestEngine({ yaml: IN_MEMORY });
     const svc = connect(engine.url, wire);
     const ends: unknown[] = [];
@@ -86,6 +88,7 @@ describe.each(['binary', 'json'] as const)('a worker of the %s form', (wire) => 
     await waitFor('the chain ends', () => ends.length > 0);
     expect(ends).toEqual(['DEPTH_EXCEEDED']);
     // Each round is two links: the write, and the call of the function.
+    line.figure = `links=${calls * 2}`;
     expect(calls).toBe(32);
     expect(await svc.trigger({ function_id: 'state::get', payload: { scope: 'loop', key: 'n' } })).toBe(31);
   });

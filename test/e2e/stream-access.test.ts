@@ -1,6 +1,7 @@
 // The stream server over real sockets, on both transports: who may come, how many, and who hears of it.
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { faultLine } from '../support/fault-line.ts';
 import { RawWorker } from '../support/raw-worker.ts';
 import { StreamClient } from '../support/stream-client.ts';
 import { startStreamEngine, streamYaml } from '../support/stream-engine.ts';
@@ -97,7 +98,8 @@ describe.each(['uws', 'ws'])('on %s', (transport) => {
     await client.nextOf('unauthorized');
   });
 
-  test('[X6] only {context} opens a connection, and a null context does', async () => {
+  test('[X6] [fault 38] only {context} opens a connection, and a null context does', async () => {
+    const line = faultLine('38', 'stream auth answers', 'sockets=0');
     await using engine = await startStreamEngine('auth_function: auth::check');
     await using worker = await RawWorker.connect(engine.url);
     const port = Number(new URL(engine.streams).port);
@@ -125,6 +127,7 @@ describe.each(['uws', 'ws'])('on %s', (transport) => {
       answer = value;
       expect(await status(), JSON.stringify(value)).toBe(401);
     }
+    line.figure = `sockets=0,answers=${wrong.length}`;
     answer = { context: null };
     await using client = await StreamClient.connect(engine.streams, ROOM_PATH);
     await client.nextOf('sync');

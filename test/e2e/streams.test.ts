@@ -126,6 +126,15 @@ describe.each(['uws', 'ws'])('on %s', (transport) => {
     expect(await third.nextOf('sync')).toMatchObject({ seq: 3, event: { recovered: false, data: [2] } });
   });
 
+  test('[W1] a client that cannot see pings asks by a message, and is answered in the form of its connection', async () => {
+    await using engine = await startStreamEngine();
+    for (const subprotocols of [[], ['svc.stream.v1']]) {
+      await using client = await StreamClient.connect(engine.streams, ROOM_PATH, { subprotocols });
+      client.socket.send('{"type":"ping"}');
+      await client.until(({ type }) => type === 'pong');
+    }
+  });
+
   test('[T6] a client that asked for it gets the events of a turn in one frame', async () => {
     await using engine = await startStreamEngine();
     await using worker = await RawWorker.connect(engine.url);

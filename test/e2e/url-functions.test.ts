@@ -48,7 +48,8 @@ describe('a function that is a URL', () => {
       'x-svc-invocation-id': expect.stringMatching(/^[\da-f-]{36}$/),
       'x-svc-timestamp': expect.stringMatching(/^\d{10}$/),
       'x-own': 'yes',
-      traceparent,
+      // The same trace; the span is the engine's own (decisions 31).
+      traceparent: expect.stringMatching(/^00-4bf92f3577b34da6a3ce929d0e0e4736-[\da-f]{16}-01$/),
       baggage: 'svc.depth=5',
     });
   });

@@ -126,8 +126,9 @@ describe('what the engine tells of itself', () => {
     expect(await list('engine::triggers::list', 'triggers', { include_internal: true })).toMatchObject([
       { id: 'engine::functions-available' },
       { id: 'engine::workers-available' },
+      { id: 'log' },
     ]);
-    expect(await list('engine::trigger-types::list', 'trigger_types', { include_internal: true })).toHaveLength(2);
+    expect(await list('engine::trigger-types::list', 'trigger_types', { include_internal: true })).toHaveLength(3);
   });
 
   test('[wire 6.2] names what is wrong with a question', async () => {

@@ -73,7 +73,14 @@ describe('a connection', () => {
       '{"invocation_id":"c","action":null,"metadata":null,"traceparent":null,"function_id":"py::one","type":"invokefunction"}',
     );
     const call = await worker.next('invokefunction');
-    expect(Object.keys(call).sort()).toEqual(['baggage', 'data', 'function_id', 'invocation_id', 'type']);
+    expect(Object.keys(call).sort()).toEqual([
+      'baggage',
+      'data',
+      'function_id',
+      'invocation_id',
+      'traceparent',
+      'type',
+    ]);
     expect(call.data).toBeNull();
     worker.sendText(
       `{"invocation_id":"${call.invocation_id}","error":null,"result":{"ok":true},"traceparent":null,"type":"invocationresult"}`,

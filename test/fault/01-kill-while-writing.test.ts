@@ -2,26 +2,28 @@
 
 import { expect, test } from 'vitest';
 import { EngineProcess } from '../support/engine-process.ts';
-import { rounds, stateYaml } from '../support/fault-tools.ts';
+import { faultLine } from '../support/fault-line.ts';
+import { faultRandom, rounds, stateYaml } from '../support/fault-tools.ts';
 import { RawWorker } from '../support/raw-worker.ts';
-import { SeededRandom } from '../support/seeded-random.ts';
 import { readBack, StateWriters } from '../support/state-writers.ts';
 import { TemporaryFolder } from '../support/temporary-folder.ts';
 import { waitFor } from '../support/wait-for.ts';
 
 const ROUNDS = rounds(3);
 
-test('[D1] [R1] [R6] A write that was acknowledged survives kill -9 at any moment, and the next engine starts at once', {
+test('[D1] [R1] [R6] [fault 1] A write that was acknowledged survives kill -9 at any moment, and the next engine starts at once', {
   timeout: 20_000 + ROUNDS * 15_000,
 }, async () => {
+  const line = faultLine('1', 'kill while writing', 'lost=0');
   using folder = new TemporaryFolder();
-  const random = new SeededRandom(Date.now());
+  const random = faultRandom('1');
   for (let round = 0; round < ROUNDS; round++) {
     const acknowledged = await writeAndKill(folder.path, random.between(1, 3_000));
     await using engine = await EngineProcess.start(stateYaml(folder.path));
     await using reader = await RawWorker.connect(engine.url);
     const stored = await readBack(reader);
     const lost = [...acknowledged].filter(([key, value]) => (stored.get(key) ?? 0) < value);
+    line.figure = `lost=${lost.length}`;
     expect(lost).toEqual([]);
     await reader.call('state::set', { scope: 'other', key: 'round', value: round });
   }

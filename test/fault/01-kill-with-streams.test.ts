@@ -2,6 +2,7 @@
 
 import { expect, test } from 'vitest';
 import { EngineProcess } from '../support/engine-process.ts';
+import { faultLine } from '../support/fault-line.ts';
 import { rounds } from '../support/fault-tools.ts';
 import { RawWorker } from '../support/raw-worker.ts';
 import { StreamClient } from '../support/stream-client.ts';
@@ -12,9 +13,10 @@ const ROUNDS = rounds(2);
 const WRITERS = 16;
 const ROOM = { stream_name: 'chat', group_id: 'room' };
 
-test('[T1] [T4] [R1] what was acknowledged is there after kill -9, and a subscriber recovers across it', {
+test('[T1] [T4] [R1] [fault 1] what was acknowledged is there after kill -9, and a subscriber recovers across it', {
   timeout: 30_000 + ROUNDS * 20_000,
 }, async () => {
+  const line = faultLine('1', 'kill with streams', 'each event once');
   using folder = new TemporaryFolder();
   const yaml = streamYaml('', '', `adapter: {name: kv, config: {file_path: ${folder.path}}}`);
   const acknowledged = new Map<string, number>();
@@ -51,5 +53,6 @@ test('[T1] [T4] [R1] what was acknowledged is there after kill -9, and a subscri
       if (event.type !== 'sync' && seq > (told.at(-1) ?? 0)) told.push(seq);
     }
   }
+  line.figure = `events=${told.length},distinct=${new Set(told).size}`;
   expect(told).toEqual(Array.from(told, (_, index) => index + 1));
 });

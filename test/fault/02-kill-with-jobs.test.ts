@@ -1,24 +1,25 @@
-// Faults 1, 2, 11, 13 and 18, the part of queues: an engine that is killed or drained at any moment, workers that are
+// Faults 2, 11, 13 and 18, the part of queues: an engine that is killed or drained at any moment, workers that are
 // killed, a job that takes the engine with it. Nothing acknowledged is lost, and nothing durably done runs again.
 
 import { expect, test } from 'vitest';
 import { EngineProcess } from '../support/engine-process.ts';
-import { rounds } from '../support/fault-tools.ts';
+import { faultLine } from '../support/fault-line.ts';
+import { faultRandom, rounds } from '../support/fault-tools.ts';
 import { JobLedger } from '../support/job-ledger.ts';
 import { deadLettersOf, enqueue, queueYaml, receiptOf, statsOf } from '../support/queue-engine.ts';
 import { RawWorker } from '../support/raw-worker.ts';
-import { SeededRandom } from '../support/seeded-random.ts';
 import { TemporaryFolder } from '../support/temporary-folder.ts';
 import { waitFor } from '../support/wait-for.ts';
 
 const ROUNDS = rounds(3);
 const CONCURRENCY = 10;
 
-test('[Q1] [R2] Every receipt names a job that is done after kill -9 at any moment, and few are handed over twice', {
+test('[Q1] [R2] [fault 2] Every receipt names a job that is done after kill -9 at any moment, and few are handed over twice', {
   timeout: 20_000 + ROUNDS * 20_000,
 }, async () => {
+  const line = faultLine('2', 'kill while consuming', `lost=0,again<=${ROUNDS * 3 * CONCURRENCY}`);
   using folder = new TemporaryFolder();
-  const random = new SeededRandom(Date.now());
+  const random = faultRandom('2');
   const ledger = new JobLedger();
   const yaml = queueYaml({ folder: folder.path });
   for (let round = 0; round < ROUNDS; round++) {
@@ -39,16 +40,18 @@ test('[Q1] [R2] Every receipt names a job that is done after kill -9 at any mome
   expect(ledger.retried.size).toBe(0);
   // What ran, or had ended and was not durable yet, when the engine was killed; a step away holds as many again.
   const again = [...ledger.starts.values()].filter((starts) => starts > 1).length;
+  line.figure = `lost=0,again=${again}`;
   expect(again).toBeLessThanOrEqual(ROUNDS * 3 * CONCURRENCY);
 });
 
-test('[G2] [G1] A drain under load loses nothing, burns no attempt and hands nothing over twice that was done', {
+test('[G2] [G1] [fault 11] A drain under load loses nothing, burns no attempt and hands nothing over twice that was done', {
   timeout: 20_000 + ROUNDS * 20_000,
 }, async () => {
+  const line = faultLine('11', 'drain under load', 'lost=0,again=0,burned=0');
   using folder = new TemporaryFolder();
   const ledger = new JobLedger();
   const yaml = queueYaml({ folder: folder.path, drainTimeoutMs: 300 });
-  const random = new SeededRandom(Date.now());
+  const random = faultRandom('11');
   for (let round = 0; round < ROUNDS; round++) {
     await using engine = await EngineProcess.start(yaml);
     await using producer = await RawWorker.connect(engine.url);
@@ -68,13 +71,15 @@ test('[G2] [G1] A drain under load loses nothing, burns no attempt and hands not
   const attempts: unknown[] = [];
   await worker.serve('endless', (_data, { metadata }) => attempts.push((metadata as { attempt: number }).attempt));
   expect(await ledger.lost(worker)).toEqual([]);
+  line.figure = `lost=0,burned=${attempts.filter((attempt) => attempt !== 1).length}`;
   expect(attempts).toEqual(Array.from({ length: ROUNDS }, () => 1));
   expect([...ledger.starts.values()].filter((starts) => starts > 1)).toEqual([]);
 });
 
-test('[Q5] Workers that are killed with jobs burn one attempt of each, and no job is lost', {
-  timeout: 60_000,
+test('[Q5] [fault 13] Workers that are killed with jobs burn one attempt of each, and no job is lost', {
+  timeout: 60_000 + ROUNDS * 5_000,
 }, async () => {
+  const line = faultLine('13', 'worker killed mid-job', 'lost=0');
   using folder = new TemporaryFolder();
   const queues = '{default: {max_retries: 100, backoff_ms: 1}}';
   await using engine = await EngineProcess.start(queueYaml({ folder: folder.path, queues }));
@@ -97,10 +102,15 @@ test('[Q5] Workers that are killed with jobs burn one attempt of each, and no jo
   producer.close();
   await using worker = await RawWorker.connect(engine.url);
   await ledger.serve(worker, 'job');
-  expect(await ledger.lost(worker)).toEqual([]);
+  const lost = await ledger.lost(worker);
+  line.figure = `lost=${lost.length}`;
+  expect(lost).toEqual([]);
 });
 
-test('[Q6] A job that ends the engine each time becomes a dead letter as poison', { timeout: 120_000 }, async () => {
+test('[Q6] [fault 18] A job that ends the engine each time becomes a dead letter as poison', {
+  timeout: 120_000,
+}, async () => {
+  const line = faultLine('18', 'poison', 'deliveries=6');
   using folder = new TemporaryFolder();
   const yaml = queueYaml({ folder: folder.path, queues: '{default: {max_retries: 0}}' });
   let receipt = '';
@@ -122,5 +132,6 @@ test('[Q6] A job that ends the engine each time becomes a dead letter as poison'
     engine.kill('SIGKILL');
     await engine.end(5_000);
   }
+  line.figure = `deliveries=${deliveries}`;
   expect(deliveries).toBe(6);
 });

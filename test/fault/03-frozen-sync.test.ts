@@ -2,6 +2,7 @@
 
 import { expect, test } from 'vitest';
 import { EngineProcess } from '../support/engine-process.ts';
+import { faultLine } from '../support/fault-line.ts';
 import { isSkipped, stateYaml, Tracer, tracingRefusal } from '../support/fault-tools.ts';
 import { RawWorker } from '../support/raw-worker.ts';
 import { TemporaryFolder } from '../support/temporary-folder.ts';
@@ -10,9 +11,10 @@ import { waitFor } from '../support/wait-for.ts';
 const FROZEN_MS = process.env.SVC_FAULT_ROUNDS === undefined ? 1_500 : 5_000;
 
 test.skipIf(isSkipped('fault 3', tracingRefusal()))(
-  '[D1] [T1] While a sync is frozen no write is answered, and everything else is',
+  '[D1] [T1] [fault 3] While a sync is frozen no write is answered, and everything else is',
   { timeout: 60_000 },
   async () => {
+    const line = faultLine('3', 'sync frozen', 'answers while frozen=0');
     using folder = new TemporaryFolder();
     await using engine = await EngineProcess.start(stateYaml(folder.path));
     await using worker = await RawWorker.connect(engine.url);
@@ -25,6 +27,7 @@ test.skipIf(isSkipped('fault 3', tracingRefusal()))(
       expect((await worker.call('echo', call)).result).toBe(call);
       expect((await worker.call('engine::health::check')).error).toBeUndefined();
     }
+    line.figure = `answers while frozen=${Number(isAnswered())}`;
     expect(isAnswered()).toBe(false);
     await waitFor('the write is answered', isAnswered, 4 * FROZEN_MS);
     expect((await worker.answerTo(id)).result).toEqual({ old_value: null, new_value: 2 });

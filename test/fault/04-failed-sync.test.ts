@@ -2,19 +2,20 @@
 
 import { expect, test } from 'vitest';
 import { EngineProcess } from '../support/engine-process.ts';
-import { isSkipped, rounds, stateYaml, Tracer, tracingRefusal } from '../support/fault-tools.ts';
+import { faultLine } from '../support/fault-line.ts';
+import { faultRandom, isSkipped, rounds, stateYaml, Tracer, tracingRefusal } from '../support/fault-tools.ts';
 import { RawWorker } from '../support/raw-worker.ts';
-import { SeededRandom } from '../support/seeded-random.ts';
 import { readBack, StateWriters } from '../support/state-writers.ts';
 import { TemporaryFolder } from '../support/temporary-folder.ts';
 
 const ROUNDS = rounds(2);
 
 test.skipIf(isSkipped('fault 4', tracingRefusal()))(
-  '[D3] After the first failed sync nothing is acknowledged, the engine exits with 74, and no refused write is there',
+  '[D3] [fault 4] After the first failed sync nothing is acknowledged, the engine exits with 74, and no refused write is there',
   { timeout: 20_000 + ROUNDS * 20_000 },
   async () => {
-    const random = new SeededRandom(Date.now());
+    const line = faultLine('4', 'sync fails', 'wrong=0');
+    const random = faultRandom('4');
     for (let round = 0; round < ROUNDS; round++) {
       using folder = new TemporaryFolder();
       const { values, refused } = await writeUntilSyncFails(folder.path, random.between(1, 60));
@@ -24,6 +25,7 @@ test.skipIf(isSkipped('fault 4', tracingRefusal()))(
       const stored = await readBack(reader);
       // Each key: its last acknowledged value exactly, as everything after that was refused.
       const wrong = [...refused].filter(([key]) => stored.get(key) !== values.get(key));
+      line.figure = `wrong=${wrong.length}`;
       expect(wrong).toEqual([]);
     }
   },
@@ -37,5 +39,5 @@ async function writeUntilSyncFails(folder: string, sync: number) {
   const { code } = await engine.end(10_000);
   expect(code).toBe(74);
   expect(engine.stderr).toMatch(/store failed/);
-  return writers.acknowledged;
+  return await writers.settled();
 }

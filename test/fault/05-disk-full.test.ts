@@ -5,15 +5,17 @@ import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { run } from '../contract/store-contract.ts';
+import { faultLine } from '../support/fault-line.ts';
 import { isSkipped, mountingRefusal, SmallDisk } from '../support/fault-tools.ts';
 import { directory, openTestStore } from '../support/running-store.ts';
 import { waitFor } from '../support/wait-for.ts';
 
 const MIB = 1024 * 1024;
 test.skipIf(isSkipped('fault 5', mountingRefusal()))(
-  '[D4] On a nearly full disk writes are refused, deletes go on, and writes resume when there is room again',
+  '[D4] [fault 5] On a nearly full disk writes are refused, deletes go on, and writes resume when there is room again',
   { timeout: 60_000 },
   async () => {
+    const line = faultLine('5', 'disk full', 'failures=0');
     using disk = SmallDisk.mount(64);
     if (disk === undefined) throw new Error('Mounting worked a moment ago');
     const ballast = join(disk.folder, 'ballast');
@@ -40,6 +42,7 @@ test.skipIf(isSkipped('fault 5', mountingRefusal()))(
       return error === undefined;
     });
     for (const key of rest) expect((await run(store, 'state::get', { scope: 's', key })).value).toBe(value);
+    line.figure = `failures=${opened.failures.length}`;
     expect(opened.failures).toEqual([]);
     await opened.registry.close();
   },

@@ -4,10 +4,11 @@
 import { copyFileSync, mkdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { STORE_LIMITS } from '../../src/store/contract.ts';
 import { joinKey, SPACE } from '../../src/store/keys.ts';
 import type { LmdbStore } from '../../src/store/kv-lmdb.ts';
-import { DATA_FILE, FORMAT_FILE, openStore } from '../../src/store/open-store.ts';
+import { openStore } from '../../src/store/open-store.ts';
+import { DATA_FILE, FORMAT_FILE } from '../../src/store/store-folder.ts';
+import { faultLine } from '../support/fault-line.ts';
 import { rounds } from '../support/fault-tools.ts';
 import { directory } from '../support/running-store.ts';
 import { forEachSeed, type SeededRandom } from '../support/seeded-random.ts';
@@ -16,9 +17,10 @@ import { TemporaryFolder } from '../support/temporary-folder.ts';
 const ROUNDS = rounds(150) * (process.env.SVC_FAULT_ROUNDS === undefined ? 1 : 10);
 const PAGE = 4096;
 
-test('[R5] [D9] A damaged store is refused and left untouched, or every value in it is right', {
+test('[R5] [D9] [fault 7] A damaged store is refused and left untouched, or every value in it is right', {
   timeout: 600_000,
 }, () => {
+  const line = faultLine('7', 'torn and flipped store', 'wrong values=0');
   using folder = new TemporaryFolder();
   const sound = join(folder.path, 'sound');
   const values = fillStore(sound);
@@ -41,10 +43,13 @@ test('[R5] [D9] A damaged store is refused and left untouched, or every value in
     expect(opened.message).toMatch(/Nothing in it was changed/);
     expect(readFileSync(join(copy, DATA_FILE)).equals(before)).toBe(true);
   });
+  line.figure = `wrong values=0,refused=${refused} of ${ROUNDS}`;
   expect(refused).toBeGreaterThan(ROUNDS / 4);
 });
 
-test('[R5] A sound store is never taken for a damaged one', { timeout: 120_000 }, () => {
+test('[R5] [fault 7] A sound store is never taken for a damaged one', { timeout: 120_000 }, () => {
+  const line = faultLine('7', 'sound store', `opened=${4 * rounds(8)}`);
+  let opens = 0;
   forEachSeed(rounds(8), (random) => {
     using folder = new TemporaryFolder();
     const values = new Map<string, Buffer>();
@@ -52,6 +57,7 @@ test('[R5] A sound store is never taken for a damaged one', { timeout: 120_000 }
       const opened = open(folder.path);
       if (!opened.ok) throw new Error(opened.message);
       expect(readAll(opened.store, values)).toEqual([]);
+      line.figure = `opened=${++opens}`;
       for (let batch = random.below(30); batch > 0; batch--) opened.store.write((kv) => changeSome(kv, values, random));
       opened.close();
     }
@@ -59,7 +65,7 @@ test('[R5] A sound store is never taken for a damaged one', { timeout: 120_000 }
 });
 
 function open(folder: string) {
-  return openStore({ place: directory(folder, 0), isDropIn: false, limits: STORE_LIMITS, newEpoch: 'epoch' });
+  return openStore({ place: directory(folder, 0), newEpoch: 'epoch' });
 }
 
 const keyOf = (name: string): Buffer => joinKey(SPACE.state, Buffer.from('scope'), Buffer.from(name));

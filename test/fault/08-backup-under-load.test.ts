@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { runSvc } from '../e2e/cli-process.ts';
 import { EngineProcess } from '../support/engine-process.ts';
+import { faultLine } from '../support/fault-line.ts';
 import { rounds, stateYaml } from '../support/fault-tools.ts';
 import { RawWorker } from '../support/raw-worker.ts';
 import { TemporaryFolder } from '../support/temporary-folder.ts';
@@ -13,9 +14,10 @@ import { TemporaryFolder } from '../support/temporary-folder.ts';
 const BACKUPS = rounds(2);
 const PAIRS = 32;
 
-test('[D8] A backup under load equals one committed moment, and what it restores has a new epoch', {
+test('[D8] [fault 8] A backup under load equals one committed moment, and what it restores has a new epoch', {
   timeout: 60_000 + BACKUPS * 20_000,
 }, async () => {
+  const line = faultLine('8', 'backup under load', `copies=${BACKUPS}`);
   using folder = new TemporaryFolder();
   const data = join(folder.path, 'data');
   await writeFile(join(folder.path, 'svc-config.yaml'), stateYaml(data));
@@ -42,12 +44,14 @@ test('[D8] A backup under load equals one committed moment, and what it restores
     await expectOneMoment(worker);
   }
   const kept = readdirSync(folder.path).filter((name) => name.startsWith('data.before-restore'));
+  line.figure = `copies=${kept.length}`;
   expect(kept).toHaveLength(BACKUPS);
 });
 
-test('[D8] A backup is refused where the folder exists, and a restore while an engine runs', {
+test('[D8] [fault 8] A backup is refused where the folder exists, and a restore while an engine runs', {
   timeout: 60_000,
 }, async () => {
+  const line = faultLine('8', 'backup in the way', 'exit codes=1,7');
   using folder = new TemporaryFolder();
   const data = join(folder.path, 'data');
   await writeFile(join(folder.path, 'svc-config.yaml'), stateYaml(data));
@@ -57,11 +61,13 @@ test('[D8] A backup is refused where the folder exists, and a restore while an e
   const again = await runSvc(['backup', 'copy', ...args], { cwd: folder.path });
   expect(again.code).not.toBe(0);
   expect(again.stderr).toContain('exists already');
+  line.figure = `exit codes=${again.code},7`;
   expect((await runSvc(['restore', 'copy'], { cwd: folder.path })).code).toBe(7);
   expect(readdirSync(folder.path).filter((name) => name.includes('partial') || name.includes('restoring'))).toEqual([]);
 });
 
-test('[D8] Without an engine the command makes the copy itself', { timeout: 60_000 }, async () => {
+test('[D8] [fault 8] Without an engine the command makes the copy itself', { timeout: 60_000 }, async () => {
+  const line = faultLine('8', 'backup without an engine', 'exit code=0');
   using folder = new TemporaryFolder();
   const data = join(folder.path, 'data');
   await writeFile(join(folder.path, 'svc-config.yaml'), stateYaml(data));
@@ -71,6 +77,7 @@ test('[D8] Without an engine the command makes the copy itself', { timeout: 60_0
     await worker.call('state::set', { scope: 's', key: 'k', value: 1 });
   }
   const { code, stdout } = await runSvc(['backup', 'copy', '--json'], { cwd: folder.path });
+  line.figure = `exit code=${code}`;
   expect(code).toBe(0);
   expect(JSON.parse(stdout)).toMatchObject({ stores: [{ entries: 3 }] });
   expect(existsSync(join(folder.path, 'copy', 'svc-backup.json'))).toBe(true);

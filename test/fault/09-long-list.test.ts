@@ -4,8 +4,9 @@
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { DATA_FILE } from '../../src/store/open-store.ts';
+import { DATA_FILE } from '../../src/store/store-folder.ts';
 import { run } from '../contract/store-contract.ts';
+import { faultLine } from '../support/fault-line.ts';
 import { rounds } from '../support/fault-tools.ts';
 import { directory, openTestStore } from '../support/running-store.ts';
 import { TemporaryFolder } from '../support/temporary-folder.ts';
@@ -13,9 +14,10 @@ import { TemporaryFolder } from '../support/temporary-folder.ts';
 const ENTRIES = rounds(20) * 1_000;
 const PAGE = 1_000;
 
-test('[D5] [S4] While a large scope is read in pages, writes go on and the file stays within twice its size', {
+test('[D5] [S4] [fault 9] While a large scope is read in pages, writes go on and the file stays within twice its size', {
   timeout: 600_000,
 }, async () => {
+  const line = faultLine('9', 'long read', 'growth<2');
   using folder = new TemporaryFolder();
   const { store, registry } = await openTestStore(directory(folder.path));
   const write = (index: number, value: number) =>
@@ -36,6 +38,7 @@ test('[D5] [S4] While a large scope is read in pages, writes go on and the file 
       await Promise.all(Array.from({ length: 200 }, (_, index) => write((offset + index * 7) % ENTRIES, offset)));
     }
   }
+  line.figure = `growth=${(statSync(join(folder.path, DATA_FILE)).size / bytesBefore).toFixed(2)}`;
   expect(seen).toBe(ENTRIES);
   expect(statSync(join(folder.path, DATA_FILE)).size).toBeLessThan(2 * bytesBefore);
   await registry.close();

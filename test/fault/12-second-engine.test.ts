@@ -4,11 +4,13 @@ import { mkdirSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { EngineProcess } from '../support/engine-process.ts';
+import { faultLine } from '../support/fault-line.ts';
 import { stateYaml } from '../support/fault-tools.ts';
 import { RawWorker } from '../support/raw-worker.ts';
 import { TemporaryFolder } from '../support/temporary-folder.ts';
 
-test('[R4] A second engine on one directory, however it is spelled, exits with 7, and the first is undisturbed', async () => {
+test('[R4] [fault 12] A second engine on one directory, however it is spelled, exits with 7, and the first is undisturbed', async () => {
+  const line = faultLine('12', 'second engine', 'exit code=7');
   using folder = new TemporaryFolder();
   const data = join(folder.path, 'data');
   mkdirSync(data);
@@ -17,7 +19,9 @@ test('[R4] A second engine on one directory, however it is spelled, exits with 7
   await using worker = await RawWorker.connect(first.url);
   await worker.call('state::set', { scope: 's', key: 'k', value: 1 });
   await using second = await EngineProcess.spawn(stateYaml(join(folder.path, 'other-name')));
-  expect(await second.end(10_000)).toEqual({ code: 7, signal: null });
+  const ended = await second.end(10_000);
+  line.figure = `exit code=${ended.code}`;
+  expect(ended).toEqual({ code: 7, signal: null });
   expect(second.stderr).toMatch(/in use/);
   expect((await worker.call('state::set', { scope: 's', key: 'k', value: 2 })).result).toEqual({
     old_value: 1,

@@ -1,6 +1,7 @@
 // Fault 32: subscribing again and again while a writer never stops.
 
 import { expect, test } from 'vitest';
+import { faultLine } from '../support/fault-line.ts';
 import { FAULT_ROUNDS } from '../support/fault-tools.ts';
 import { RawWorker } from '../support/raw-worker.ts';
 import { StreamClient, type StreamMessage } from '../support/stream-client.ts';
@@ -10,13 +11,14 @@ const AT_ONCE = 50;
 const BATCHES = process.env.SVC_FAULT_ROUNDS === undefined ? 6 : FAULT_ROUNDS * 2;
 const ROOM = { stream_name: 'chat', group_id: 'room' };
 
-test('[T3] fault 32: snapshot and events always come to the same, whenever the snapshot was taken', {
+test('[T3] [fault 32] snapshot and events always come to the same, whenever the snapshot was taken', {
   timeout: 60_000 + BATCHES * 5_000,
 }, async () => {
+  const line = faultLine('32', 'snapshot race', `alike=${BATCHES * AT_ONCE}`);
   await using engine = await startStreamEngine('', 'limits: {stream: {connections_per_second: 100000}}');
   await using worker = await RawWorker.connect(engine.url);
   await using witness = await StreamClient.connect(engine.streams, '/stream/chat/room');
-  let isWriting = true;
+  let [isWriting, alike] = [true, 0];
   const writer = writeUntil(worker, () => !isWriting);
   for (let batch = 0; batch < BATCHES; batch++) {
     const clients = await Promise.all(
@@ -30,6 +32,7 @@ test('[T3] fault 32: snapshot and events always come to the same, whenever the s
     for (const client of clients) {
       await client.until(isMark);
       expect(itemsAfter(client.messages, isMark)).toEqual(known);
+      line.figure = `alike=${++alike}`;
       await client[Symbol.asyncDispose]();
     }
   }

@@ -47,10 +47,13 @@ export class ChannelClient implements AsyncDisposable {
     return client;
   }
 
-  /** Sends a frame and waits until the operating system has taken it. */
+  /**
+   * Sends a frame and waits until the operating system has taken it. Then lets the socket be read: a sender that never
+   * does hears no goodbye.
+   */
   async send(frame: PeerFrame): Promise<void> {
     await new Promise<void>((resolve, reject) => {
-      this.socket.send(frame, (error) => (error ? reject(error) : resolve()));
+      this.socket.send(frame, (error) => (error ? reject(error) : setImmediate(resolve)));
     });
   }
 

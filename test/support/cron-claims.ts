@@ -32,7 +32,10 @@ export class CronDisk {
       run: (name, input, done) => {
         const command = CRON_COMMANDS.find((candidate) => candidate.name === name);
         if (command === undefined) throw new Error(`There is no command ${name}`);
-        const world = { nowMs: clock.nowMs(), epoch: '1', isDropIn: false, wantsEvents: false, limits: STORE_LIMITS };
+        const world = {
+          ...{ nowMs: clock.nowMs(), monotonicMs: clock.monotonicMs(), run: '1', epoch: '1' },
+          ...{ isDropIn: false, wantsEvents: false, limits: STORE_LIMITS },
+        };
         const error = this.trouble;
         const reply =
           error === undefined

@@ -10,11 +10,14 @@ interface Line {
 
 export class CutProxy implements AsyncDisposable {
   readonly url: string;
+  readonly port: number;
   readonly #server: Server;
   readonly #lines = new Set<Line>();
+  #isOpen = true;
 
   private constructor(server: Server, port: number) {
     this.#server = server;
+    this.port = port;
     this.url = `ws://127.0.0.1:${port}`;
   }
 
@@ -26,7 +29,10 @@ export class CutProxy implements AsyncDisposable {
     const address = server.address();
     if (address === null || typeof address === 'string') throw new Error('The proxy has no TCP port');
     const proxy = new CutProxy(server, address.port);
-    server.on('connection', (worker) => proxy.#carry({ worker, engine: connect(enginePort, '127.0.0.1') }));
+    server.on('connection', (worker) => {
+      if (proxy.#isOpen) proxy.#carry({ worker, engine: connect(enginePort, '127.0.0.1') });
+      else worker.destroy();
+    });
     return proxy;
   }
 
@@ -38,9 +44,32 @@ export class CutProxy implements AsyncDisposable {
     }
   }
 
+  /** Nothing passes any more on present connections, and nobody is told: as when a network drops everything. */
+  fallSilent(): void {
+    for (const { worker, engine } of this.#lines) {
+      worker.pause();
+      engine.pause();
+    }
+  }
+
+  /** What is behind it seems to be gone: present connections end, and new ones as soon as they come. */
+  close(): void {
+    this.#isOpen = false;
+    this.cut();
+  }
+
+  reopen(): void {
+    this.#isOpen = true;
+  }
+
   /** The workers lose their connections; the engine is not told and holds its side open. */
   cutWorkers(): void {
     for (const { worker } of this.#lines) worker.destroy();
+  }
+
+  /** Now the engine is told as well. */
+  dropHeld(): void {
+    for (const { worker, engine } of this.#lines) if (worker.destroyed) engine.destroy();
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

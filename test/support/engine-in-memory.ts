@@ -9,6 +9,8 @@ import { OutgoingClient } from '../../src/effects/outgoing.ts';
 import { engineModule } from '../../src/modules/engine/index.ts';
 import type { ModuleContext, ModuleSettings, StreamLimits } from '../../src/modules/module.ts';
 import { plugIn } from '../../src/modules/plug-in.ts';
+import { ReservedPaths } from '../../src/modules/reserved-paths.ts';
+import { Taps } from '../../src/modules/taps.ts';
 import { SUBPROTOCOL_JSON, type Subprotocol } from '../../src/protocol/subprotocols.ts';
 import type { BuiltinDefinition } from '../../src/router/builtin.ts';
 import type { ChannelSettings } from '../../src/router/channels.ts';
@@ -157,6 +159,26 @@ export class EngineInMemory {
         count: () => this.openFiles,
         take: () => this.openFiles === undefined || !areScarce(this.openFiles),
       },
+      reservedPaths: new ReservedPaths(),
+      taps: new Taps(),
+      engine: {
+        knownModules: [],
+        config: () => ({ yaml: '', effective: {}, values: [], file: null, warnings: [], last_reload: null }),
+        configSchema: () => ({ top_level: [], modules: [] }),
+      },
+      configuration: {
+        file: undefined,
+        projectWorkers: [],
+        problem: undefined,
+        listeners: () => [],
+        addEntry: refuseFile,
+        removeEntry: refuseFile,
+        reload: refuseFile,
+        onReload: () => {},
+      },
+      threads: { own: refuseThread, evaluateAlerts: (inputs, nowMs) => this.pool.evaluateAlerts(inputs, nowMs) },
+      outgoing: this.context.outgoing,
+      environment: {},
       modulesHealth: () => ({ 'svc-engine-functions': { status: 'healthy' } }),
     };
   }
@@ -164,6 +186,10 @@ export class EngineInMemory {
   stop(): void {
     this.#stopHousekeeping();
   }
+}
+
+function refuseFile(): Promise<never> {
+  return Promise.reject(new Error('An engine in memory has no configuration file'));
 }
 
 /** What a module is told when nothing was configured. */
@@ -182,7 +208,7 @@ export function testModuleSettings(limits: SessionLimits = DEFAULT_LIMITS): Modu
       ...{ functionsPerWorker: 100, triggersPerWorker: 100 },
       perAddress: { connectionsMax: 200, connectionsPerSecondMax: 50 },
       messages: { perSecond: 200, burst: 400 },
-      ...{ authCalls: 256, askMs: 5_000, registrationMs: 60_000 },
+      ...{ authCalls: 256, askMs: 5_000, registrationMs: 60_000, maxAgeMs: 43_200_000 },
     },
     stream: TEST_STREAM_LIMITS,
   };
@@ -213,6 +239,10 @@ const DEFAULT_CHANNELS: ChannelSettings = {
 
 function refusePort(): Promise<never> {
   return Promise.reject(new Error('There are no ports in memory'));
+}
+
+function refuseThread(): never {
+  throw new Error('There are no threads of their own in this engine');
 }
 
 function refuseStore(): never {

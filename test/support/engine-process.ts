@@ -3,7 +3,7 @@
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -17,6 +17,12 @@ const START_MS_MAX = 15_000;
 export interface ExitFacts {
   readonly code: number | null;
   readonly signal: NodeJS.Signals | null;
+}
+
+export interface ProcessLimits {
+  readonly openFilesMax?: number;
+  /** Of each of its threads. */
+  readonly heapMib?: number;
 }
 
 export class EngineProcess implements AsyncDisposable {
@@ -36,8 +42,8 @@ export class EngineProcess implements AsyncDisposable {
     this.ended = once(child, 'close').then(([code, signal]) => ({ code, signal }));
   }
 
-  /** Starts it with that configuration file and that many files to open, without waiting for anything. */
-  static async spawn(yaml: string, openFilesMax?: number): Promise<EngineProcess> {
+  /** Starts it with that configuration file, files to open and heap, without waiting for anything. */
+  static async spawn(yaml: string, { openFilesMax, heapMib }: ProcessLimits = {}): Promise<EngineProcess> {
     const folder = await mkdtemp(join(tmpdir(), 'svc-e2e-'));
     await writeFile(join(folder, 'svc-config.yaml'), yaml);
     const { NODE_OPTIONS: _options, FORCE_COLOR: _colour, ...env } = process.env;
@@ -46,7 +52,7 @@ export class EngineProcess implements AsyncDisposable {
     return new EngineProcess(
       spawn('sh', ['-c', `${limit}exec "$0" "$@"`, ...command], {
         cwd: folder,
-        env,
+        env: { ...env, ...(heapMib !== undefined && { NODE_OPTIONS: `--max-old-space-size=${heapMib}` }) },
         stdio: ['ignore', 'ignore', 'pipe'],
       }),
       folder,
@@ -54,8 +60,8 @@ export class EngineProcess implements AsyncDisposable {
   }
 
   /** Starts it and waits until it says that it is ready. */
-  static async start(yaml: string, openFilesMax?: number): Promise<EngineProcess> {
-    const engine = await EngineProcess.spawn(yaml, openFilesMax);
+  static async start(yaml: string, limits: ProcessLimits = {}): Promise<EngineProcess> {
+    const engine = await EngineProcess.spawn(yaml, limits);
     const ready = waitFor(
       'the engine says it is running',
       () => READY.test(engine.stderr) && engine.urls.length > 0,
@@ -80,6 +86,11 @@ export class EngineProcess implements AsyncDisposable {
     const kib = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${this.pid}/status`, 'utf8'))?.[1];
     if (kib === undefined) throw new Error('The system does not tell how much memory the engine has');
     return Number(kib) * 1024;
+  }
+
+  /** How many files and sockets it has open at this moment. */
+  get openFiles(): number {
+    return readdirSync(`/proc/${this.pid}/fd`).length;
   }
 
   get stderr(): string {

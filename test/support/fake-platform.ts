@@ -4,6 +4,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { SUBPROTOCOL_BINARY, SUBPROTOCOL_COMPACT } from '../../src/protocol/subprotocols.ts';
 import { nodeMemory } from '../../src/sdk/memory-node.ts';
+import type { TraceCarrier } from '../../src/sdk/outgoing-calls.ts';
 import type {
   ContextStorage,
   HostFacts,
@@ -43,8 +44,8 @@ export class FakePlatform implements Platform {
     return socket;
   }
 
-  createContextStorage<T>(): ContextStorage<T> {
-    const storage = new AsyncLocalStorage<T>();
+  createContextStorage(): ContextStorage<TraceCarrier> {
+    const storage = new AsyncLocalStorage<TraceCarrier>();
     return {
       run: (value, run, first, second) => storage.run(value, run, first, second),
       current: () => storage.getStore(),
@@ -174,6 +175,8 @@ export class FakeSocket implements PlatformSocket {
   #isOpen = true;
   /** How many times the worker wrote to the socket. */
   writes = 0;
+  /** Frames of telemetry, which either form of the wire may bring. */
+  readonly telemetry: { readonly kind: string; readonly body: unknown }[] = [];
   pings = 0;
   /** Pretends that the operating system has not taken this much yet. */
   buffered = 0;
@@ -197,6 +200,12 @@ export class FakeSocket implements PlatformSocket {
   }
 
   sendBytes(memory: Uint8Array, start: number, end: number): boolean {
+    const text = Buffer.from(memory.subarray(start, end)).toString();
+    if (/^(OTLP|MTRC|LOGS)\{/.test(text)) {
+      this.telemetry.push({ kind: text.slice(0, 4), body: JSON.parse(text.slice(4)) });
+      memory.fill(0xee);
+      return true;
+    }
     if (this.#binary === undefined) throw new Error('bytes on a connection of the JSON form');
     this.writes++;
     this.#toEngine.push(...this.#binary.read(Buffer.from(memory.subarray(start, end))));

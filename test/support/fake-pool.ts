@@ -1,5 +1,6 @@
 // The thread pool, in this thread and at the test's pace: a scan ends when the test says so.
 
+import { type AlertInput, type AlertVerdict, evaluateAlerts } from '../../src/core/telemetry/alert-rules.ts';
 import type { Pool } from '../../src/effects/pool.ts';
 import { locateMembers, type MemberPlaces, type ScanOffence } from '../../src/protocol/envelope.ts';
 
@@ -19,6 +20,10 @@ export class FakePool implements Pool {
 
   scanFrame(bytes: ArrayBufferLike): Promise<MemberPlaces | ScanOffence> {
     return new Promise((resolve, reject) => this.#scans.push({ bytes, resolve, reject }));
+  }
+
+  async evaluateAlerts(inputs: readonly AlertInput[], nowMs: number): Promise<readonly AlertVerdict[]> {
+    return evaluateAlerts(inputs, nowMs);
   }
 
   /** The oldest scan is done. */

@@ -4,6 +4,7 @@ import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { SeededRandom } from './seeded-random.ts';
 import { waitFor } from './wait-for.ts';
 
 /** How often a fault is tried: a few times in CI, `SVC_FAULT_ROUNDS=100 npm run faults` in the long form. */
@@ -12,6 +13,13 @@ export const FAULT_ROUNDS = Number(process.env.SVC_FAULT_ROUNDS ?? 3);
 /** Rounds of the long form in proportion to the catalogue's own number. */
 export function rounds(short: number): number {
   return process.env.SVC_FAULT_ROUNDS === undefined ? short : FAULT_ROUNDS;
+}
+
+/** Chance of one fault test. Its seed is told before anything can hang; `SVC_TEST_SEED` replays it. */
+export function faultRandom(fault: string): SeededRandom {
+  const seed = Number(process.env.SVC_TEST_SEED ?? Date.now());
+  process.stdout.write(`fault ${fault}: SVC_TEST_SEED=${seed}\n`);
+  return new SeededRandom(seed);
 }
 
 /** Whether a test has to be left out; says so, and why. */

@@ -116,7 +116,12 @@ const MUTATIONS: readonly ((text: string, random: SeededRandom) => Buffer)[] = [
 ];
 
 export function mutatedFrame(random: SeededRandom): Buffer {
-  return random.pick(MUTATIONS)(random.pick(CORPUS), random);
+  return mutated(random, CORPUS);
+}
+
+/** One of these texts, damaged or not. Each ends with a JSON object of at least one member. */
+export function mutated(random: SeededRandom, corpus: readonly string[]): Buffer {
+  return random.pick(MUTATIONS)(random.pick(corpus), random);
 }
 
 /** A member's value becomes something else, whatever it was. */

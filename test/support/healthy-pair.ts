@@ -33,8 +33,11 @@ export class HealthyPair implements AsyncDisposable {
     );
   }
 
-  /** Calls until that has happened, and at least once; returns how often. Fails with it, or on a wrong answer. */
-  async callUntil(happened: Promise<unknown>): Promise<number> {
+  /**
+   * Calls until that has happened, and at least once; returns how often. Fails with it, or on a wrong answer. `took`: told
+   * of each call how many milliseconds its answer took.
+   */
+  async callUntil(happened: Promise<unknown>, took?: (ms: number) => void): Promise<number> {
     let isOver = false;
     const over = happened.finally(() => {
       isOver = true;
@@ -44,7 +47,9 @@ export class HealthyPair implements AsyncDisposable {
     let calls = 0;
     do {
       const value = ++calls;
+      const startMs = performance.now();
       const answer = await this.#double(value);
+      took?.(performance.now() - startMs);
       if (answer !== value * 2) throw new Error(`Twice ${value} was answered with ${JSON.stringify(answer)}`);
     } while (!isOver);
     await over;

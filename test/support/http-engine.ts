@@ -8,17 +8,28 @@ export interface HttpEngine extends TestEngine {
   readonly httpPort: number;
 }
 
-/** `http`: config of the module as flow YAML, `{port: 0}` is always there; `top`: further lines of the file. */
+export interface HttpEngineOptions extends Omit<TestEngineOptions, 'yaml'> {
+  /** Further lines of the file. */
+  readonly top?: string;
+  readonly drainTimeoutMs?: number;
+  /** Further entries of `workers`, as flow YAML. */
+  readonly workers?: readonly string[];
+}
+
+/** `http`: config of the module as flow YAML, `{port: 0}` is always there. */
 export async function startHttpEngine(
   http = '',
-  { top = '', clock }: { top?: string } & Pick<TestEngineOptions, 'clock'> = {},
+  { top = '', workers = [], drainTimeoutMs = 100, ...world }: HttpEngineOptions = {},
 ): Promise<HttpEngine> {
   const entries = [
     '  - {name: svc-worker-manager, config: {port: 0}}',
     `  - {name: svc-http, config: {port: 0${http === '' ? '' : `, ${http}`}}}`,
+    ...workers.map((entry) => `  - ${entry}`),
   ];
-  const yaml = ['drain_timeout_ms: 100', ...(top === '' ? [] : [top]), 'workers:', ...entries, ''].join('\n');
-  const engine = await startTestEngine({ yaml, ...(clock && { clock }) });
+  const yaml = [`drain_timeout_ms: ${drainTimeoutMs}`, ...(top === '' ? [] : [top]), 'workers:', ...entries, ''].join(
+    '\n',
+  );
+  const engine = await startTestEngine({ yaml, ...world });
   const httpUrl = engine.urls.find((url) => url.startsWith('http:'));
   if (httpUrl === undefined) throw new Error('The engine has no HTTP port');
   return { ...engine, httpUrl, httpPort: Number(new URL(httpUrl).port) };

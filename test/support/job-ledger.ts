@@ -14,8 +14,11 @@ export class JobLedger {
   /** Receipts whose attempt was another than the first. */
   readonly retried = new Set<string>();
 
-  /** `count` producers, each sending its next job when it has the receipt of the last; ends with the connection. */
-  produce(worker: RawWorker, functionId: string, count: number): void {
+  /**
+   * `count` producers, each sending its next job when it has the receipt of the last; ends with the connection.
+   * `goesOn`: also when a job was refused.
+   */
+  produce(worker: RawWorker, functionId: string, count: number, { goesOn = false } = {}): void {
     let isOver = false;
     worker.socket.once('close', () => {
       isOver = true;
@@ -26,9 +29,8 @@ export class JobLedger {
         enqueue(worker, functionId, { producer, job }).then(
           ({ result }) => {
             const receipt = (result as { messageReceiptId?: string } | undefined)?.messageReceiptId;
-            if (receipt === undefined) return;
-            this.receipts.add(receipt);
-            send(job + 1);
+            if (receipt !== undefined) this.receipts.add(receipt);
+            if (receipt !== undefined || goesOn) send(job + 1);
           },
           // The connection ended: what became of the job is unknown, and nobody holds a receipt.
           () => {},
@@ -36,6 +38,20 @@ export class JobLedger {
       };
       send(0);
     }
+  }
+
+  /** A job that is sent from now on is taken, tried again until it is, and run: receipts of before say nothing. */
+  async passes(worker: RawWorker, functionId: string, timeoutMs: number): Promise<void> {
+    const receipt = await waitFor(
+      'a job is taken again',
+      async () => {
+        const { result } = await enqueue(worker, functionId, {});
+        return (result as { messageReceiptId?: string } | undefined)?.messageReceiptId;
+      },
+      timeoutMs,
+    );
+    this.receipts.add(receipt);
+    await waitFor('jobs are run again', () => this.ends.has(receipt), timeoutMs);
   }
 
   async serve(worker: RawWorker, functionId: string): Promise<void> {
@@ -50,7 +66,7 @@ export class JobLedger {
 
   /** Receipts whose job was neither run nor is a dead letter. */
   async lost(worker: RawWorker): Promise<string[]> {
-    await waitFor('the queue is empty', async () => (await statsOf(worker)).depth === 0, 15_000);
+    await waitFor('the queue is empty', async () => (await statsOf(worker)).depth === 0, 60_000);
     const dead = new Set((await deadLettersOf(worker)).map(({ id }) => id));
     return [...this.receipts].filter((receipt) => !this.ends.has(receipt) && !dead.has(receipt));
   }

@@ -8,10 +8,14 @@ import { type Dialling, type PortOptions, TestPort } from './worker-port.ts';
 export interface RestrictedPort {
   readonly port: TestPort;
   readonly engine: EngineInMemory;
+  /** Trusted: it offers the auth function. */
+  readonly auth: TestWorker;
   /** Trusted. */
   readonly backend: TestWorker;
   /** Somebody connects to the port for browsers, and gets what the auth function answers. */
   browser(grant?: Readonly<Record<string, unknown>>, dialling?: Dialling): Promise<TestWorker>;
+  /** What the auth function says of whom it was asked about last. */
+  answerAuth(grant: Readonly<Record<string, unknown>>): void;
 }
 
 export interface RestrictedOptions extends Omit<PortOptions, 'config'> {
@@ -28,11 +32,13 @@ export async function openRestricted({ rbac, config, ...options }: RestrictedOpt
   return {
     port,
     engine: port.engine,
+    auth,
     backend,
     async browser(grant = { context: ANONYMOUS.context }, dialling = {}) {
       const worker = port.worker(dialling);
       auth.result(auth.nextCall(), grant);
       return await worker;
     },
+    answerAuth: (grant) => auth.result(auth.nextCall(), grant),
   };
 }

@@ -70,6 +70,10 @@ export class SeededRandom implements Random {
     return Array.from({ length: 4 }, () => this.bits().toString(16).padStart(8, '0')).join('');
   }
 
+  fraction(): number {
+    return this.bits() / 2 ** 32;
+  }
+
   uuid(): string {
     const hex = this.token();
     const variant = '89ab'[this.below(4)];

@@ -35,6 +35,12 @@ export class StateWriters {
     return this;
   }
 
+  /** When each of them was answered for the last time, or its connection ended. */
+  async settled(): Promise<Acknowledged> {
+    await Promise.all(this.#running);
+    return this.acknowledged;
+  }
+
   stop(): void {
     this.#isStopped = true;
   }

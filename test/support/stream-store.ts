@@ -29,7 +29,7 @@ export class StreamStore {
     if (found === undefined) throw new Error(`There is no command ${command}`);
     const bytes = Buffer.from(typeof input === 'string' ? input : JSON.stringify(input));
     const world = {
-      ...{ nowMs: this.nowMs, epoch: this.epoch, isDropIn: this.isDropIn },
+      ...{ nowMs: this.nowMs, monotonicMs: this.nowMs, run: '1', epoch: this.epoch, isDropIn: this.isDropIn },
       ...{ limits: this.limits, wantsEvents: true },
     };
     return this.#store.write((kv) => found.run(kv, bytes, world));

@@ -1,7 +1,7 @@
 // The module of the worker ports on a transport that is no network: the test is both ends of it.
 
 import { checkValue } from '../../src/core/fields-check.ts';
-import type { EngineModule, ModuleSettings } from '../../src/modules/module.ts';
+import type { EngineModule, ModuleSettings, Reconfiguration } from '../../src/modules/module.ts';
 import { workerManagerDeclaration } from '../../src/modules/worker-manager/config.ts';
 import { workerManagerModule } from '../../src/modules/worker-manager/index.ts';
 import type {
@@ -54,18 +54,23 @@ export class TestPort {
       trusted: { ...usual.trusted, ...options.limits },
       browser: { ...usual.browser, ...options.browser },
     };
-    const checked = checkValue(workerManagerDeclaration.config, options.config ?? {});
-    if (!checked.ok) throw new Error(checked.problems.map(({ message }) => message).join('\n'));
     const unneeded = this.engine.moduleContext();
     const transport = { ...unneeded.transport, listen: async (listen: ListenOptions) => this.#listen(listen) };
     const context = { ...unneeded, settings: this.settings, transport };
-    this.module = workerManagerModule.create(context, checked.value);
+    this.module = workerManagerModule.create(context, configFrom(options.config));
   }
 
   static async open(options: PortOptions = {}): Promise<TestPort> {
     const port = new TestPort(options);
     await port.module.start();
     return port;
+  }
+
+  /** What the port says to another configuration, as the file would have it below `config`. */
+  async reconfigure(config: Readonly<Record<string, unknown>>): Promise<Reconfiguration> {
+    const answer = await this.module.reconfigure?.(configFrom(config));
+    if (answer === undefined) throw new Error('The port takes no other configuration');
+    return answer;
   }
 
   get options(): ListenOptions {
@@ -119,9 +124,15 @@ export class TestPort {
   }
 }
 
+function configFrom(config: Readonly<Record<string, unknown>> = {}): unknown {
+  const checked = checkValue(workerManagerDeclaration.config, config);
+  if (!checked.ok) throw new Error(checked.problems.map(({ message }) => message).join('\n'));
+  return checked.value;
+}
+
 /** A request as a transport hands it over; it comes from this machine unless it says otherwise. */
 export function requestOf(
-  fields: Partial<Omit<UpgradeRequest, 'header' | 'headers'>> = {},
+  fields: Partial<Omit<UpgradeRequest, 'header' | 'list' | 'headers'>> = {},
   headers: Readonly<Record<string, string | undefined>> = {},
 ): UpgradeRequest {
   const given = Object.entries({ host: 'localhost:49134', ...headers });
@@ -132,6 +143,7 @@ export function requestOf(
     remoteAddress: '127.0.0.1',
     subprotocols: [],
     header: (name) => all.get(name),
+    list: (name) => all.get(name),
     headers: () => all,
     ...fields,
   };

@@ -5,6 +5,7 @@ import { type Context, defineCommand } from '../command.ts';
 import { CONFIG_FLAGS, readConfiguration } from '../configuration.ts';
 import { withEngine } from '../connection.ts';
 import { CONNECTION_FLAGS } from '../connection-flags.ts';
+import { tellCopy } from '../copy-progress.ts';
 import { EXIT } from '../exit-codes.ts';
 import { storeFailure } from '../store-failure.ts';
 
@@ -16,9 +17,10 @@ export const backup = defineCommand({
   summary: 'Copy the stores, consistently, and verify the copy.',
   details: [
     'The running engine makes the copy, while it goes on working; where none runs, the command makes it itself. ' +
-      'The folder must not exist yet. Every record of the copy is checked before the command ends.',
+      'The folder must not exist yet. Every record of the copy is checked before the command ends. ' +
+      'Traces and logs that trace_storage keeps are left out.',
   ],
-  operands: { usage: '<dir>', min: 1, max: 1, help: 'Folder of the backup; it must not exist yet.' },
+  operands: { usage: '<dir>', min: 1, max: 1, help: 'Folder of the backup; it must not exist yet.', kinds: ['file'] },
   flags: FLAGS,
   formats: ['table', 'json', 'jsonl'],
   examples: [
@@ -32,7 +34,9 @@ export const backup = defineCommand({
     const target = resolve(terminal.cwd, operands[0] ?? '');
     const { config } = await readConfiguration(flags.config, terminal);
     try {
-      await copyTo(target, storeFolders(config, terminal.cwd), context);
+      const folders = storeFolders(config, terminal.cwd);
+      const order = { from: folders, to: [`${target}.partial-`], word: 'copied' };
+      await tellCopy(order, context, () => copyTo(target, folders, context));
       const { verifyBackup } = await import('../../store/restore.ts');
       const stores = await verifyBackup(target);
       const lines = stores.map(({ folder, entries }) => `  ${folder}: ${entries} records`);

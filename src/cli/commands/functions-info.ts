@@ -13,7 +13,13 @@ import { formatPairs } from '../two-columns.ts';
 export const functionsInfo = defineCommand({
   name: 'functions info',
   summary: 'Show one function: workers, triggers, schemas.',
-  operands: { usage: '<id>', min: 1, max: 1, help: 'The id of the function, such as orders::create.' },
+  operands: {
+    usage: '<id>',
+    min: 1,
+    max: 1,
+    help: 'The id of the function, such as orders::create.',
+    kinds: ['function'],
+  },
   flags: { ...CONNECTION_FLAGS },
   formats: ['table', 'json', 'jsonl'],
   examples: [

@@ -1,12 +1,14 @@
 import { CALL_TIMEOUT_MS_MAX } from '../../protocol/limits.ts';
 import { readPayload } from '../call-payload.ts';
 import { type Context, defineCommand } from '../command.ts';
+import { CONNECTION_FLAGS } from '../connection-flags.ts';
 import { stripUnsafe, stripUnsafeLines } from '../display-text.ts';
 import { formatDuration } from '../durations.ts';
 import { EXIT, type ExitCode, exitCodeOfError } from '../exit-codes.ts';
 import { CliFailure, usageFailure } from '../failures.ts';
 import type { FlagTable } from '../flags.ts';
 import { isRecord } from '../records.ts';
+import { CallTrace } from '../traced-call.ts';
 
 const FLAGS = {
   'http-url': {
@@ -16,6 +18,7 @@ const FLAGS = {
     fallback: 'http://127.0.0.1:3111',
     help: "Address of the engine's HTTP port.",
   },
+  context: CONNECTION_FLAGS.context,
   payload: {
     kind: 'text',
     placeholder: '<json>',
@@ -44,8 +47,8 @@ export const http = defineCommand({
     help: 'Pairs build the JSON body; for GET, HEAD and DELETE they become the query.',
   },
   details: [
-    'The body of the answer goes to stdout as it is; status, time and id of the request go to stderr. A status from ' +
-      '400 on ends the command with an exit code other than 0.',
+    'The body of the answer goes to stdout as it is; status, time and the ids of request and trace go to stderr. A ' +
+      'status from 400 on ends the command with an exit code other than 0.',
   ],
   flags: FLAGS,
   formats: ['table', 'json'],
@@ -56,20 +59,35 @@ export const http = defineCommand({
   exitCodes: [EXIT.failed, EXIT.notFound, EXIT.timedOut, EXIT.unreachable, EXIT.refused],
   async run(context) {
     const { flags, output, terminal } = context;
-    const { url, init } = await readRequest(context);
+    const { url, init, headers } = await readRequest(context);
+    const trace = headers.has('traceparent') ? undefined : new CallTrace();
+    if (trace !== undefined) headers.set('traceparent', trace.traceparent);
     const startedMs = terminal.elapsedMs();
     const response = await send(url, init, flags.timeout);
     const text = await response.text();
     const took = formatDuration(terminal.elapsedMs() - startedMs);
     output.printDocument(documentOf(response, text), shownAnswer(response, text, flags.include));
     const id = response.headers.get('x-request-id');
-    const mark = response.ok ? output.paintErr.green('✔') : output.paintErr.red('✘');
-    output.note(`${mark} ${response.status}  ${took}${id === null ? '' : `  request=${stripUnsafe(id)}`}`);
+    const facts = [`${response.status}`, took, ...(id === null ? [] : [`request=${stripUnsafe(id)}`])];
+    // Where there is no route there is no trace.
+    const hasRoute = !NO_ROUTE.has(errorCodeIn(text));
+    if (trace !== undefined && hasRoute) facts.push(`trace=${trace.id}`);
+    output.note(`${response.ok ? output.paintErr.green('✔') : output.paintErr.red('✘')} ${facts.join('  ')}`);
+    if (!hasRoute) output.note('List the routes that there are with: svc triggers list --type http');
     return exitCodeOf(response.status, text);
   },
 });
 
-async function readRequest({ flags, operands, terminal }: HttpContext): Promise<{ url: URL; init: RequestInit }> {
+const NO_ROUTE: ReadonlySet<string | undefined> = new Set(['NOT_FOUND', 'METHOD_NOT_ALLOWED']);
+
+interface PreparedRequest {
+  readonly url: URL;
+  readonly init: RequestInit;
+  /** Those of `init`. */
+  readonly headers: Headers;
+}
+
+async function readRequest({ flags, operands, terminal }: HttpContext): Promise<PreparedRequest> {
   const [word = '', path = '', ...pairs] = operands;
   const method = word.toUpperCase();
   if (!/^[A-Z]+$/.test(method)) throw usageFailure(`'${word}' is no HTTP method.`, 'svc http GET /users/42');
@@ -79,12 +97,12 @@ async function readRequest({ flags, operands, terminal }: HttpContext): Promise<
   const headers = new Headers(flags.header.map(readHeader));
   if (['GET', 'HEAD', 'DELETE'].includes(method) && flags.payload === undefined) {
     addQuery(url, await readPayload(undefined, pairs, terminal));
-    return { url, init: { method, headers } };
+    return { url, init: { method, headers }, headers };
   }
-  if (flags.payload === undefined && pairs.length === 0) return { url, init: { method, headers } };
+  if (flags.payload === undefined && pairs.length === 0) return { url, init: { method, headers }, headers };
   if (!headers.has('content-type')) headers.set('content-type', 'application/json');
   const body = JSON.stringify(await readPayload(flags.payload, pairs, terminal));
-  return { url, init: { method, headers, body } };
+  return { url, init: { method, headers, body }, headers };
 }
 
 function readHeader(line: string): [string, string] {
@@ -113,7 +131,7 @@ async function send(url: URL, init: RequestInit, timeoutMs: number): Promise<Res
       code: 'UNREACHABLE',
       message: `There is no HTTP port at ${url.origin}.`,
       exitCode: EXIT.unreachable,
-      hint: 'Is svc-http in the configuration of the engine? --http-url or SVC_HTTP_URL say where it listens.',
+      hint: 'Is the engine running, with svc-http in its configuration? --http-url or SVC_HTTP_URL say where it is.',
     });
   }
 }
@@ -142,8 +160,13 @@ function parsed(text: string): unknown {
 /** By the code of the engine's error where there is one, otherwise by the status. */
 function exitCodeOf(status: number, text: string): ExitCode {
   if (status < 400) return EXIT.done;
+  const code = errorCodeIn(text);
+  if (code !== undefined) return exitCodeOfError(code);
+  return status === 404 ? EXIT.notFound : EXIT.failed;
+}
+
+function errorCodeIn(text: string): string | undefined {
   const body = parsed(text);
   const error = isRecord(body) && isRecord(body.error) ? body.error : undefined;
-  if (typeof error?.code === 'string') return exitCodeOfError(error.code);
-  return status === 404 ? EXIT.notFound : EXIT.failed;
+  return typeof error?.code === 'string' ? error.code : undefined;
 }

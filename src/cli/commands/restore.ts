@@ -3,6 +3,7 @@ import { systemClock } from '../../effects/clock.ts';
 import { storeFolders } from '../../store-places.ts';
 import { defineCommand } from '../command.ts';
 import { CONFIG_FLAGS, readConfiguration } from '../configuration.ts';
+import { tellCopy } from '../copy-progress.ts';
 import { EXIT } from '../exit-codes.ts';
 import { storeFailure } from '../store-failure.ts';
 
@@ -13,7 +14,7 @@ export const restore = defineCommand({
     'Stop the engine first. The backup is verified before anything is touched; what is there now is kept beside it ' +
       'under another name. Clients of streams take a fresh snapshot afterwards.',
   ],
-  operands: { usage: '<dir>', min: 1, max: 1, help: 'Folder that svc backup made.' },
+  operands: { usage: '<dir>', min: 1, max: 1, help: 'Folder that svc backup made.', kinds: ['file'] },
   flags: CONFIG_FLAGS,
   formats: ['table', 'json', 'jsonl'],
   examples: [
@@ -22,12 +23,15 @@ export const restore = defineCommand({
   ],
   exitCodes: [EXIT.conflict, EXIT.storage, EXIT.configuration],
   hostsEngine: true,
-  async run({ flags, operands, output, terminal }) {
+  async run(context) {
+    const { flags, operands, output, terminal } = context;
     const source = resolve(terminal.cwd, operands[0] ?? '');
     const { config } = await readConfiguration(flags.config, terminal);
     const { restore: restoreStores } = await import('../../store/restore.ts');
     try {
-      const stores = await restoreStores(source, storeFolders(config, terminal.cwd), systemClock.nowMs());
+      const folders = storeFolders(config, terminal.cwd);
+      const order = { from: [source], to: folders.map((folder) => `${folder}.restoring-`), word: 'restored' };
+      const stores = await tellCopy(order, context, () => restoreStores(source, folders, systemClock.nowMs()));
       const lines = stores.map(({ folder, entries, movedTo }) => {
         const before = movedTo === undefined ? '' : `; what was there is now ${movedTo}`;
         return `  ${folder}: ${entries} records${before}`;

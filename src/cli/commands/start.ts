@@ -1,9 +1,11 @@
 import { availableParallelism } from 'node:os';
+import { resolve } from 'node:path';
 import type { LoadedConfig } from '../../config/load.ts';
 import { systemClock } from '../../effects/clock.ts';
 import { createLogger } from '../../effects/logger.ts';
+import { watchFile } from '../../effects/watch-file.ts';
 import type { RunningEngine } from '../../engine.ts';
-import { StartError } from '../../start-checks.ts';
+import { consoleStyle, StartError } from '../../start-checks.ts';
 import { type Context, defineCommand } from '../command.ts';
 import {
   CONFIG_FLAGS,
@@ -63,20 +65,26 @@ export const start = defineCommand({
       return EXIT.done;
     }
     const stop = new StopRequest(terminal);
-    const engine = await Promise.race([startEngineWith(context, configuration.config, threads), stop.requested]);
+    const engine = await Promise.race([startEngineWith(context, configuration, threads), stop.requested]);
     // Nothing has been accepted yet, so there is nothing to finish.
     if (typeof engine === 'string') return engine === 'SIGINT' ? EXIT.interrupted : EXIT.terminated;
 
+    followFile(configuration, engine, terminal);
     announce(context, configuration, engine);
     // What process managers wait for (pm2's wait_ready), and `npm start`.
     process.send?.('ready');
-    const failure = await Promise.race([stop.requested.then(() => undefined), engine.storeFailed]);
-    if (failure !== undefined) return await endAfterFailure(engine, terminal);
-    // A store may also fail while the engine drains.
-    const failedLate = engine.storeFailed.then(() => endAfterFailure(engine, terminal));
-    return await Promise.race([engine.drain().then(() => EXIT.done), failedLate]);
+    return await untilStopped(engine, stop.requested, terminal);
   },
 });
+
+/** Serves until it is told to stop, or a store fails. */
+export async function untilStopped(engine: RunningEngine, stopRequested: Promise<unknown>, terminal: Terminal) {
+  const failure = await Promise.race([stopRequested.then(() => undefined), engine.storeFailed]);
+  if (failure !== undefined) return await endAfterFailure(engine, terminal);
+  // A store may also fail while the engine drains.
+  const failedLate = engine.storeFailed.then(() => endAfterFailure(engine, terminal));
+  return await Promise.race([engine.drain().then(() => EXIT.done), failedLate]);
+}
 
 /** D3 allows five seconds; what hangs is left behind. */
 const FAILED_DRAIN_MS = 1_000;
@@ -90,7 +98,7 @@ async function endAfterFailure(engine: RunningEngine, terminal: Terminal): Promi
 }
 
 /** The first signal asks for a clean end, the second one ends the process (G1). */
-class StopRequest {
+export class StopRequest {
   readonly requested: Promise<StopSignal>;
 
   constructor(terminal: Terminal) {
@@ -120,23 +128,48 @@ export function resolveThreads(threads: string | number, cores = availableParall
   throw usageFailure(`--threads is '${threads}': expected auto or a whole number from 1 to ${THREADS_MAX}.`);
 }
 
-async function startEngineWith({ output, terminal }: StartContext, config: LoadedConfig, threads: number) {
+/** A changed file is read again by itself, and on SIGHUP; what is wrong with it is in the log and in the health. */
+export function followFile({ file }: ReadConfiguration, engine: RunningEngine, terminal: Terminal): void {
+  if (file === undefined) return;
+  const reload = (): void => {
+    // Whatever comes of it has been logged.
+    engine.reload();
+  };
+  watchFile(resolve(terminal.cwd, file), systemClock, reload);
+  terminal.onHangup(reload);
+  // It may have been written since it was read.
+  reload();
+}
+
+export async function startEngineWith(
+  { output, terminal }: Pick<StartContext, 'output' | 'terminal'>,
+  { file, config }: ReadConfiguration,
+  threads: number,
+  adapt?: (config: LoadedConfig) => LoadedConfig,
+) {
+  const { level, format } = consoleStyle(config);
   const logger = createLogger({
-    level: output.verbose ? 'debug' : output.quiet ? 'warn' : 'info',
-    format: output.jsonAsked ? 'json' : 'default',
+    level: output.verbose ? 'debug' : output.quiet ? 'warn' : level,
+    format: output.jsonAsked ? 'json' : format,
     clock: systemClock,
     write: (line) => terminal.err.write(`${line}\n`),
+    isConsole: true,
   });
   // Not before it is needed: `--check` must work where the engine's libraries do not load.
   const { startEngine } = await import('../../engine.ts');
   try {
-    return await startEngine({ config, threads, logger });
+    const configFile = file === undefined ? {} : { configFile: resolve(terminal.cwd, file) };
+    return await startEngine({ config, ...configFile, ...(adapt !== undefined && { adapt }), threads, logger });
   } catch (error) {
     throw error instanceof StartError ? startFailure(error) : error;
   }
 }
 
-function announce({ output }: StartContext, { file }: ReadConfiguration, engine: RunningEngine): void {
+export function announce(
+  { output }: Pick<StartContext, 'output'>,
+  { file }: ReadConfiguration,
+  engine: RunningEngine,
+): void {
   const { version, transport, threads, listeners, modules, warnings } = engine;
   if (output.jsonAsked) {
     output.printJson({ version, transport, threads, config: file ?? null, listeners, modules, warnings });

@@ -9,7 +9,7 @@ import { absentKey, findEntry } from '../state-entries.ts';
 export const stateDiff = defineCommand({
   name: 'state diff',
   summary: 'Show how the values of two entries differ.',
-  operands: { usage: '<scope> <keyA> <keyB>', min: 3, max: 3, help: 'Two keys of one scope.' },
+  operands: { usage: '<scope> <keyA> <keyB>', min: 3, max: 3, help: 'Two keys of one scope.', kinds: ['scope', 'key'] },
   details: ['Exit code 1 when they differ, as diff has it. With --json, both values.'],
   flags: { ...CONNECTION_FLAGS },
   formats: ['table', 'json', 'jsonl'],

@@ -6,7 +6,7 @@ import { EXIT } from '../exit-codes.ts';
 export const stateExport = defineCommand({
   name: 'state export',
   summary: 'Print entries, one JSON object per line.',
-  operands: { usage: '[scope]', min: 0, max: 1, help: 'Only entries of this scope.' },
+  operands: { usage: '[scope]', min: 0, max: 1, help: 'Only entries of this scope.', kinds: ['scope'] },
   details: [
     'Each line is {"scope","key","value"}, as svc state import reads it. Each page is of one moment; what is ' +
       'written meanwhile may or may not be among them. A copy of one moment: svc backup.',

@@ -9,22 +9,31 @@ import { absentKey, findEntry } from '../state-entries.ts';
 export const stateGet = defineCommand({
   name: 'state get',
   summary: 'Print the value of an entry.',
-  operands: { usage: '<scope> <key>', min: 2, max: 2, help: 'The entry. A key that is not there is exit code 3.' },
+  operands: {
+    usage: '<scope> <key>',
+    min: 2,
+    max: 2,
+    help: 'The entry. A key that is not there is exit code 3.',
+    kinds: ['scope', 'key'],
+  },
   flags: {
     path: { kind: 'text', placeholder: '<a.b>', help: 'Only what stands there: fields and positions, with dots.' },
     raw: { kind: 'switch', help: 'A text without its quotes and escapes.' },
+    'with-version': { kind: 'switch', help: 'Print {"value", "version"}, for state set --if-version.' },
     ...CONNECTION_FLAGS,
   },
   formats: ['json', 'jsonl'],
   examples: [
     { line: 'svc state get users ann', shows: 'The value as JSON; null when null is stored.' },
     { line: 'svc state get users ann --path address.city --raw', shows: 'One text inside it, for a script.' },
+    { line: 'svc state get users ann --with-version', shows: 'The value, and the version to write it back with.' },
   ],
   exitCodes: [EXIT.notFound, EXIT.timedOut, EXIT.unreachable, EXIT.refused],
   async run(context) {
     const { flags, operands, output, terminal } = context;
     const [scope = '', key = ''] = operands;
-    const value = await withEngine(context, (engine) => readValue(engine, scope, key));
+    const read = flags['with-version'] ? readVersioned : readValue;
+    const value = await withEngine(context, (engine) => read(engine, scope, key));
     const shown = flags.path === undefined ? value : insideOf(value, flags.path, key);
     if (flags.raw && typeof shown === 'string') terminal.out.write(`${shown}\n`);
     else output.printJson(shown);
@@ -36,6 +45,13 @@ async function readValue(engine: EngineConnection, scope: string, key: string): 
   const entry = await findEntry(engine, scope, key);
   if (entry === undefined) throw await absentKey(engine, scope, key);
   return entry.value;
+}
+
+/** Value and version of one moment. */
+async function readVersioned(engine: EngineConnection, scope: string, key: string): Promise<unknown> {
+  const answer = await engine.call('state::get', { scope, key, include_version: true });
+  if (isRecord(answer) && typeof answer.version === 'string') return answer;
+  throw await absentKey(engine, scope, key);
 }
 
 function insideOf(value: unknown, path: string, key: string): unknown {

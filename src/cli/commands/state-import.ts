@@ -5,6 +5,7 @@ import { withEngine } from '../connection.ts';
 import { CONNECTION_FLAGS } from '../connection-flags.ts';
 import { EXIT } from '../exit-codes.ts';
 import { usageFailure } from '../failures.ts';
+import { ProgressLine } from '../progress-line.ts';
 import { isRecord } from '../records.ts';
 
 /** Writes on their way at a time. */
@@ -13,7 +14,13 @@ const WRITERS = 32;
 export const stateImport = defineCommand({
   name: 'state import',
   summary: 'Write the entries that svc state export printed.',
-  operands: { usage: '<@file|->', min: 1, max: 1, help: 'A file with one {"scope","key","value"} per line, or stdin.' },
+  operands: {
+    usage: '<@file|->',
+    min: 1,
+    max: 1,
+    help: 'A file with one {"scope","key","value"} per line, or stdin.',
+    kinds: ['scope'],
+  },
   details: [
     'The whole input is checked before anything is written. Entries that are not in it stay as they are; each entry ' +
       'is written by itself, so that an import that was cut off can be made again.',
@@ -35,10 +42,13 @@ export const stateImport = defineCommand({
     const { text, place } = await readText(source, names, terminal);
     const entries = readEntries(text, place);
     const counts = { new: 0, changed: 0, same: 0 };
+    const isTried = flags['dry-run'];
     await withEngine(context, async ({ state }) => {
+      const progress = new ProgressLine({ total: entries.length, word: isTried ? 'compared' : 'written' }, context);
       await forEachAtOnce(entries, async (entry) => {
-        counts[await (flags['dry-run'] ? compare(state, entry) : write(state, entry))]++;
-      });
+        counts[await (isTried ? compare(state, entry) : write(state, entry))]++;
+        progress.tell(counts.new + counts.changed + counts.same);
+      }).finally(() => progress.end());
     });
     const facts = `${counts.new} new, ${counts.changed} changed, ${counts.same} the same`;
     if (output.jsonAsked) output.printJson({ ...counts, dry_run: flags['dry-run'] });

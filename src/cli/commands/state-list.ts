@@ -8,7 +8,7 @@ import type { Column } from '../table.ts';
 export const stateList = defineCommand({
   name: 'state list',
   summary: 'List the entries of a scope.',
-  operands: { usage: '<scope>', min: 1, max: 1, help: 'The scope, as svc state scopes lists it.' },
+  operands: { usage: '<scope>', min: 1, max: 1, help: 'The scope, as svc state scopes lists it.', kinds: ['scope'] },
   flags: {
     prefix: { kind: 'text', placeholder: '<text>', help: 'Only keys that begin with the text.' },
     keys: { kind: 'switch', help: 'Only the keys, without their values.' },

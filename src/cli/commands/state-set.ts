@@ -3,12 +3,20 @@ import { type Context, defineCommand } from '../command.ts';
 import { withEngine } from '../connection.ts';
 import { CONNECTION_FLAGS } from '../connection-flags.ts';
 import { EXIT } from '../exit-codes.ts';
+import { usageFailure } from '../failures.ts';
 import type { FlagTable } from '../flags.ts';
+import { isRecord } from '../records.ts';
 import { printChange } from '../state-change.ts';
 
 const FLAGS = {
   text: { kind: 'switch', help: 'The value is the text itself, not JSON.' },
   show: { kind: 'switch', help: 'Print what changed.' },
+  'if-absent': { kind: 'switch', help: 'Write only if there is no entry; else exit code 7.' },
+  'if-version': {
+    kind: 'text',
+    placeholder: '<version>',
+    help: 'Write only if the entry still has this version, as state get --with-version prints it; else exit code 7.',
+  },
   ...CONNECTION_FLAGS,
 } as const satisfies FlagTable;
 
@@ -20,21 +28,35 @@ export const stateSet = defineCommand({
     min: 3,
     max: 3,
     help: 'The entry, and its new value as JSON; @file reads a file, - reads stdin.',
+    kinds: ['scope', 'key'],
   },
-  details: ['Prints nothing without --show or --json. The old value is overwritten.'],
+  details: [
+    'Prints nothing without --show or --json. The old value is overwritten.',
+    'With --if-absent or --if-version, looking and writing are one step: nobody can come between.',
+  ],
   flags: FLAGS,
   formats: ['table', 'json', 'jsonl'],
   examples: [
     { line: `svc state set users ann '{"name":"Ann"}'`, shows: 'Writes the value.' },
     { line: 'svc state set users ann @ann.json --show', shows: 'Writes what the file holds; prints the difference.' },
     { line: 'svc state set notes today --text -', shows: 'Writes stdin as one text.' },
+    { line: `svc state set locks import '"me"' --if-absent`, shows: 'Takes it only if nobody has.' },
+    {
+      line: 'svc state set users ann @ann.json --if-version c9Jk2Vq8hN0bYtWx1a',
+      shows: 'Writes only if nobody else did since it was read.',
+    },
   ],
-  exitCodes: [EXIT.timedOut, EXIT.unreachable, EXIT.refused],
+  exitCodes: [EXIT.timedOut, EXIT.unreachable, EXIT.refused, EXIT.conflict],
   async run(context) {
     const [scope = '', key = ''] = context.operands;
+    const { 'if-absent': isNew, 'if-version': version, show } = context.flags;
+    if (isNew && version !== undefined) throw usageFailure('--if-absent and --if-version exclude each other.');
     const value = await readValue(context);
-    const change = await withEngine(context, ({ state }) => state.set<unknown>(scope, key, value));
-    printChange(context.output, change, context.flags.show);
+    const condition = { ...(isNew && { if_absent: true }), ...(version !== undefined && { if_version: version }) };
+    const request = { scope, key, value, ...condition };
+    const answer = await withEngine(context, ({ call }) => call('state::set', request));
+    const { old_value = null, new_value = null } = isRecord(answer) ? answer : {};
+    printChange(context.output, { old_value, new_value }, show);
     return EXIT.done;
   },
 });

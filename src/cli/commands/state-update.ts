@@ -24,7 +24,13 @@ const FLAGS = {
 export const stateUpdate = defineCommand({
   name: 'state update',
   summary: 'Change the value of an entry by operations, in one step.',
-  operands: { usage: '<scope> <key>', min: 2, max: 2, help: 'The entry. It is made if it is not there.' },
+  operands: {
+    usage: '<scope> <key>',
+    min: 2,
+    max: 2,
+    help: 'The entry. It is made if it is not there.',
+    kinds: ['scope', 'key'],
+  },
   details: [
     'Operations: set, merge, increment, decrement, append, remove. They run in their order; one that fails is ' +
       'skipped and told on stderr, the others apply, and the exit code is 1. An empty path means the whole value.',

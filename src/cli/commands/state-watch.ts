@@ -15,7 +15,7 @@ const FLAGS = {
 export const stateWatch = defineCommand({
   name: 'state watch',
   summary: 'Print changes of the state as they happen.',
-  operands: { usage: '[scope]', min: 0, max: 1, help: 'Only changes of this scope.' },
+  operands: { usage: '[scope]', min: 0, max: 1, help: 'Only changes of this scope.', kinds: ['scope'] },
   details: ['Runs until it is interrupted. With --json, one object per line: the event as state triggers get it.'],
   flags: FLAGS,
   formats: ['table', 'json', 'jsonl'],

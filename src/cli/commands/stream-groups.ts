@@ -6,7 +6,7 @@ import { EXIT } from '../exit-codes.ts';
 export const streamGroups = defineCommand({
   name: 'stream groups',
   summary: 'List the groups of a stream.',
-  operands: { usage: '<stream>', min: 1, max: 1, help: 'The stream.' },
+  operands: { usage: '<stream>', min: 1, max: 1, help: 'The stream.', kinds: ['stream'] },
   flags: { ...CONNECTION_FLAGS },
   formats: ['table', 'json', 'jsonl', 'csv'],
   examples: [

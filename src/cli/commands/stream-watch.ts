@@ -1,7 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { redactUrl } from '../../core/redaction.ts';
-import { watchStream } from '../../sdk/internal.ts';
 import type { StreamHandlers } from '../../sdk/stream-subscription.ts';
 import { type Context, defineCommand } from '../command.ts';
 import { stripUnsafe } from '../display-text.ts';
@@ -52,6 +51,7 @@ export const streamWatch = defineCommand({
       throw usageFailure(`The stream address is '${redactUrl(url)}': expected ws://host:port or wss://host:port.`);
     }
     const token = await readToken(context);
+    const { watchStream } = await import('../../sdk/internal.ts');
     return await new Promise<never>((_resolve, reject) => {
       const handlers = handlersFor(context, redactUrl(url), ({ code, message }) =>
         reject(new CliFailure({ code, message: `${message}.`, exitCode: exitCodeOfError(code) })),

@@ -4,16 +4,22 @@ import { isSvcError, type SvcError } from '../../sdk/errors.ts';
 import { callFailure } from '../call-failure.ts';
 import { readPayload } from '../call-payload.ts';
 import { type Context, defineCommand } from '../command.ts';
+import { CONFIRM_FLAGS } from '../confirm.ts';
 import { type EngineConnection, withEngine } from '../connection.ts';
 import { CONNECTION_FLAGS } from '../connection-flags.ts';
 import { stripUnsafe } from '../display-text.ts';
 import { formatDuration } from '../durations.ts';
+import { editPayload } from '../edit-payload.ts';
 import { EXIT, type ExitCode } from '../exit-codes.ts';
 import { type CliFailure, usageFailure } from '../failures.ts';
 import type { FlagTable } from '../flags.ts';
+import { followJob } from '../follow-job.ts';
 import { parameterLines, requestSchemaOf, unknownFunction } from '../function-facts.ts';
+import { fillSkeleton, payloadSkeleton } from '../payload-skeleton.ts';
+import { withIsoTimes } from '../queue-facts.ts';
 import { isRecord, textIn } from '../records.ts';
 import { type RepeatOutcome, repeatCalls } from '../repeat-calls.ts';
+import { CallTrace } from '../traced-call.ts';
 
 const FLAGS = {
   'function-id': { kind: 'text', placeholder: '<id>', help: 'The function, when it is not the first word.' },
@@ -24,6 +30,7 @@ const FLAGS = {
   },
   void: { kind: 'switch', help: 'Do not wait: nobody learns whether it worked.' },
   queue: { kind: 'text', placeholder: '<queue>', help: 'Deliver through this queue and print the receipt.' },
+  wait: { kind: 'switch', help: 'With --queue: wait until the job is done or dead, and print what became of it.' },
   repeat: { kind: 'count', placeholder: '<n>', min: 1, max: 100_000, fallback: '1', help: 'Call that many times.' },
   concurrency: {
     kind: 'count',
@@ -33,6 +40,12 @@ const FLAGS = {
     fallback: '1',
     help: 'With --repeat: so many at a time.',
   },
+  edit: {
+    kind: 'switch',
+    help: 'Write the payload in your editor (VISUAL, EDITOR), beginning with what the function expects.',
+  },
+  'no-input': CONFIRM_FLAGS['no-input'],
+  trace: { kind: 'switch', help: 'Draw the trace of the call on stderr afterwards.' },
   ...CONNECTION_FLAGS,
 } as const satisfies FlagTable;
 
@@ -46,10 +59,12 @@ export const trigger = defineCommand({
     min: 0,
     max: Number.POSITIVE_INFINITY,
     help: 'Pairs build the payload: key=text, key:=json, key[]=item for lists, outer.inner=text for objects.',
+    kinds: ['function'],
   },
   details: [
-    'The result goes to stdout as JSON and nothing else does; how long it took goes to stderr. Pairs override ' +
-      'keys of --payload. With --repeat the results are printed one per line, as they arrive.',
+    'The result goes to stdout as JSON and nothing else does; how long it took, which worker ran it and the id of ' +
+      'its trace go to stderr. Pairs override keys of --payload. With --repeat the results are printed one per line, ' +
+      'as they arrive.',
     'With an id, --help also shows what the function expects.',
   ],
   flags: FLAGS,
@@ -61,19 +76,26 @@ export const trigger = defineCommand({
     },
     { line: `svc trigger --function-id=orders::create --payload='{"sku":"a1"}'`, shows: 'The same with JSON.' },
     { line: 'svc trigger mail::send --payload @mail.json --queue mail', shows: 'Queues a job; prints the receipt.' },
+    { line: 'svc trigger mail::send to=ann --queue mail --wait', shows: 'Waits until the job is done, or dead.' },
+    { line: 'svc trigger orders::create --edit', shows: 'Opens your editor on what the function expects.' },
+    { line: 'svc trigger orders::create sku=a1 --trace', shows: 'And what it called in turn, and how long each took.' },
     { line: 'svc trigger orders::list --repeat 100 --concurrency 8', shows: 'Calls it 100 times, 8 at a time.' },
   ],
   exitCodes: [EXIT.failed, EXIT.notFound, EXIT.timedOut, EXIT.unreachable, EXIT.refused],
   async run(context) {
     const { functionId, pairs } = readTarget(context);
-    const call = await prepareCall(context, functionId, pairs);
+    const prepared = await prepareCall(context, functionId, pairs);
+    const call = context.flags.edit ? await edited(context, prepared) : prepared;
     return await withEngine(context, async (engine) => {
       try {
+        if (context.flags.wait) return await callAndFollow(context, engine, call);
         return context.flags.repeat === 1
           ? await callOnce(context, engine, call)
           : await callMany(context, engine, call);
       } catch (error) {
-        throw isSvcError(error) ? await explainFailure(context, engine, functionId, error) : error;
+        throw isSvcError(error) ? await explainFailure(context, engine, call, error) : error;
+      } finally {
+        if (context.flags.trace) await call.trace?.show(engine, context);
       }
     });
   },
@@ -98,7 +120,11 @@ const EXPLAIN_TIMEOUT_MS = 2_000;
 interface PreparedCall {
   readonly functionId: string;
   readonly payload: unknown;
+  /** Nothing was said of the payload. */
+  readonly isBare: boolean;
   readonly action: ReturnType<typeof Enqueue> | ReturnType<typeof Void> | undefined;
+  /** Of one call; many have none. */
+  readonly trace: CallTrace | undefined;
 }
 
 function readTarget({ flags, operands }: TriggerContext): { functionId: string; pairs: readonly string[] } {
@@ -121,24 +147,80 @@ async function prepareCall(
   pairs: readonly string[],
 ): Promise<PreparedCall> {
   if (flags.void && flags.queue !== undefined) throw usageFailure('--void and --queue exclude each other.');
+  if (flags.wait && (flags.queue === undefined || flags.repeat !== 1)) {
+    throw usageFailure('--wait follows one job: it needs --queue and excludes --repeat.');
+  }
+  if (flags.trace && flags.repeat !== 1) throw usageFailure('--trace shows one call: it excludes --repeat.');
+  if (flags.edit && (flags['no-input'] || !terminal.mayAsk)) {
+    throw usageFailure('--edit opens an editor, and nobody is there to write.', 'Give the payload with --payload.');
+  }
   const queued = flags.queue === undefined ? undefined : Enqueue({ queue: flags.queue });
   const payload = await readPayload(flags.payload, pairs, terminal);
-  return { functionId, payload, action: flags.void ? Void() : queued };
+  const trace = flags.repeat === 1 ? new CallTrace() : undefined;
+  const isBare = flags.payload === undefined && pairs.length === 0;
+  return { functionId, payload, isBare, action: flags.void ? Void() : queued, trace };
+}
+
+/** With the payload that is written now: the engine is asked before, and not kept connected meanwhile. */
+async function edited(context: TriggerContext, call: PreparedCall): Promise<PreparedCall> {
+  const { functionId, payload: given, isBare } = call;
+  const schema = await withEngine(context, async (engine) => {
+    const unknown = await unknownFunction(engine, functionId);
+    if (unknown !== undefined) throw unknown;
+    const detail = await engine.call('engine::functions::info', { function_id: functionId });
+    return isRecord(detail) ? requestSchemaOf(detail) : undefined;
+  });
+  const skeleton = payloadSkeleton(schema);
+  const help = [`The payload of ${functionId}, as JSON.`, ...parameterLines(schema)].map(stripUnsafe);
+  const payload = await editPayload(isBare ? skeleton : fillSkeleton(skeleton, given), help, context.terminal);
+  return { ...call, payload };
 }
 
 async function callOnce(
   { flags, output, terminal }: TriggerContext,
   engine: EngineConnection,
-  { functionId, payload, action }: PreparedCall,
+  { functionId, payload, action, trace }: PreparedCall,
 ): Promise<ExitCode> {
   const startedMs = terminal.elapsedMs();
-  const result = await engine.call(functionId, payload, { timeoutMs: flags.timeout, action });
+  const settings = { timeoutMs: flags.timeout, action, traceparent: trace?.traceparent };
+  const result = await engine.call(functionId, payload, settings);
   const took = formatDuration(terminal.elapsedMs() - startedMs);
   // Without an answer there is no result; only a script that asked for JSON is owed a document.
   if (!flags.void || output.jsonAsked) output.printJson(result);
   const what = flags.void ? 'sent, not waited for' : flags.queue === undefined ? '' : `queued in ${flags.queue}`;
-  output.note(`${output.paintErr.green('✔')} ${took}${what === '' ? '' : `  ${what}`}`);
+  const facts = [took, what, ...(await factsOf(trace, engine, functionId, output))].filter((fact) => fact !== '');
+  output.note(`${output.paintErr.green('✔')} ${facts.join('  ')}`);
   return EXIT.done;
+}
+
+/** Nobody reads them of a quiet command. */
+async function factsOf(
+  trace: CallTrace | undefined,
+  engine: EngineConnection,
+  functionId: string,
+  { quiet }: TriggerContext['output'],
+): Promise<readonly string[]> {
+  return trace === undefined || quiet ? [] : await trace.facts(engine, functionId);
+}
+
+/** Its outcome is that of the job; the function's result is thrown away by the queue. */
+async function callAndFollow(
+  { flags, output, terminal }: TriggerContext,
+  engine: EngineConnection,
+  { functionId, payload, action, trace }: PreparedCall,
+): Promise<ExitCode> {
+  const startedMs = terminal.elapsedMs();
+  const settings = { timeoutMs: flags.timeout, action, traceparent: trace?.traceparent };
+  const receipt = await engine.call(functionId, payload, settings);
+  const id = isRecord(receipt) ? textIn(receipt, 'messageReceiptId') : '';
+  output.note(`queued in ${flags.queue}: ${id}`);
+  const job = await followJob(engine, id, flags.timeout);
+  output.printJson(withIsoTimes(job, { enqueued_at: 'ms', finished_at: 'ms', due_at: 'ms' }));
+  const took = formatDuration(terminal.elapsedMs() - startedMs);
+  const isDone = job.state === 'done';
+  const facts = [took, textIn(job, 'state'), ...(await factsOf(trace, engine, functionId, output))];
+  output.note(`${isDone ? output.paintErr.green('✔') : output.paintErr.red('✘')} ${facts.join('  ')}`);
+  return isDone ? EXIT.done : EXIT.failed;
 }
 
 async function callMany(
@@ -188,10 +270,12 @@ function repeatSummary({ calls, failed, durationMs, latencyMs, errors }: RepeatO
 async function explainFailure(
   { output }: TriggerContext,
   engine: EngineConnection,
-  functionId: string,
+  { functionId, trace }: PreparedCall,
   error: SvcError,
 ): Promise<CliFailure> {
   // A handler may have passed on the code of a call of its own; then this function does exist.
   const unknown = error.code === 'function_not_found' ? await unknownFunction(engine, functionId) : undefined;
-  return unknown ?? callFailure(error, { functionId, verbose: output.verbose });
+  if (unknown !== undefined) return unknown;
+  const hasTrace = (await trace?.isKept(engine)) ?? false;
+  return callFailure(error, { functionId, verbose: output.verbose, hasTrace });
 }

@@ -13,6 +13,7 @@ export const triggersFire = defineCommand({
     min: 1,
     max: 2,
     help: 'The id as in svc triggers list; the payload as JSON, @file or -.',
+    kinds: ['trigger'],
   },
   details: [
     'Its function is called once, after its condition, and is not waited for. Without a payload it gets what the ' +

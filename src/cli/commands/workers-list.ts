@@ -1,36 +1,96 @@
-import { defineCommand } from '../command.ts';
-import { withEngine } from '../connection.ts';
+import { isSvcError } from '../../sdk/errors.ts';
+import { type Context, defineCommand } from '../command.ts';
+import { type EngineConnection, withEngine } from '../connection.ts';
 import { CONNECTION_FLAGS } from '../connection-flags.ts';
 import { formatTime, type TimeStyle } from '../durations.ts';
 import { EXIT } from '../exit-codes.ts';
+import type { FlagTable } from '../flags.ts';
+import { follow } from '../follow.ts';
 import { type JsonRecord, numberIn, recordsIn, textIn } from '../records.ts';
 import type { Column } from '../table.ts';
+import { stateInWords } from '../worker-facts.ts';
+
+const FLAGS = {
+  search: { kind: 'text', placeholder: '<text>', help: 'Only workers whose name or id contains the text.' },
+  watch: { kind: 'switch', help: 'Again every second.' },
+  ...CONNECTION_FLAGS,
+} as const satisfies FlagTable;
+
+type ListContext = Context<typeof FLAGS>;
+
+const WATCH_MS = 1_000;
 
 export const workersList = defineCommand({
   name: 'workers list',
   summary: 'List the workers.',
-  details: ['Modules of the engine are workers, too; their runtime is engine. svc worker list is the same command.'],
-  flags: {
-    search: { kind: 'text', placeholder: '<text>', help: 'Only workers whose name or id contains the text.' },
-    ...CONNECTION_FLAGS,
-  },
+  details: [
+    'Those that are connected, and those of the configuration that are not, with what keeps them. Modules of the ' +
+      'engine are workers, too; their runtime is engine. With --watch and --json, one line a second. svc worker list ' +
+      'is the same command.',
+  ],
+  flags: FLAGS,
   formats: ['table', 'wide', 'json', 'jsonl', 'csv'],
   examples: [
     { line: 'svc workers list', shows: 'Name, state, functions and calls in flight.' },
     { line: 'svc workers list -o wide --time utc', shows: 'With ids, addresses and exact times.' },
+    { line: 'svc worker list --watch', shows: 'The same every second, until Ctrl-C.' },
   ],
   exitCodes: [EXIT.timedOut, EXIT.unreachable, EXIT.refused],
   async run(context) {
-    const { flags, output, terminal } = context;
-    const answer = await withEngine(context, (engine) =>
-      engine.call('engine::workers::list', flags.search === undefined ? {} : { search: flags.search }),
-    );
-    const records = recordsIn(answer, 'workers');
-    output.printRows({ columns: columns(output.timeStyle, terminal.now()), rows: records, records });
+    const { flags, output } = context;
+    if (flags.watch) return await watch(context);
+    const records = await withEngine(context, (engine) => listWorkers(engine, flags.search));
+    print(context, records);
     if (records.length === 0) output.note('No worker is connected.');
     return EXIT.done;
   },
 });
+
+/** Also while the engine is away for a time. */
+function watch(context: ListContext): Promise<never> {
+  const { flags, output, terminal } = context;
+  return follow(context, WATCH_MS, async (engine) => {
+    const records = await listWorkers(engine, flags.search);
+    if (output.jsonAsked) {
+      output.printLine({ time: new Date(terminal.now()).toISOString(), workers: records });
+    } else {
+      if (terminal.out.isTerminal) terminal.out.write('\u001b[H\u001b[2J');
+      print(context, records);
+    }
+  });
+}
+
+function print({ output, terminal }: ListContext, records: readonly JsonRecord[]): void {
+  output.printRows({ columns: columns(output.timeStyle, terminal.now()), rows: records, records });
+}
+
+async function listWorkers(engine: EngineConnection, search: string | undefined): Promise<JsonRecord[]> {
+  const wanted = search === undefined ? {} : { search };
+  const connected = recordsIn(await engine.call('engine::workers::list', wanted), 'workers');
+  // Those in trouble first: below the modules they would be overlooked.
+  return [...(await absentOnes(engine, connected, search ?? '')), ...connected];
+}
+
+/** Of the configuration, and not connected (decisions 65). */
+async function absentOnes(engine: EngineConnection, connected: readonly JsonRecord[], search: string) {
+  const names = new Set(connected.map((record) => textIn(record, 'name')));
+  const configured = await engine.call('worker::list', {}).catch((error: unknown) => {
+    // Programs of the engine's machine are none of a restricted connection's business.
+    if (isSvcError(error) && error.code === 'FORBIDDEN') return { workers: [] };
+    throw error;
+  });
+  return recordsIn(configured, 'workers')
+    .filter((facts) => !names.has(textIn(facts, 'name')) && textIn(facts, 'name').includes(search))
+    .map((facts) => ({
+      name: facts.name,
+      status: textIn(facts, 'state') === 'running' ? 'not connected' : stateInWords(facts),
+      function_count: 0,
+      active_invocations: 0,
+      runtime: facts.kind,
+      version: facts.version,
+      description: facts.description,
+    }));
+}
 
 function columns(timeStyle: TimeStyle, nowMs: number): readonly Column<JsonRecord>[] {
   return [

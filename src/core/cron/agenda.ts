@@ -36,13 +36,19 @@ export interface Look<J> {
 const JUMP_MS_MIN = 1_000;
 /** Looks are at most a second apart; a process that did not look for so long was stopped. */
 const SLEEP_MS_MIN = 10_000;
-/** How many missed ticks are counted one by one in a look; of more it is said that they are at least so many. */
-const COUNTED_MAX = 20_000;
+/**
+ * How many missed ticks are counted one by one from one look to the next, of all jobs together: a hundred triggers of
+ * every second that come back after a day would hold the process for minutes. Of more it is said that they are at
+ * least so many.
+ */
+const COUNTED_MAX = 2_000;
 
 export class Agenda<J extends AgendaJob> {
   readonly #queue = new DueQueue<J>();
   /** Wall clock and rising clock at the last look. */
   #last: { readonly nowMs: number; readonly risingMs: number } | undefined;
+  /** Missed ticks that may still be counted before the next look. */
+  #countable = COUNTED_MAX;
 
   get size(): number {
     return this.#queue.size;
@@ -61,7 +67,7 @@ export class Agenda<J extends AgendaJob> {
     const look: Look<J> = { runs: [], missed: [] };
     const dueMs = job.schedule.next(afterMs);
     job.follows = settledMs !== undefined && job.schedule.next(settledMs) === dueMs;
-    if (settledMs !== undefined && !job.follows) this.#miss(job, settledMs, afterMs, look, COUNTED_MAX);
+    if (settledMs !== undefined && !job.follows) this.#miss(job, settledMs, afterMs, look);
     if (dueMs !== undefined) this.#queue.add(job, dueMs);
     return look;
   }
@@ -73,6 +79,7 @@ export class Agenda<J extends AgendaJob> {
   look(nowMs: number, risingMs: number): Look<J> {
     const last = this.#last ?? { nowMs, risingMs };
     this.#last = { nowMs, risingMs };
+    this.#countable = COUNTED_MAX;
     const elapsedMs = risingMs - last.risingMs;
     const expectedMs = last.nowMs + elapsedMs;
     if (nowMs < expectedMs - JUMP_MS_MIN) this.#planAnew(nowMs);
@@ -84,7 +91,6 @@ export class Agenda<J extends AgendaJob> {
 
   #take(nowMs: number, horizonMs: number): Look<J> {
     const look: Look<J> = { runs: [], missed: [] };
-    let budget = COUNTED_MAX;
     for (let job = this.#queue.first; job !== undefined && job.dueMs <= nowMs; job = this.#queue.first) {
       const atMs = job.dueMs;
       this.#queue.remove(job);
@@ -94,7 +100,7 @@ export class Agenda<J extends AgendaJob> {
         job.follows = true;
       } else {
         settledMs = nowMs;
-        budget -= this.#miss(job, atMs - 1, nowMs, look, budget);
+        this.#miss(job, atMs - 1, nowMs, look);
         job.follows = false;
       }
       const dueMs = job.schedule.next(settledMs);
@@ -103,15 +109,15 @@ export class Agenda<J extends AgendaJob> {
     return look;
   }
 
-  /** Notes the ticks after one moment up to another as missed; returns how many were counted. */
-  #miss(job: J, afterMs: number, upToMs: number, look: Look<J>, budget: number): number {
-    const missed = missedTicks(job.schedule, afterMs, upToMs, Math.max(budget, 1));
-    if (missed.count === 0) return 0;
+  /** Notes the ticks after one moment up to another as missed. */
+  #miss(job: J, afterMs: number, upToMs: number, look: Look<J>): void {
+    const missed = missedTicks(job.schedule, afterMs, upToMs, Math.max(this.#countable, 1));
+    if (missed.count === 0) return;
+    this.#countable -= missed.count;
     look.missed.push({ ...missed, job });
     if (job.misfire === 'once' && upToMs - missed.lastMs <= MISFIRE_MS_MAX) {
       look.runs.push({ job, atMs: missed.lastMs, follows: false });
     }
-    return missed.count;
   }
 
   #planAnew(nowMs: number): void {

@@ -1,6 +1,7 @@
 // How many ticks a span of time held, and which was the last of them.
 
 import type { Schedule } from './schedule.ts';
+import { SECOND_MS } from './units.ts';
 
 export interface Missed {
   readonly count: number;
@@ -28,7 +29,7 @@ export function missedTicks(schedule: Schedule, afterMs: number, upToMs: number,
 
 /** The last tick of a long span, looked for near its end first. */
 function lastIn(schedule: Schedule, knownMs: number, upToMs: number): number {
-  for (const windowMs of [MINUTE_MS, MISFIRE_MS_MAX]) {
+  for (const windowMs of [SECOND_MS, MINUTE_MS, MISFIRE_MS_MAX]) {
     const last = missedTicks(schedule, Math.max(knownMs, upToMs - windowMs), upToMs, Number.POSITIVE_INFINITY);
     if (last.count > 0) return last.lastMs;
   }

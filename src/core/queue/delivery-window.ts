@@ -17,10 +17,12 @@ export interface WindowRules {
 
 /** More only lengthen the way back of jobs that a crash finds claimed. */
 const AHEAD_MAX = 64;
+const SLOWED_DIVISOR = 4;
 
 export class DeliveryWindow {
   #concurrency = 1;
   #isFifo = true;
+  #isSlowed = false;
   #asked = 0;
   #held = 0;
   #running = 0;
@@ -36,6 +38,15 @@ export class DeliveryWindow {
     this.#isFifo = isFifo;
   }
 
+  /** The engine is under pressure: a quarter of what may run at other times. What runs already goes on. */
+  slow(isSlowed: boolean): void {
+    this.#isSlowed = isSlowed;
+  }
+
+  get #limit(): number {
+    return this.#isSlowed ? Math.ceil(this.#concurrency / SLOWED_DIVISOR) : this.#concurrency;
+  }
+
   get running(): number {
     return this.#running;
   }
@@ -47,12 +58,12 @@ export class DeliveryWindow {
   /** How many more to ask the store for. */
   get toAsk(): number {
     if (this.#isFifo) return this.isIdle ? 1 : 0;
-    const ahead = Math.min(AHEAD_MAX, this.#concurrency, this.#finished);
-    return Math.max(0, this.#concurrency + ahead - this.#asked - this.#held - this.#running);
+    const ahead = Math.min(AHEAD_MAX, this.#limit, this.#finished);
+    return Math.max(0, this.#limit + ahead - this.#asked - this.#held - this.#running);
   }
 
   get mayHandOver(): boolean {
-    return this.#running < this.#concurrency && this.#held > 0;
+    return this.#running < this.#limit && this.#held > 0;
   }
 
   ask(count: number): void {

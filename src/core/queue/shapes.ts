@@ -1,5 +1,7 @@
 // What the queue module and its store tell each other. `src/validators/queue-shapes.ts` compiles these shapes.
 
+import type { FailedAttempt } from './past-attempts.ts';
+
 /** A job as it was asked for, beside its payload, which travels as bytes. */
 export interface JobFacts {
   functionId: string;
@@ -8,18 +10,25 @@ export interface JobFacts {
   traceparent?: string;
   baggage?: string;
   depth?: number;
+  /** A change made it, by way of this trigger. */
+  trigger?: { id: string; type: string };
+  /** Asked before each attempt whether the function is to be called. */
+  conditionFunctionId?: string;
 }
 
-export interface NewJob {
-  facts: JobFacts;
-  /** Where its payload lies behind the head of the input. */
-  at: number;
-  bytes: number;
+export interface JobOptions {
   delayMs?: number;
   priority?: number;
   idempotencyKey?: string;
   /** Nobody is there for it yet: kept as if its function were absent. */
   isKept?: boolean;
+}
+
+export interface NewJob extends JobOptions {
+  facts: JobFacts;
+  /** Where its payload lies among those that travel with it. */
+  at: number;
+  bytes: number;
 }
 
 /** What a queue takes, and where in a payload it finds group and priority. */
@@ -45,6 +54,12 @@ export interface EnqueueInput {
   isAllOrNone: boolean;
 }
 
+/** As it travels to the store of this machine: jobs are counted here and follow as bytes. */
+export interface EnqueueHead {
+  groups: { queue: string; rules: EnqueueRules; jobs: number }[];
+  isAllOrNone: boolean;
+}
+
 export interface EnqueueRefused {
   reason: EnqueueReason;
   message: string;
@@ -58,6 +73,7 @@ export type EnqueueReason =
   | 'STORAGE_FULL'
   | 'STORAGE_UNAVAILABLE'
   | 'SHUTTING_DOWN'
+  | 'OVERLOADED'
   | 'INVALID_ARGUMENTS';
 
 export type EnqueueAnswer = { id: string } | EnqueueRefused;
@@ -73,6 +89,9 @@ export interface SettledJob {
   reason?: DeathReason;
   /** It never reached a worker: that hand-over does not count. */
   isUnsent?: boolean;
+  /** Of a failure: who ran it, and the trace that shows it. */
+  worker?: string;
+  traceId?: string;
 }
 
 export type DeathReason = 'failed' | 'fatal' | 'poison' | 'function_not_found' | 'no_subscriber';
@@ -97,11 +116,14 @@ export interface ClaimedJob {
   bytes: number;
 }
 
-export interface AdvanceAnswer {
+export interface AdvanceAnswer extends AdvanceFacts {
   jobs: ClaimedJob[];
+}
+
+export interface AdvanceFacts {
   /** Whether more can be claimed at once. */
   hasMore: boolean;
-  /** When the next delayed job, retry or forgotten job is due. */
+  /** When the next delayed job, retry or forgotten job is due, by the monotonic clock of this engine. */
   nextDueMs: number | null;
   /** Outcomes that came with the token of another hand-over. */
   stale: number;
@@ -123,7 +145,6 @@ export interface QueueCounts {
 export interface QueueStats extends QueueCounts {
   queue: string;
   isPaused: boolean;
-  nextDueMs: number | null;
 }
 
 export type JobState = 'waiting' | 'delayed' | 'running' | 'retrying' | 'waiting_for_worker' | 'done' | 'dead';
@@ -138,6 +159,12 @@ export interface JobRow {
   due_at?: number;
   error?: string;
   size_bytes: number;
+  /** FIFO: the value of its group, as JSON; where whoever asks says which field of the payload it is. */
+  group?: string;
+  /** Of a job that was asked for alone: what failed of it, the newest last. */
+  attempts?: FailedAttempt[];
+  /** When its payload was exchanged for another one, at a redrive. */
+  edited_at?: number;
 }
 
 export interface DeadRow {
@@ -152,6 +179,7 @@ export interface DeadRow {
   first_failed_at: number;
   enqueued_at: number;
   size_bytes: number;
+  group?: string;
 }
 
 export interface OpenInput {
@@ -178,17 +206,35 @@ export interface PauseInput {
 
 export interface JobInput {
   id: string;
+  groupField?: string;
 }
 
-export interface PageInput {
+/** Jobs in the order in which they were enqueued, dead letters aside: those have a list of their own. */
+export interface JobsInput {
+  queue: string;
+  /** Receipt of the last job of the page before. */
+  after?: string;
+  /** Jobs to look at. */
+  limit: number;
+  /** In receipt, error or payload, whatever their case. */
+  text?: string;
+  groupField?: string;
+}
+
+export interface JobsPage {
+  rows: JobRow[];
+  /** Receipt of the last job that was looked at; absent: there are no more. */
+  next?: string;
+}
+
+export interface DeadListInput {
   queue: string;
   offset: number;
   limit: number;
-}
-
-export interface DeadListInput extends PageInput {
   /** Only this one. */
   id?: string;
+  withoutPayload?: boolean;
+  groupField?: string;
 }
 
 export interface DeadMovesInput {
@@ -211,4 +257,65 @@ export interface KeptMovesInput {
   to: string;
   functionId: string;
   rules: EnqueueRules;
+}
+
+/** What changes of a store become jobs (S5, decisions 54). */
+export interface ChangePlan {
+  /** Whose changes: `state` or `stream`. */
+  owner: string;
+  targets: ChangeTarget[];
+}
+
+export interface ChangeTarget {
+  /** The parts of the place of a change; null: any. */
+  where: (string | null)[];
+  /** Changes of this kind are none of its. */
+  exceptKind?: string;
+  queue: string;
+  rules: EnqueueRules;
+  payloadBytesMax: number;
+  facts: JobFacts;
+  /** The queue lies in the same store: its job is written with the change. Else it waits in the outbox. */
+  isHere: boolean;
+}
+
+/** Queues of the store whose older jobs still wait in the outbox: it keeps new ones behind them. */
+export interface PlanAnswer {
+  held: string[];
+}
+
+/** A job that waits in the outbox of a store for its way to a queue that lies elsewhere; its payload stands behind. */
+export interface OutboxHead {
+  queue: string;
+  facts: JobFacts;
+  /** The same however often it is sent. */
+  key: string;
+}
+
+/** Entries behind that number, but those of queues that refuse now. */
+export interface OutboxAsk {
+  after: number;
+  refusing: string[];
+}
+
+/** As it travels: jobs follow as bytes. */
+export interface OutboxPage {
+  jobs: (OutboxHead & { seq: number; bytes: number })[];
+  /** Up to here nothing else is asked for. */
+  lookedTo: number;
+  hasMore: boolean;
+}
+
+export interface OutboxDrop {
+  seqs: number[];
+}
+
+/** The job from which on queues are brought to the form of today. */
+export interface MigrateInput {
+  queue: number;
+  seq: number;
+}
+
+export interface MigrateAnswer extends MigrateInput {
+  hasMore: boolean;
 }

@@ -1,7 +1,8 @@
 // Where claims of ticks are kept, and what a `cron` trigger says of itself.
 
-import { fields, flag, integer, oneOf, optional, refused, text, type ValueOf } from '../../core/fields.ts';
+import { fields, flag, integer, oneOf, optional, text, type ValueOf } from '../../core/fields.ts';
 import type { AdapterDeclaration, ModuleDeclaration } from '../../core/module-declaration.ts';
+import { ID_BYTES_MAX } from '../../protocol/limits.ts';
 import { EXTSTORE_FIELDS } from '../extstore-config.ts';
 import { KV_CONFIG, type KvConfig } from '../kv-adapter.ts';
 import { CONDITION_FIELD } from '../trigger-config.ts';
@@ -46,7 +47,7 @@ export const triggerConfig = fields({
   timezone: text({ default: 'UTC', help: 'IANA name' }),
   misfire: oneOf(['skip', 'once'], { default: 'skip' }),
   overlap: flag({ default: true }),
-  queue: refused("This version has no queues yet: without 'queue' the function is called directly."),
+  queue: optional(text({ bytesMax: ID_BYTES_MAX, help: 'Each tick becomes a job of this queue' })),
   condition_function_id: CONDITION_FIELD,
 });
 

@@ -1,6 +1,5 @@
 // `svc-cron`: calls functions by the calendar.
 
-import { RedisLink } from '../../effects/redis.ts';
 import type { Binding } from '../../router/builtin.ts';
 import { extstoreUrl } from '../extstore-config.ts';
 import { placeOf } from '../kv-adapter.ts';
@@ -25,7 +24,10 @@ export function createCron(context: ModuleContext, claims: TickClaims, adapter =
     facts: cronTypeFacts,
     refuse(config: unknown) {
       const read = readPlan(config, clock.nowMs());
-      return read.ok ? undefined : read.reason;
+      if (!read.ok) return read.reason;
+      const { queue } = read.plan;
+      const target = queue === undefined ? undefined : router.jobTarget(queue);
+      return typeof target === 'string' ? target : undefined;
     },
     bound(binding: Binding, config: unknown) {
       const read = readPlan(config, clock.nowMs());
@@ -71,7 +73,10 @@ function createClaims({ stores, clock, logger }: ModuleContext, adapter: ChosenA
   const shared = adapterConfig(adapter, extstoreAdapter);
   if (shared === undefined) throw new Error(`The loader accepted an adapter that is not built: ${adapter?.name}`);
   return redisClaims({
-    createLink: () => new RedisLink({ url: extstoreUrl(shared), purpose: 'cron', clock, logger }),
+    async createLink() {
+      const { RedisLink } = await import('../../effects/redis.ts');
+      return new RedisLink({ url: extstoreUrl(shared), purpose: 'cron', clock, logger });
+    },
     keyPrefix: shared.key_prefix,
     nowMs: () => clock.nowMs(),
     onFailure,

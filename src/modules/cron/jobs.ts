@@ -15,6 +15,8 @@ export class CronJob implements AgendaJob {
   readonly schedule: Schedule;
   readonly misfire: 'skip' | 'once';
   readonly inFlightMax: number;
+  /** Where its ticks become jobs. */
+  readonly queue: string | undefined;
   /** The triggers it stands for; it lives until the last of them leaves. */
   readonly bindings = new Set<Binding>();
   inFlight = 0;
@@ -22,10 +24,11 @@ export class CronJob implements AgendaJob {
   dueMs = 0;
   place = -1;
 
-  constructor(key: string, { schedule, misfire, overlaps }: CronPlan) {
+  constructor(key: string, { schedule, misfire, overlaps, queue }: CronPlan) {
     this.key = key;
     this.schedule = schedule;
     this.misfire = misfire;
+    this.queue = queue;
     this.inFlightMax = overlaps ? IN_FLIGHT_MAX : 1;
   }
 }

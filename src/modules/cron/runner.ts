@@ -3,7 +3,8 @@
 // Job: keep time with two clocks (CR3), claim before each call (CR1), bound what runs at once (CR4).
 // Neighbours: `core/cron/agenda.ts` decides what is due or missed, `claims.ts` remembers.
 // Invariants:
-//   N1  No call without a claim that is durable: a crash may lose a tick, and never runs one twice.
+//   N1  No call without a claim that is durable: a crash may lose a tick, and never runs one twice. A tick that becomes
+//       a job is claimed behind it: twice made, it is the same job.
 //   N2  `inFlight` of a job counts its ticks from the claim to the end of the handler.
 
 import { Agenda, type Look, type Run } from '../../core/cron/agenda.ts';
@@ -106,8 +107,38 @@ export class CronRunner {
     if (this.#state !== 'running') return;
     const taken = runs.filter(({ job }) => this.#mayStart(job));
     if (taken.length === 0) return;
-    const ticks = taken.map(({ job, atMs, follows }) => ({ trigger: job.key, atMs, follows }));
-    this.#parts.claims.claim(ticks, (outcome) => this.#claimed(taken, outcome));
+    for (const run of taken) if (run.job.queue !== undefined) this.#enqueue(run, run.job.queue);
+    const called = taken.filter(({ job }) => job.queue === undefined);
+    if (called.length > 0) this.#claim(called, (outcome) => this.#claimed(called, outcome));
+  }
+
+  #claim(runs: readonly Run<CronJob>[], done: (outcome: ClaimOutcome) => void): void {
+    const ticks = runs.map(({ job, atMs, follows }) => ({ trigger: job.key, atMs, follows }));
+    this.#parts.claims.claim(ticks, done);
+  }
+
+  /** The job first, under a key that names the tick: a crash before the claim makes the same job again (CR1). */
+  #enqueue(run: Run<CronJob>, queue: string): void {
+    const { router, clock, logger } = this.#parts;
+    const { job, atMs } = run;
+    const [binding] = job.bindings;
+    const skip = (reason: string): void => {
+      job.inFlight--;
+      router.count('cron.skipped', reason);
+    };
+    if (binding === undefined) return skip('trigger_left');
+    const payload = Payload.ofText(rawJson(cronPayload(binding.id, atMs, clock.nowMs())));
+    router.enqueueOne(binding, { payload, queue, key: `cron ${job.key} ${atMs}` }, (verdict) => {
+      if (verdict === 'refused') {
+        logger.error('A cron tick became no job', { queue, function_id: binding.functionId, reason: binding.error });
+      }
+      if (verdict !== 'queued') return skip(verdict === 'refused' ? 'enqueue_refused' : verdict);
+      this.#claim([run], (outcome) => {
+        job.inFlight--;
+        // The next look of this or another engine finds the job under its key.
+        if (!outcome.ok) logger.warn('A cron tick that became a job was not claimed', { reason: outcome.reason });
+      });
+    });
   }
 
   /** Enters the tick as in flight, if there is room for one more (CR4). */

@@ -19,6 +19,7 @@ export const cronTypeFacts: TriggerTypeFacts = {
       timezone: { type: 'string', description: 'IANA name; UTC when left out' },
       misfire: { enum: ['skip', 'once'], description: 'once: one run at start if a tick of the last hour was missed' },
       overlap: { type: 'boolean', description: 'false: no tick starts while one still runs' },
+      queue: { type: 'string', description: 'Each tick becomes a job of this queue, kept until it has worked' },
       condition_function_id: { type: 'string' },
     },
     required: ['expression'],
@@ -42,6 +43,7 @@ export interface CronPlan {
   readonly schedule: Schedule;
   readonly misfire: 'skip' | 'once';
   readonly overlaps: boolean;
+  readonly queue: string | undefined;
 }
 
 export type ReadPlan = { readonly ok: true; readonly plan: CronPlan } | { readonly ok: false; readonly reason: string };
@@ -49,7 +51,7 @@ export type ReadPlan = { readonly ok: true; readonly plan: CronPlan } | { readon
 export function readPlan(config: unknown, nowMs: number): ReadPlan {
   const read = readTriggerConfig(CRON_TYPE, triggerConfig, config);
   if (!read.ok) return read;
-  const { expression, timezone, misfire, overlap } = read.config;
+  const { expression, timezone, misfire, overlap, queue } = read.config;
   const times = readExpression(expression);
   if (!times.ok) return times;
   const zone = TimeZone.read(timezone);
@@ -61,7 +63,7 @@ export function readPlan(config: unknown, nowMs: number): ReadPlan {
       reason: `The cron expression '${expression}' is never due: no day matches, or its years are over`,
     };
   }
-  return { ok: true, plan: { schedule, misfire, overlaps: overlap } };
+  return { ok: true, plan: { schedule, misfire, overlaps: overlap, queue } };
 }
 
 export interface CronPayload {

@@ -1,12 +1,12 @@
 // `engine::stores::backup`: what `svc backup` asks a running engine for.
 
 import { isAbsolute } from 'node:path';
+import { readPayload } from '../../core/read-payload.ts';
 import { Refusal } from '../../core/refusal.ts';
 import { validateBackup } from '../../generated/engine-payloads.ts';
 import type { BuiltinDefinition } from '../../router/builtin.ts';
 import { BackupRefused } from '../../store/backup.ts';
 import type { ModuleContext } from '../module.ts';
-import { readPayload } from '../payload.ts';
 
 export function storesBackup({ stores }: ModuleContext): BuiltinDefinition {
   const id = 'engine::stores::backup';

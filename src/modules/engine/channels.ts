@@ -1,9 +1,9 @@
 // `engine::channels::create`.
 
+import { readPayload } from '../../core/read-payload.ts';
 import { validateChannelsCreate } from '../../generated/engine-payloads.ts';
 import type { BuiltinDefinition } from '../../router/builtin.ts';
 import type { RouterPort } from '../../router/port.ts';
-import { readPayload } from '../payload.ts';
 
 export function channelsCreate(router: RouterPort): BuiltinDefinition {
   const id = 'engine::channels::create';

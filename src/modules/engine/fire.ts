@@ -1,5 +1,6 @@
 // `engine::triggers::fire`: what the console's "Trigger now" and `svc triggers fire` call.
 
+import { readPayload } from '../../core/read-payload.ts';
 import { Refusal } from '../../core/refusal.ts';
 import { validateFireTrigger } from '../../generated/engine-payloads.ts';
 import { rawJson } from '../../protocol/byte-string.ts';
@@ -7,14 +8,14 @@ import { Payload } from '../../protocol/payload.ts';
 import type { Binding, BuiltinDefinition } from '../../router/builtin.ts';
 import type { RouterPort } from '../../router/port.ts';
 import { hiddenRefusal, mayBeShown } from '../../router/reach.ts';
-import { readPayload } from '../payload.ts';
 
 export function fireTrigger(router: RouterPort): BuiltinDefinition {
   const id = 'engine::triggers::fire';
   return {
     id,
     description: 'Fires one trigger now: its function is called, after its condition, and nobody waits for it',
-    handle(payload, { depth, rights }) {
+    handle(payload, call) {
+      const { rights } = call;
       const { id: wanted, payload: given } = readPayload(id, validateFireTrigger, payload);
       const binding = router.trigger(wanted);
       // What it fires runs with its owner's rights, so a caller with fewer fires only what it may reach by itself.
@@ -27,7 +28,7 @@ export function fireTrigger(router: RouterPort): BuiltinDefinition {
         throw new Refusal('INVALID_ARGUMENTS', `Trigger ${wanted} cannot fire: ${why}`);
       }
       const sent = given === undefined ? sampleOf(router, binding) : given;
-      router.fire([binding], Payload.ofText(rawJson(sent)), depth);
+      router.fire([binding], Payload.ofText(rawJson(sent)), call);
       return { id: binding.id, trigger_type: binding.type, function_id: binding.functionId, payload: sent };
     },
   };

@@ -1,13 +1,13 @@
 // `engine::functions::list` and `engine::functions::info`.
 
 import type { Access } from '../../core/access.ts';
+import { readPayload } from '../../core/read-payload.ts';
 import { Refusal } from '../../core/refusal.ts';
 import { validateFunctionsInfo, validateFunctionsList } from '../../generated/engine-payloads.ts';
 import type { BuiltinDefinition } from '../../router/builtin.ts';
 import type { RouterPort } from '../../router/port.ts';
 import { hiddenRefusal, mayBeShown } from '../../router/reach.ts';
 import type { Entry, FunctionRow } from '../../router/rows.ts';
-import { readPayload } from '../payload.ts';
 
 const BATCH_MAX = 32;
 
@@ -86,7 +86,8 @@ function refuseUnknown(functionId: string, rights: Access | undefined): never {
 
 /** The engine's own functions, and those whose registration says `metadata: {internal: true}`. */
 function isInternal(row: FunctionRow): boolean {
-  if (row.function_id.startsWith('engine::') && !row.function_id.startsWith('engine::queue::')) return true;
+  const { function_id: id } = row;
+  if (id.startsWith('worker::') || (id.startsWith('engine::') && !id.startsWith('engine::queue::'))) return true;
   const { metadata } = row;
   return typeof metadata === 'object' && metadata !== null && 'internal' in metadata && metadata.internal === true;
 }

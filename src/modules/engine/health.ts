@@ -2,6 +2,7 @@
 
 import { areScarce, type OpenFilesCount } from '../../effects/open-files.ts';
 import type { BuiltinDefinition } from '../../router/builtin.ts';
+import type { RouterPort } from '../../router/port.ts';
 import type { ModuleContext, ModuleHealth } from '../module.ts';
 
 export function healthCheck({ router, version, modulesHealth, openFiles }: ModuleContext): BuiltinDefinition {
@@ -9,15 +10,17 @@ export function healthCheck({ router, version, modulesHealth, openFiles }: Modul
     id: 'engine::health::check',
     description: 'Reports the health of the engine and of each of its modules',
     handle() {
-      const modules = modulesHealth();
+      const health = modulesHealth();
+      const modules = Object.fromEntries(Object.entries(health).map(([name, one]) => [name, withoutComponents(one)]));
       // Whoever asks in order to send work here should send it elsewhere.
-      const routerStatus = router.isDraining ? 'unhealthy' : 'healthy';
+      const routerStatus = router.isDraining ? 'unhealthy' : HEALTH_UNDER_PRESSURE[router.pressure.level];
       const files = filesHealth(openFiles.count());
       return {
         status: worst([...Object.values(modules), { status: routerStatus }, ...(files === undefined ? [] : [files])]),
         components: {
+          ...Object.assign({}, ...Object.values(health).map(({ components }) => components)),
           modules,
-          router: { status: routerStatus, details: { draining: router.isDraining, counters: router.counters() } },
+          router: { status: routerStatus, details: routerDetails(router) },
           ...(files !== undefined && { open_files: files }),
         },
         timestamp: router.nowMs,
@@ -27,12 +30,23 @@ export function healthCheck({ router, version, modulesHealth, openFiles }: Modul
   };
 }
 
+const HEALTH_UNDER_PRESSURE = ['healthy', 'healthy', 'degraded', 'unhealthy'] as const;
+
+function routerDetails(router: RouterPort) {
+  const { name, cause } = router.pressure;
+  return { draining: router.isDraining, pressure: { level: name, cause: cause ?? null }, counters: router.counters() };
+}
+
 /** Connections are refused before the last file is taken, so few are left for new ones (guarantees 4). */
 function filesHealth(files: OpenFilesCount | undefined): ModuleHealth | undefined {
   if (files === undefined) return undefined;
   if (!areScarce(files)) return { status: 'healthy', details: files };
   const reason = `${files.open} of ${files.max} files are open, new connections are refused: raise ulimit -n`;
   return { status: 'degraded', details: { ...files, reason } };
+}
+
+function withoutComponents({ components: _shown, ...health }: ModuleHealth): ModuleHealth {
+  return health;
 }
 
 function worst(modules: ModuleHealth[]): ModuleHealth['status'] {

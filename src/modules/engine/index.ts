@@ -3,7 +3,8 @@
 import { defineModule, HOLDS_NOTHING } from '../module.ts';
 import { storesBackup } from './backup.ts';
 import { channelsCreate } from './channels.ts';
-import { engineFunctionsConfig } from './config.ts';
+import { engineFunctionsDeclaration } from './config.ts';
+import { configReload } from './config-reload.ts';
 import { DurableTriggers } from './durable-triggers.ts';
 import { fireTrigger } from './fire.ts';
 import { functionsInfo, functionsList } from './functions-list.ts';
@@ -18,18 +19,10 @@ import {
   triggerTypesList,
   unregisterTrigger,
 } from './triggers.ts';
-import { workersInfo, workersList, workersRegister } from './workers.ts';
+import { workersInfo, workersList, workersRegister, workersRevoke } from './workers.ts';
 
 export const engineModule = defineModule({
-  declaration: {
-    name: 'svc-engine-functions',
-    aliases: ['engine-functions'],
-    classes: [],
-    repeatable: false,
-    alwaysLoaded: true,
-    config: engineFunctionsConfig,
-    adapters: [],
-  },
+  declaration: engineFunctionsDeclaration,
   create(context) {
     const durable = new DurableTriggers(context);
     return {
@@ -41,6 +34,7 @@ export const engineModule = defineModule({
         workersRegister(context.router),
         workersList(context),
         workersInfo(context),
+        workersRevoke(context),
         triggersList(context.router),
         triggersInfo(context.router),
         triggerTypesList(context.router),
@@ -52,9 +46,14 @@ export const engineModule = defineModule({
         channelsCreate(context.router),
         storesBackup(context),
         healthCheck(context),
+        configReload(context),
       ],
       triggerTypes: engineTriggerTypes,
-      health: () => ({ status: 'healthy' }),
+      health: () => {
+        const { problem } = context.configuration;
+        if (problem === undefined) return { status: 'healthy' };
+        return { status: 'degraded', details: { reason: `The configuration was not reloaded: ${problem}` } };
+      },
     };
   },
 });

@@ -21,6 +21,10 @@ export interface WorkersListPayload {
   worker_id?: string | null;
 }
 
+export interface WorkersRevokePayload {
+  worker_id: string;
+}
+
 export interface WorkersInfoPayload {
   worker_id?: string | null;
   name?: string | null;

@@ -2,6 +2,7 @@
 
 import type { Access } from '../../core/access.ts';
 import { namespaceOf } from '../../core/function-table.ts';
+import { readPayload } from '../../core/read-payload.ts';
 import { Refusal } from '../../core/refusal.ts';
 import {
   validateId,
@@ -15,7 +16,6 @@ import { idOffence } from '../../protocol/ids.ts';
 import type { Binding, BuiltinCall, BuiltinDefinition } from '../../router/builtin.ts';
 import type { RouterPort } from '../../router/port.ts';
 import { functionsNamedIn, hiddenRefusal, mayBeShown, reachRefusal } from '../../router/reach.ts';
-import { readPayload } from '../payload.ts';
 import type { DurableTriggers } from './durable-triggers.ts';
 
 type TriggerType = NonNullable<ReturnType<RouterPort['triggerType']>>;

@@ -1,7 +1,13 @@
-// `engine::workers::register`, `::list` and `::info`.
+// `engine::workers::register`, `::list`, `::info` and `::revoke`.
 
+import { readPayload } from '../../core/read-payload.ts';
 import { Refusal } from '../../core/refusal.ts';
-import { validateRegisterWorker, validateWorkersInfo, validateWorkersList } from '../../generated/engine-payloads.ts';
+import {
+  validateRegisterWorker,
+  validateWorkersInfo,
+  validateWorkersList,
+  validateWorkersRevoke,
+} from '../../generated/engine-payloads.ts';
 import { detach } from '../../protocol/byte-string.ts';
 import type { WorkerAnnouncement } from '../../protocol/frames.ts';
 import { WORKER_TEXT_CHARS_MAX } from '../../protocol/limits.ts';
@@ -11,7 +17,6 @@ import { hiddenRefusal, mayBeShown } from '../../router/reach.ts';
 import type { WorkerRow } from '../../router/rows.ts';
 import type { Session } from '../../router/session.ts';
 import type { ModuleContext } from '../module.ts';
-import { readPayload } from '../payload.ts';
 import type { RegisterWorkerPayload } from './payloads.ts';
 
 export function workersRegister(router: RouterPort): BuiltinDefinition {
@@ -82,6 +87,24 @@ export function workersInfo({ router }: ModuleContext): BuiltinDefinition {
   };
 }
 
+/** A connection of a port for browsers ends, and whoever wants to come back has to prove himself again (X12). */
+export function workersRevoke({ router }: ModuleContext): BuiltinDefinition {
+  const id = 'engine::workers::revoke';
+  return {
+    id,
+    description: 'Ends a connection of a port with rbac: its client has to prove itself again',
+    handle(payload, call) {
+      const { worker_id: workerId } = readPayload(id, validateWorkersRevoke, payload);
+      // Whoever may list others must not be able to end them.
+      if (call.rights !== undefined && workerId !== call.callerWorkerId) throw hiddenRefusal('Worker', workerId);
+      const outcome = router.revoke(workerId);
+      if (outcome === 'revoked') return { success: true };
+      if (outcome === 'unknown') throw new Refusal('NOT_FOUND', `Worker ${workerId} not found`);
+      throw new Refusal('INVALID_ARGUMENTS', `Worker ${workerId} is trusted: its port has no rbac to prove itself to`);
+    },
+  };
+}
+
 /** Names are not unique: a name that several workers carry finds none of them. */
 function findWorker(
   router: RouterPort,
@@ -109,7 +132,10 @@ function findWorker(
 function rowFor(row: WorkerRow, { rights, callerWorkerId }: BuiltinCall): WorkerRow[] {
   if (rights === undefined || row.id === callerWorkerId) return [row];
   const functions = row.functions.filter((functionId) => rights.mayReach(functionId));
-  return functions.length === 0 ? [] : [{ ...row, functions, function_count: functions.length, ip_address: null }];
+  if (functions.length === 0) return [];
+  // Where it runs, and how its machine fares, is nobody else's business.
+  const { pid: _pid, ...shown } = row;
+  return [{ ...shown, functions, function_count: functions.length, ip_address: null, latest_metrics: null }];
 }
 
 /** Modules are listed beside the workers: they offer functions too. */

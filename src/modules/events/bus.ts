@@ -1,12 +1,11 @@
 // What the module needs of whatever carries its events.
 
 import type { RawJson } from '../../protocol/byte-string.ts';
+import type { Cause } from '../../router/builtin.ts';
 
-export interface Event {
+export interface Event extends Cause {
   readonly topic: string;
   readonly data: RawJson;
-  /** How deep in a chain of calls its cause stands (I8). */
-  readonly depth: number;
 }
 
 /** How far an event got, as far as the bus can tell. */

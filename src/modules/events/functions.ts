@@ -1,12 +1,13 @@
 // `publish`, which the peer's clients call, and `engine::events::emit`, which also says whom the event reached.
 
+import { readPayload } from '../../core/read-payload.ts';
 import { Refusal } from '../../core/refusal.ts';
 import { distinctBindings } from '../../core/trigger-table.ts';
 import { validateEmit, validatePublish } from '../../generated/event-payloads.ts';
 import { rawJson } from '../../protocol/byte-string.ts';
 import { idOffence } from '../../protocol/ids.ts';
 import type { Binding, BuiltinDefinition } from '../../router/builtin.ts';
-import { readPayload } from '../payload.ts';
+import { mayBeShown } from '../../router/reach.ts';
 import type { EventBus } from './bus.ts';
 import type { Topics } from './topics.ts';
 
@@ -15,9 +16,9 @@ export function publish(bus: EventBus): BuiltinDefinition {
   return {
     id,
     description: 'Publishes an event: every function bound to its topic is called with the data',
-    handle(payload, { depth }) {
+    handle(payload, { depth, traceparent, baggage }) {
       const { topic, data } = readPayload(id, validatePublish, payload);
-      const delivery = bus.publish({ topic: readTopic(topic), data: rawJson(data), depth });
+      const delivery = bus.publish({ topic: readTopic(topic), data: rawJson(data), depth, traceparent, baggage });
       return delivery instanceof Promise ? delivery.then(() => null) : null;
     },
   };
@@ -28,15 +29,15 @@ export function emit(bus: EventBus, topics: Topics<Binding>): BuiltinDefinition 
   return {
     id,
     description: 'Publishes an event and lists the triggers of this engine that it fires',
-    async handle(payload, { depth }) {
+    async handle(payload, { depth, traceparent, baggage, rights }) {
       const { topic: named, name, data, payload: given } = readPayload(id, validateEmit, payload);
       const topic = readTopic(named ?? name);
-      const triggers = distinctBindings(topics.listeners(topic)).map((binding) => ({
-        id: binding.id,
-        trigger_type: binding.type,
-        function_id: binding.functionId,
-      }));
-      const { engines } = await bus.publish({ topic, data: rawJson(data ?? given), depth });
+      const triggers = distinctBindings(topics.listeners(topic))
+        // All of them fire; a caller with rights is told of those that he may know of (X10).
+        .filter((binding) => mayBeShown(rights, binding))
+        .map(({ id, type, functionId }) => ({ id, trigger_type: type, function_id: functionId }));
+      const event = { topic, data: rawJson(data ?? given), depth, traceparent, baggage };
+      const { engines } = await bus.publish(event);
       return { topic, triggers, engines };
     },
   };

@@ -1,6 +1,5 @@
 // `svc-pubsub`: events. Whoever publishes one knows only its topic; every function bound to the topic is called.
 
-import { RedisLink } from '../../effects/redis.ts';
 import { Payload } from '../../protocol/payload.ts';
 import type { Binding } from '../../router/builtin.ts';
 import { extstoreUrl } from '../extstore-config.ts';
@@ -23,8 +22,7 @@ export const eventsModule = defineModule({
       ...HOLDS_NOTHING,
       functions: [publish(bus), emit(bus, topics)],
       triggerTypes: eventTriggerTypes(topics),
-      start: () =>
-        bus.start(({ topic, data, depth }) => router.fire(topics.listeners(topic), Payload.ofText(data), depth)),
+      start: () => bus.start((event) => router.fire(topics.listeners(event.topic), Payload.ofText(event.data), event)),
       stop: () => bus.stop(),
       health: () => ({
         status: bus.trouble === undefined ? 'healthy' : 'unhealthy',
@@ -39,7 +37,10 @@ function createBus({ router, clock, logger }: ModuleContext, adapter: ChosenAdap
   const config = adapterConfig(adapter, extstoreAdapter);
   if (config === undefined) return localBus();
   return redisBus({
-    createLink: () => new RedisLink({ url: extstoreUrl(config), purpose: 'events', clock, logger }),
+    async createLink() {
+      const { RedisLink } = await import('../../effects/redis.ts');
+      return new RedisLink({ url: extstoreUrl(config), purpose: 'events', clock, logger });
+    },
     channel: `${config.key_prefix}events`,
     onUnreadable: () => router.count('events.dropped', 'unreadable'),
   });

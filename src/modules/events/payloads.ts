@@ -20,4 +20,6 @@ export interface EventHeader {
   v: 1;
   topic: string;
   depth: number;
+  traceparent?: string | undefined;
+  baggage?: string | undefined;
 }

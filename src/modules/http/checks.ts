@@ -9,8 +9,8 @@ import {
   type RawJson,
   rawJson,
 } from '../../protocol/byte-string.ts';
-import type { TriggerOrigin } from '../../protocol/frames.ts';
 import { Payload } from '../../protocol/payload.ts';
+import type { Binding, Cause } from '../../router/builtin.ts';
 import type { ConditionVerdict } from '../../router/condition.ts';
 import { answerToFailure, type ErrorAnswer, errorAnswer } from './error-answer.ts';
 import type { FlightWorld } from './flight-world.ts';
@@ -22,10 +22,10 @@ export interface Checks {
   readonly text: ByteString;
   readonly body: ByteString;
   readonly before: readonly string[];
-  readonly condition: string | undefined;
   readonly behind: readonly string[];
-  /** Whose checks they are: they run with the rights of its owner. */
-  readonly trigger: TriggerOrigin | undefined;
+  /** Whose checks they are, its condition among them: they run with the rights of its owner. */
+  readonly binding: Binding | undefined;
+  readonly cause: Cause;
   /** The client left meanwhile. */
   readonly isOver: () => boolean;
 }
@@ -37,13 +37,14 @@ export interface ChecksEnd {
   failed(answer: ErrorAnswer): void;
 }
 
+type ChecksWorld = Pick<FlightWorld, 'router'>;
 type Context = Readonly<Record<string, unknown>>;
 
 const MIDDLEWARE_TIMEOUT_MS = 5_000;
 
-export function runChecks(world: FlightWorld, checks: Checks, end: ChecksEnd): void {
+export function runChecks(world: ChecksWorld, checks: Checks, end: ChecksEnd): void {
   // Global middleware is the configuration's own, whoever registered the route.
-  askAll(world, { ...checks, trigger: undefined }, end, checks.before, {}, (context) => {
+  askAll(world, { ...checks, binding: undefined }, end, checks.before, {}, (context) => {
     askCondition(world, checks, end, context, () => {
       askAll(world, checks, end, checks.behind, context, (merged) => end.passed(rawJson(merged)));
     });
@@ -51,7 +52,7 @@ export function runChecks(world: FlightWorld, checks: Checks, end: ChecksEnd): v
 }
 
 function askAll(
-  world: FlightWorld,
+  world: ChecksWorld,
   checks: Checks,
   end: ChecksEnd,
   functionIds: readonly string[],
@@ -65,9 +66,10 @@ function askAll(
   const call = {
     functionId,
     payload: Payload.ofText(asRawJson(payload)),
-    depth: 0,
+    ...checks.cause,
     timeoutMs: MIDDLEWARE_TIMEOUT_MS,
-    trigger: checks.trigger,
+    binding: checks.binding,
+    decides: checks.binding?.owner?.access === undefined,
   };
   world.router.call(call, ({ result, error }) => {
     if (checks.isOver()) return;
@@ -79,16 +81,18 @@ function askAll(
   });
 }
 
-function askCondition(world: FlightWorld, checks: Checks, end: ChecksEnd, context: Context, passed: () => void): void {
-  if (checks.condition === undefined) return passed();
+function askCondition(world: ChecksWorld, checks: Checks, end: ChecksEnd, context: Context, passed: () => void): void {
+  const { binding } = checks;
+  if (binding?.conditionFunctionId === undefined) return passed();
   const text = joined(checks.text, ',"body":', checks.body, ',"context":', rawJson(context), '}');
   const told = (verdict: ConditionVerdict): void => {
     if (checks.isOver()) return;
     if (verdict === 'pass') passed();
     else if (verdict === 'skip') end.failed(NOT_MET);
-    else end.failed(errorAnswer('invocation_failed', `Condition ${checks.condition} failed; the log says why`));
+    else
+      end.failed(errorAnswer('invocation_failed', `Condition ${binding.conditionFunctionId} failed; the log says why`));
   };
-  world.router.checkCondition(checks.condition, Payload.ofText(asRawJson(text)), 0, told, checks.trigger);
+  world.router.checkBinding(binding, Payload.ofText(asRawJson(text)), checks.cause, told);
 }
 
 const NOT_MET: ErrorAnswer = {

@@ -1,14 +1,14 @@
 // What lies below `/_console/`: for the console and for tools, never for routes of workers (X3, X4).
 
-import type { AddressBlocks } from '../../core/address-block.ts';
 import { type OriginRules, originOffence } from '../../core/origin.ts';
 import { equalSecrets } from '../../effects/random.ts';
 import { textToByteString } from '../../protocol/byte-string.ts';
 import type { HttpExchange } from '../../transport/http.ts';
+import type { Admission, UpgradeRequest } from '../../transport/socket.ts';
 import type { ModuleContext } from '../module.ts';
-import { isLocalClient } from './client-address.ts';
 import type { HttpConfig } from './config.ts';
 import { type ErrorAnswer, errorAnswer, errorBody, errorHeaders } from './error-answer.ts';
+import { isLocalClient } from './local-client.ts';
 import { openApiDocument } from './openapi.ts';
 import { headerOf } from './request-text.ts';
 import type { HttpRoutes } from './routes.ts';
@@ -18,13 +18,11 @@ const OPENAPI_PATH = '/_console/v1/openapi.json';
 export class ConsoleApi {
   readonly #context: ModuleContext;
   readonly #routes: HttpRoutes;
-  readonly #trusted: AddressBlocks;
   readonly #rules: OriginRules;
 
-  constructor(context: ModuleContext, config: HttpConfig, routes: HttpRoutes, trusted: AddressBlocks) {
+  constructor(context: ModuleContext, config: HttpConfig, routes: HttpRoutes) {
     this.#context = context;
     this.#routes = routes;
-    this.#trusted = trusted;
     this.#rules = {
       boundHost: config.host,
       allowedHosts: context.settings.allowedHosts.map((name) => name.toLowerCase()),
@@ -35,10 +33,35 @@ export class ConsoleApi {
   take(exchange: HttpExchange): void {
     const offence = this.#offence(exchange);
     if (offence !== undefined) return refuse(exchange, offence);
-    if (exchange.path !== OPENAPI_PATH) return refuse(exchange, UNKNOWN);
+    if (exchange.path !== OPENAPI_PATH) return this.#handOn(exchange);
     if (exchange.method !== 'GET' && exchange.method !== 'HEAD') return refuse(exchange, GET_ONLY);
     const document = openApiDocument(this.#context.router, this.#context.version, this.#routes.all());
     exchange.answer(200, ['content-type', 'application/json'], textToByteString(JSON.stringify(document)));
+  }
+
+  /** The same for what Prometheus reads: it names the engine as the network does, which a token makes up for. */
+  offenceOfReader(exchange: HttpExchange): ErrorAnswer | undefined {
+    return this.#hasToken(exchange) ? undefined : this.#offence(exchange);
+  }
+
+  /** Of the live socket. A browser cannot send a header with it: whoever needs the token may show it later. */
+  admit(request: UpgradeRequest): Admission {
+    const { door } = this.#context.reservedPaths;
+    const offence = originOffence({ host: request.header('host'), origin: request.header('origin') }, this.#rules);
+    if (offence !== undefined) return { ok: false, status: 403, text: offence };
+    if (door === undefined) return { ok: false, status: 404, text: UNKNOWN.message };
+    const headers = [...request.headers()].flat();
+    const mayShowLater =
+      this.#context.settings.bridgeToken !== undefined && headerOf(headers, 'authorization') === undefined;
+    const isKnown = this.#mayEnter({ headers, remoteAddress: request.remoteAddress });
+    if (!isKnown && !mayShowLater) return { ok: false, status: 401, text: NEEDS_TOKEN };
+    return { ok: true, subprotocol: undefined, connected: (socket) => door.connected(socket, isKnown) };
+  }
+
+  #handOn(exchange: HttpExchange): void {
+    const { door } = this.#context.reservedPaths;
+    if (door === undefined) refuse(exchange, UNKNOWN);
+    else door.take(exchange);
   }
 
   #offence(exchange: HttpExchange): ErrorAnswer | undefined {
@@ -47,22 +70,31 @@ export class ConsoleApi {
     const offence = originOffence(request, this.#rules);
     if (offence !== undefined) return errorAnswer('FORBIDDEN', offence);
     if (!this.#mayEnter(exchange)) {
-      return errorAnswer('UNAUTHORIZED', 'From another machine Authorization: Bearer <bridge_token> is needed');
+      return errorAnswer('UNAUTHORIZED', NEEDS_TOKEN);
     }
     const type = headerOf(headers, 'content-type') ?? '';
     const isJson = /^application\/json\s*(;|$)/i.test(type);
     return exchange.bodyBytes === 0 || isJson ? undefined : ONLY_JSON;
   }
 
-  #mayEnter(exchange: HttpExchange): boolean {
+  /** A token that is wrong does not enter, not even from this machine. */
+  #mayEnter(exchange: Pick<HttpExchange, 'headers' | 'remoteAddress'>): boolean {
+    if (this.#context.settings.bridgeToken !== undefined && bearerOf(exchange) !== '') return this.#hasToken(exchange);
+    return isLocalClient(exchange);
+  }
+
+  #hasToken(exchange: Pick<HttpExchange, 'headers'>): boolean {
     const token = this.#context.settings.bridgeToken;
-    const header = headerOf(exchange.headers, 'authorization') ?? '';
-    const given = /^bearer /i.test(header) ? header.slice('bearer '.length).trim() : '';
-    if (token !== undefined && given !== '') return equalSecrets(given, token);
-    return isLocalClient(exchange, this.#trusted);
+    return token !== undefined && equalSecrets(bearerOf(exchange), token);
   }
 }
 
+function bearerOf({ headers }: Pick<HttpExchange, 'headers'>): string {
+  const header = headerOf(headers, 'authorization') ?? '';
+  return /^bearer /i.test(header) ? header.slice('bearer '.length).trim() : '';
+}
+
+const NEEDS_TOKEN = 'From another machine Authorization: Bearer <bridge_token> is needed';
 const UNKNOWN = errorAnswer('NOT_FOUND', 'There is nothing of that name below /_console/');
 const GET_ONLY: ErrorAnswer = {
   ...errorAnswer('METHOD_NOT_ALLOWED', 'This path takes GET and HEAD'),

@@ -7,13 +7,14 @@ const PREFLIGHT_SECONDS = '600';
 const ALL_METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'PATCH', 'OPTIONS'];
 
 export class CorsRules {
-  readonly #isAny: boolean;
+  /** Whether any page may call. */
+  readonly isAny: boolean;
   readonly #origins: ReadonlySet<string>;
   readonly #methods: readonly string[];
   readonly #allowsCredentials: boolean;
 
   constructor({ allowed_origins, allowed_methods, allow_credentials }: CorsConfig) {
-    this.#isAny = allowed_origins.length === 0 || allowed_origins.includes('*');
+    this.isAny = allowed_origins.length === 0 || allowed_origins.includes('*');
     this.#origins = new Set(allowed_origins.map((origin) => origin.toLowerCase()));
     this.#methods = allowed_methods.length === 0 ? ALL_METHODS : allowed_methods.map((method) => method.toUpperCase());
     this.#allowsCredentials = allow_credentials;
@@ -22,7 +23,7 @@ export class CorsRules {
   /** Headers for every answer. */
   headers(origin: string | undefined): HeaderLines {
     if (origin === undefined || !this.allows(origin)) return ['vary', 'Origin'];
-    const own = ['vary', 'Origin', 'access-control-allow-origin', this.#isAny ? '*' : origin];
+    const own = ['vary', 'Origin', 'access-control-allow-origin', this.isAny ? '*' : origin];
     return this.#allowsCredentials ? [...own, 'access-control-allow-credentials', 'true'] : own;
   }
 
@@ -42,6 +43,6 @@ export class CorsRules {
 
   /** Origins are compared whole. */
   allows(origin: string): boolean {
-    return this.#isAny || this.#origins.has(origin.toLowerCase());
+    return this.isAny || this.#origins.has(origin.toLowerCase());
   }
 }

@@ -14,5 +14,7 @@ export function isOfForeignPage(headers: HeaderLines, cors: CorsRules | undefine
   if (site === 'same-origin' || site === 'none') return false;
   const origin = headerOf(headers, 'origin');
   if (origin !== undefined) return !(cors?.allows(origin) || isSameHost(origin, headerOf(headers, 'host') ?? ''));
-  return cors === undefined && site === 'cross-site' && headerOf(headers, 'sec-fetch-mode') !== 'navigate';
+  // No origin is told for images and the like: nobody can say whether it is one that `cors` names.
+  const isOfOtherPage = site === 'cross-site' || site === 'same-site';
+  return isOfOtherPage && cors?.isAny !== true && headerOf(headers, 'sec-fetch-mode') !== 'navigate';
 }

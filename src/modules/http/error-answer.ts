@@ -22,6 +22,7 @@ const ENQUEUE_STATUSES: Readonly<Record<string, number>> = {
   STORAGE_FULL: 507,
   STORAGE_UNAVAILABLE: 503,
   SHUTTING_DOWN: 503,
+  OVERLOADED: 503,
 };
 
 export function errorAnswer(code: ErrorCode, message: string): ErrorAnswer {

@@ -16,10 +16,12 @@ import type { Outcome } from '../../router/reply.ts';
 import type { HeaderLines, HttpExchange } from '../../transport/http.ts';
 import { runChecks } from './checks.ts';
 import { answerToFailure, type ErrorAnswer, errorAnswer } from './error-answer.ts';
+import { LATE, NO_CONTENT, NO_ROOM, NOT_JSON, OVERLOADED, tooLarge } from './flight-answers.ts';
 import type { FlightWorld } from './flight-world.ts';
 import { ANSWER_PREFIX, BODY_PREFIX } from './flights.ts';
 import { type HandlerAnswer, readHandlerPayload } from './handler-result.ts';
 import { RequestBody } from './request-body.ts';
+import { RequestSpan } from './request-span.ts';
 import { StreamedAnswer } from './streamed-answer.ts';
 import type { HttpBinding } from './trigger.ts';
 
@@ -29,7 +31,6 @@ export interface FlightFacts {
   /** The request object up to its body. */
   readonly text: ByteString;
   readonly traceparent: string | undefined;
-  readonly baggage: string | undefined;
   readonly hasJson: boolean;
   /** Go out with every answer. */
   readonly headers: HeaderLines;
@@ -45,6 +46,7 @@ export class Flight {
   /** Among all flights: under it its channels are offered. */
   readonly #slot: number;
   readonly #deadlineMs: number;
+  readonly #span: RequestSpan;
   #isOver = false;
   #hasPlace = false;
   #cancelWait: (() => void) | undefined;
@@ -61,6 +63,7 @@ export class Flight {
     this.#facts = facts;
     this.#deadlineMs = facts.startedMs + world.config.default_timeout;
     this.#slot = world.flights.enter(this);
+    this.#span = new RequestSpan(world.router, facts.exchange, facts.target, facts.traceparent);
   }
 
   start(): void {
@@ -102,6 +105,7 @@ export class Flight {
   fail(answer: ErrorAnswer): void {
     if (this.#isOver) return;
     const { exchange, headers, target } = this.#facts;
+    this.#span.answered(answer.status);
     this.#finish();
     this.#world.answerError(exchange, answer, headers, target.functionId);
   }
@@ -110,6 +114,7 @@ export class Flight {
   answer({ status, headers, body }: HandlerAnswer): void {
     if (this.#isOver) return;
     const { exchange, headers: own } = this.#facts;
+    this.#span.answered(status);
     this.#finish();
     exchange.answer(status, own.length === 0 ? headers : headers.concat(own), body);
   }
@@ -134,22 +139,23 @@ export class Flight {
   }
 
   #admitted(): void {
-    this.#hasPlace = true;
     this.#cancelWait = undefined;
+    if (this.#isOver) return this.#world.gate.leave();
+    this.#hasPlace = true;
     const { target, text } = this.#facts;
     const { globalMiddleware } = this.#world;
-    const condition = target.binding?.conditionFunctionId;
+    const hasCondition = target.binding?.conditionFunctionId !== undefined;
     const isGuarded = target.binding !== undefined && globalMiddleware.length > 0;
-    if (!isGuarded && condition === undefined && target.middleware.length === 0) return this.#call('{}');
+    if (!isGuarded && !hasCondition && target.middleware.length === 0) return this.#call('{}');
     runChecks(
       this.#world,
       {
         text,
         body: this.#bodyText,
         before: isGuarded ? globalMiddleware : [],
-        condition,
         behind: target.middleware,
-        trigger: target.binding && { type: 'http', id: target.binding.id },
+        binding: target.binding,
+        cause: this.#span.cause,
         isOver: () => this.#isOver,
       },
       {
@@ -182,11 +188,9 @@ export class Flight {
         functionId,
         payload: Payload.ofText(asRawJson(text)),
         metadata: binding?.metadata && Payload.ofText(binding.metadata),
-        traceparent: facts.traceparent,
-        baggage: facts.baggage,
-        depth: 0,
+        ...this.#span.cause,
         timeoutMs: Math.ceil(timeoutMs),
-        trigger: binding && { type: 'http', id: binding.id },
+        binding,
       },
       (outcome) => this.#settled(outcome),
     );
@@ -269,6 +273,7 @@ export class Flight {
   #finish(): void {
     if (this.#isOver) return;
     this.#isOver = true;
+    this.#span.end();
     this.#cancelWait?.();
     this.#body?.release();
     this.#stream?.leave();
@@ -281,17 +286,4 @@ export class Flight {
     this.#hasPlace = false;
     this.#world.gate.leave();
   }
-}
-
-const NO_CONTENT: HandlerAnswer = { status: 204, headers: [], body: undefined };
-const NOT_JSON = errorAnswer('BAD_REQUEST', 'The body is not valid JSON in UTF-8, or nested deeper than 128');
-const LATE = errorAnswer('TIMEOUT', 'No answer came within default_timeout');
-const OVERLOADED = errorAnswer(
-  'OVERLOADED',
-  'As many requests are handled and wait as may (concurrency_request_limit)',
-);
-const NO_ROOM = errorAnswer('OVERLOADED', 'The bodies of requests take as much memory as they may');
-
-function tooLarge(bytesMax: number): ErrorAnswer {
-  return errorAnswer('PAYLOAD_TOO_LARGE', `The body may have at most ${bytesMax} bytes (body_limit)`);
 }

@@ -15,7 +15,7 @@ import {
 } from '../../protocol/byte-string.ts';
 import { scanMembers } from '../../protocol/envelope.ts';
 import type { Payload } from '../../protocol/payload.ts';
-import type { HeaderLines } from '../../transport/http.ts';
+import { type HeaderLines, isBodiless } from '../../transport/http.ts';
 import { checkHeaders } from './header-rules.ts';
 
 export interface HandlerAnswer {
@@ -94,11 +94,6 @@ function answerOf(status: unknown, headers: unknown, bodyOf: (hasContentType: bo
 function without(isAccepted: boolean): ReadResult {
   if (!isAccepted) return bad('it has none of the fields status_code, headers and body');
   return { ok: true, answer: { status: 200, headers: JSON_HEADERS, body: EMPTY_OBJECT } };
-}
-
-/** Statuses whose answers have no body by definition. */
-export function isBodiless(status: number): boolean {
-  return status === 204 || status === 304;
 }
 
 /** With a content type of its own, text is sent as text and null as nothing; everything else is JSON. */

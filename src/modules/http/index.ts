@@ -1,8 +1,9 @@
 // `svc-http`: requests of the outside world become calls of functions.
 
 import { hostInUrl } from '../../core/origin.ts';
+import { PRESSURE } from '../../core/pressure.ts';
 import type { Listener } from '../../transport/socket.ts';
-import { defineModule, type EngineModule, type ModuleContext } from '../module.ts';
+import { defineModule, type EngineModule, type ModuleContext, type Reconfiguration } from '../module.ts';
 import { type HttpConfig, httpDeclaration } from './config.ts';
 import { HttpPort } from './port.ts';
 
@@ -13,11 +14,14 @@ export const httpModule = defineModule({
   create: (context, config) => new HttpModule(context, config),
 });
 
-class HttpModule implements EngineModule {
+/** What the port was opened with, and the routes were read with. */
+const FIXED = ['host', 'port', 'ignore_trailing_slash'] as const;
+
+class HttpModule implements EngineModule<HttpConfig> {
   readonly functions = [];
   readonly triggerTypes;
   readonly #context: ModuleContext;
-  readonly #config: HttpConfig;
+  #config: HttpConfig;
   readonly #port: HttpPort;
   #listener: Listener | undefined;
   #stopChecking: (() => void) | undefined;
@@ -36,9 +40,25 @@ class HttpModule implements EngineModule {
       port: this.#config.port,
       connectionsMax: settings.http.connectionsMax,
       request: (exchange) => this.#port.take(exchange),
+      sockets: this.#port.sockets,
+      closesAfterAnswer: () => router.pressure.level >= PRESSURE.protect,
       refused: (status) => router.count('http.refused', String(status)),
     });
     this.#stopChecking = clock.every(CHECK_INTERVAL_MS, () => this.#port.check());
+  }
+
+  async reconfigure(config: HttpConfig): Promise<Reconfiguration> {
+    const fixed = FIXED.filter((key) => config[key] !== this.#config[key]);
+    if (fixed.length > 0) {
+      return { ok: false, reason: `${fixed.join(', ')} can only change with a new start of the engine` };
+    }
+    return {
+      ok: true,
+      commit: () => {
+        this.#config = config;
+        this.#port.adopt(config);
+      },
+    };
   }
 
   drain(): void {
@@ -47,6 +67,7 @@ class HttpModule implements EngineModule {
 
   stop(): void {
     this.#stopChecking?.();
+    this.#port.stop();
     this.#listener?.close();
   }
 

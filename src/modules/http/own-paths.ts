@@ -1,8 +1,10 @@
 // Paths that the engine answers itself where no route does (decisions 59): is it alive, does it take work.
 
+import { PRESSURE } from '../../core/pressure.ts';
 import type { ModuleContext } from '../module.ts';
 
-export const OWN_PATHS: readonly string[] = ['/healthz', '/readyz'];
+export const METRICS_PATH = '/metrics';
+export const OWN_PATHS: readonly string[] = ['/healthz', '/readyz', METRICS_PATH];
 
 export interface OwnAnswer {
   readonly status: number;
@@ -15,6 +17,8 @@ export function ownAnswer(context: ModuleContext, method: string, path: string):
   if (path === '/healthz') return { status: 200, body: JSON.stringify({ status: 'ok' }) };
   if (path !== '/readyz') return undefined;
   if (context.router.isDraining) return { status: 503, body: JSON.stringify({ status: 'draining' }) };
+  const { pressure } = context.router;
+  if (pressure.level >= PRESSURE.protect) return { status: 503, body: JSON.stringify({ status: 'overloaded' }) };
   const unhealthy = Object.entries(context.modulesHealth())
     .filter(([, { status }]) => status === 'unhealthy')
     .map(([name]) => name);

@@ -2,12 +2,15 @@
 
 import { AddressBlocks } from '../../core/address-block.ts';
 import { ByteBudget } from '../../core/byte-budget.ts';
+import { clientAddress } from '../../core/client-address.ts';
+import { PRESSURE } from '../../core/pressure.ts';
 import { decodeSegment } from '../../core/route-pattern.ts';
 import { WITHDRAWN_MS } from '../../core/route-table.ts';
 import { textToByteString } from '../../protocol/byte-string.ts';
 import type { HeaderLines, HttpExchange } from '../../transport/http.ts';
+import type { PeerSocket, SocketEvents, UpgradeRequest } from '../../transport/socket.ts';
 import type { ModuleContext } from '../module.ts';
-import { clientAddress } from './client-address.ts';
+import { LIVE_PATH } from '../reserved-paths.ts';
 import type { HttpConfig } from './config.ts';
 import { ConsoleApi } from './console-api.ts';
 import { CorsRules } from './cors.ts';
@@ -16,21 +19,24 @@ import { type ErrorAnswer, errorAnswer, errorBody, errorHeaders } from './error-
 import { Flight } from './flight.ts';
 import type { FlightWorld } from './flight-world.ts';
 import { Flights } from './flights.ts';
-import { OWN_PATHS, ownAnswer } from './own-paths.ts';
+import { MetricsPage } from './metrics-page.ts';
+import { METRICS_PATH, OWN_PATHS, ownAnswer } from './own-paths.ts';
 import { RequestGate } from './request-gate.ts';
-import { headerOf, requestText, routeText } from './request-text.ts';
+import { headerOf, linesOf, requestText, routeText } from './request-text.ts';
 import { HttpRoutes } from './routes.ts';
 import { type HttpBinding, isReserved } from './trigger.ts';
 
 export class HttpPort {
   readonly routes: HttpRoutes;
   readonly #context: ModuleContext;
-  readonly #config: HttpConfig;
-  readonly #world: FlightWorld;
-  readonly #cors: CorsRules | undefined;
+  #config: HttpConfig;
+  #world: FlightWorld;
+  #cors: CorsRules | undefined;
   readonly #trusted: AddressBlocks;
   readonly #console: ConsoleApi;
-  readonly #requestIdHeader: string;
+  readonly #metrics: MetricsPage;
+  readonly #gate: RequestGate;
+  #requestIdHeader: string;
 
   constructor(context: ModuleContext, config: HttpConfig) {
     const { clock, logger, router, random, settings } = context;
@@ -45,22 +51,31 @@ export class HttpPort {
       ignoresTrailingSlash: config.ignore_trailing_slash,
       ownPaths: OWN_PATHS,
     });
-    this.#console = new ConsoleApi(context, config, this.routes, this.#trusted);
+    this.#console = new ConsoleApi(context, config, this.routes);
+    this.#metrics = new MetricsPage(context);
+    this.#gate = new RequestGate(config.concurrency_request_limit);
     this.#world = {
       config,
       isDropIn: settings.isDropIn,
       router,
       clock,
       random,
-      gate: new RequestGate(config.concurrency_request_limit),
+      gate: this.#gate,
       bodyBudget: new ByteBudget(settings.http.bodyBuffersBytesMax),
       flights: new Flights(random.uuid()),
-      globalMiddleware: [...config.middleware]
-        .sort((a, b) => a.priority - b.priority)
-        .map((entry) => entry.function_id),
+      globalMiddleware: middlewareOf(config),
       answerError: (exchange, answer, headers, functionId) => this.#answerError(exchange, answer, headers, functionId),
     };
     router.channels.offerBy(this.#world.flights.find);
+  }
+
+  /** For requests from now on; those under way end as they began. */
+  adopt(config: HttpConfig): void {
+    this.#config = config;
+    this.#requestIdHeader = config.request_id_header.toLowerCase();
+    this.#cors = config.cors && new CorsRules(config.cors);
+    this.#gate.setLimit(config.concurrency_request_limit);
+    this.#world = { ...this.#world, config, globalMiddleware: middlewareOf(config) };
   }
 
   /** Looks after time limits that nobody else keeps; once a second or oftener. */
@@ -69,6 +84,21 @@ export class HttpPort {
     this.#world.gate.expire(nowMs);
     this.#world.flights.check(nowMs);
     this.routes.prune();
+  }
+
+  stop(): void {
+    this.#metrics.stop();
+  }
+
+  /** The path of the console's live socket, and who may open it. */
+  get sockets() {
+    return {
+      path: LIVE_PATH,
+      frameBytesMax: LIVE_FRAME_BYTES_MAX,
+      bufferedBytesMax: LIVE_BUFFERED_BYTES_MAX,
+      admit: (request: UpgradeRequest) => this.#console.admit(request),
+      connected: refuseStranger,
+    };
   }
 
   take(exchange: HttpExchange): void {
@@ -81,11 +111,21 @@ export class HttpPort {
     const method = this.#preflightMethod(exchange, origin);
     if (method !== undefined) return this.#answerPreflight(exchange, headers, origin ?? '');
     if (isOfForeignPage(exchange.headers, this.#cors)) return this.#answerError(exchange, FOREIGN_PAGE, headers);
+    const { pressure } = this.#context.router;
+    if (pressure.level >= PRESSURE.shed && !OWN_PATHS.includes(path) && !pressure.admits()) {
+      return this.#shed(exchange, headers);
+    }
     const route = this.routes.find(exchange.method, path);
     if (route === undefined) return this.#takeUnrouted(exchange, headers, requestId);
     const target = route.owners.at(-1);
     if (target === undefined) this.#answerWithdrawn(exchange, headers, route.withdrawnMs ?? 0);
     else this.#fly(exchange, target, this.routes.values, headers, requestId);
+  }
+
+  /** Not a line of log for each: under pressure a refusal has to be cheap (L4). */
+  #shed(exchange: HttpExchange, headers: HeaderLines): void {
+    this.#context.router.count('http.refused', 'pressure');
+    exchange.answer(PRESSED.status, [...errorHeaders(PRESSED), ...headers], PRESSED_BODY);
   }
 
   #fly(
@@ -102,7 +142,7 @@ export class HttpPort {
       target.text,
       target.parameters,
       values,
-      { method, path, query, headers, requestId, clientAddress: clientAddress(exchange, this.#trusted) },
+      { method, path, query, headers, requestId, clientAddress: this.#clientOf(exchange) },
       this.#requestIdHeader,
     );
     new Flight(this.#world, {
@@ -110,15 +150,21 @@ export class HttpPort {
       target,
       text,
       traceparent: traceparentOf(headers),
-      baggage: headerOf(headers, 'baggage'),
       hasJson: contentType !== undefined && JSON_TYPE.test(contentType),
       headers: answerHeaders,
       startedMs: this.#context.clock.monotonicMs(),
     }).start();
   }
 
+  #clientOf({ remoteAddress, headers }: HttpExchange): string {
+    // Most engines trust no proxy: then nobody looks through the headers.
+    const named = this.#trusted.isEmpty ? undefined : linesOf(headers, 'x-forwarded-for').join(', ');
+    return clientAddress(remoteAddress, named, this.#trusted);
+  }
+
   #takeUnrouted(exchange: HttpExchange, headers: HeaderLines, requestId: string): void {
     const { method, path } = exchange;
+    if (path === METRICS_PATH && (method === 'GET' || method === 'HEAD')) return this.#answerMetrics(exchange, headers);
     const own = ownAnswer(this.#context, method, path);
     if (own !== undefined) {
       exchange.answer(own.status, ['content-type', 'application/json', ...headers], textToByteString(own.body));
@@ -136,8 +182,14 @@ export class HttpPort {
     const { not_found_function: functionId } = this.#config;
     if (functionId === undefined) return this.#answerError(exchange, NO_ROUTE, headers);
     const text = routeText(method, path);
-    const target = { binding: undefined, functionId, parameters: [], middleware: [], text };
+    const target = { binding: undefined, functionId, operation: '', parameters: [], middleware: [], text };
     this.#fly(exchange, target, [], headers, requestId);
+  }
+
+  #answerMetrics(exchange: HttpExchange, headers: HeaderLines): void {
+    const offence = this.#console.offenceOfReader(exchange);
+    if (offence === undefined) this.#metrics.answer(exchange, headers);
+    else this.#answerError(exchange, offence, headers);
   }
 
   /** A worker that restarts registers its routes again within seconds: until then they are away, not gone (H1). */
@@ -181,6 +233,22 @@ export class HttpPort {
   }
 }
 
+/** Function ids in the order in which they are asked. */
+function middlewareOf({ middleware }: HttpConfig): string[] {
+  return [...middleware].sort((a, b) => a.priority - b.priority).map((entry) => entry.function_id);
+}
+
+/** Of what a page sends: subscriptions with their filters. */
+const LIVE_FRAME_BYTES_MAX = 64 * 1024;
+/** The console module gives up on a page long before. */
+const LIVE_BUFFERED_BYTES_MAX = 64 * 1024 * 1024;
+
+/** Every connection is told to the door that let it in. */
+function refuseStranger(socket: PeerSocket): SocketEvents {
+  socket.terminate();
+  return { message: () => {}, heard: () => {}, closed: () => {} };
+}
+
 const REQUEST_ID = /^[\x21-\x7e]{1,128}$/;
 const JSON_TYPE = /application\/(json|[\w.+-]*\+json)/i;
 const TRACEPARENT = /^[\da-f]{2}-[\da-f]{32}-[\da-f]{16}-[\da-f]{2}$/;
@@ -194,6 +262,8 @@ const FOREIGN_PAGE = errorAnswer(
   'FORBIDDEN',
   'Pages of other hosts may not use this port; name their origin in cors.allowed_origins',
 );
+const PRESSED = errorAnswer('OVERLOADED', 'The engine is under too much load; wait and repeat');
+const PRESSED_BODY = textToByteString(errorBody(PRESSED, undefined));
 const MALFORMED_PATH = errorAnswer('BAD_REQUEST', 'The path has a malformed percent escape');
 
 function traceparentOf(headers: HeaderLines): string | undefined {

@@ -15,13 +15,22 @@ interface Waiting {
 const WAIT_MS_MAX = 5_000;
 
 export class RequestGate {
-  readonly #limit: number;
+  #limit = 1;
   #running = 0;
+  #freed = 0;
+  #isHandingOn = false;
   /** In the order they came. */
   readonly #waiting = new Set<Waiting>();
 
   constructor(limit: number) {
+    this.setLimit(limit);
+  }
+
+  /** More may enter at once; beyond a smaller one those inside stay. */
+  setLimit(limit: number): void {
     this.#limit = Math.max(1, limit);
+    // Each time from the front: who is admitted may end at once, and lets the next in itself.
+    for (let [next] = this.#waiting; next !== undefined && this.tryEnter(); [next] = this.#waiting) this.#admit(next);
   }
 
   /** Whether there is room: then a place is taken, to be given back with `leave`. */
@@ -41,11 +50,30 @@ export class RequestGate {
 
   /** A place is given back; the one who waited longest gets it. */
   leave(): void {
+    this.#freed++;
+    // Who is admitted may be refused at once and give the place back: a thousand of those would fill the stack.
+    if (this.#isHandingOn) return;
+    this.#isHandingOn = true;
+    try {
+      while (this.#freed > 0) {
+        this.#freed--;
+        this.#handOn();
+      }
+    } finally {
+      this.#isHandingOn = false;
+    }
+  }
+
+  #handOn(): void {
     const [next] = this.#waiting;
-    if (next === undefined) {
+    if (next === undefined || this.#running > this.#limit) {
       this.#running--;
       return;
     }
+    this.#admit(next);
+  }
+
+  #admit(next: Waiting): void {
     this.#waiting.delete(next);
     next.waiter.admitted();
   }

@@ -96,6 +96,11 @@ export function headerOf(headers: HeaderLines, name: string): string | undefined
   return undefined;
 }
 
+/** All headers of a name, in the order they came. */
+export function linesOf(headers: HeaderLines, name: string): string[] {
+  return headers.filter((_value, at) => at % 2 === 1 && headers[at - 1] === name);
+}
+
 /** As forms are encoded; what is no escape stays what it is. */
 function decodeForm(text: string): string {
   if (!/[%+]/.test(text)) return text;

@@ -12,6 +12,8 @@ export interface HttpBinding {
   /** Absent for what answers where there is no route. */
   readonly binding: Binding | undefined;
   readonly functionId: string;
+  /** Method and pattern, as traces name it. */
+  readonly operation: string;
   readonly parameters: readonly string[];
   readonly middleware: readonly string[];
   /** The part of the request object that is the same for every request. */
@@ -65,6 +67,7 @@ export function bindingOf(binding: Binding, trigger: HttpTrigger & { ok: true })
   return {
     binding,
     functionId: binding.functionId,
+    operation: `${trigger.method} ${trigger.pattern.text}`,
     parameters: trigger.pattern.parameters,
     middleware: trigger.config.middleware_function_ids,
     text: routeText(trigger.method, trigger.pattern.text),

@@ -2,12 +2,12 @@
 
 import { fields, integer, mapOf, oneOf, optional, text, type ValueOf } from '../../core/fields.ts';
 import type { FieldProblem } from '../../core/fields-check.ts';
-import type { AdapterDeclaration, ModuleDeclaration } from '../../core/module-declaration.ts';
+import type { ModuleDeclaration } from '../../core/module-declaration.ts';
 import { BACKOFF_MS_MAX, type RetryRules } from '../../core/queue/backoff.ts';
 import type { EnqueueRules } from '../../core/queue/shapes.ts';
 import { idOffence } from '../../protocol/ids.ts';
 import { CALL_TIMEOUT_MS_MAX, ID_BYTES_MAX } from '../../protocol/limits.ts';
-import { KV_CONFIG, type KvConfig } from '../kv-adapter.ts';
+import { QUEUE_ADAPTERS } from './adapters/config.ts';
 
 const DAY_MS = 86_400_000;
 const MIB = 1024 * 1024;
@@ -61,25 +61,6 @@ const queueConfig = fields({
 
 export type QueueModuleConfig = ValueOf<typeof queueConfig>;
 
-/** Old fields of the peer that its builtin adapter took, and that mean nothing here. */
-const UNUSED = 'Accepted and not used: set it in queue_configs';
-
-export const builtinDeclaration: AdapterDeclaration<KvConfig> = {
-  name: 'builtin',
-  aliases: [],
-  classes: ['modules::queue::BuiltinQueueAdapter'],
-  config: {
-    ...KV_CONFIG,
-    fields: new Map([
-      ...KV_CONFIG.fields,
-      ...['max_attempts', 'backoff_ms', 'concurrency', 'poll_interval_ms'].map(
-        (name) => [name, optional(integer({ min: 0, help: UNUSED }))] as const,
-      ),
-      ['mode', optional(text({ help: UNUSED }))],
-    ]),
-  },
-};
-
 export const queueDeclaration = {
   name: 'svc-queue',
   aliases: ['queue'],
@@ -87,7 +68,7 @@ export const queueDeclaration = {
   repeatable: false,
   alwaysLoaded: false,
   config: queueConfig,
-  adapters: [builtinDeclaration],
+  adapters: QUEUE_ADAPTERS,
   contradictions: ({ queue_configs: queues }) =>
     Object.entries(queues).flatMap(([name, queue]) => wrongOf(name, queue)),
 } satisfies ModuleDeclaration<QueueModuleConfig>;
@@ -134,6 +115,11 @@ export function settingsOf(name: string, queue: QueueFields): QueueSettings {
       ...(queue.priority_field !== undefined && { priorityField: queue.priority_field }),
     },
   };
+}
+
+/** All that the file describes, and `default`. */
+export function configuredQueues({ queue_configs: configured }: QueueModuleConfig): QueueSettings[] {
+  return Object.entries({ default: QUEUE_DEFAULTS, ...configured }).map(([name, fields]) => settingsOf(name, fields));
 }
 
 /** What a queue has that the file does not describe: `default`, and the queues of topics. */

@@ -1,19 +1,23 @@
 // Dead letters: list, redrive one or all, edit, discard, purge (Q10).
 
+import { readPayload } from '../../core/read-payload.ts';
 import { Refusal } from '../../core/refusal.ts';
-import { validateMessage, validateQueue, validateTopicPage } from '../../generated/queue-payloads.ts';
+import { validateMessage, validateMoves, validateQueue, validateTopicPage } from '../../generated/queue-payloads.ts';
+import { isDeadRows } from '../../generated/queue-shapes.ts';
 import { parseRawJson } from '../../protocol/byte-string.ts';
 import { Payload } from '../../protocol/payload.ts';
 import type { AnyBuiltin, RawBuiltinDefinition } from '../../router/builtin.ts';
 import { outcomeOf } from '../../router/reply.ts';
 import { CommandInput } from '../../store/command-input.ts';
-import { readPayload } from '../payload.ts';
+import { parseAs } from '../../store/queue/marks.ts';
+import { ErrorGroups } from './error-groups.ts';
 import { type FunctionParts, innerNames, namedQueue, shownName } from './function-parts.ts';
 import type { MessagePayload } from './payloads.ts';
 import { isTopicQueue } from './queues.ts';
 
 const LISTED_DEFAULT = 50;
 const LISTED_MAX = 1_000;
+const IDS_MAX = 1_000;
 
 export function deadLetterFunctions(parts: FunctionParts): AnyBuiltin[] {
   return [
@@ -33,8 +37,13 @@ export function deadLetterFunctions(parts: FunctionParts): AnyBuiltin[] {
       },
     },
     list(parts),
-    moveAll('svc::queue::redrive', 'Puts the dead letters of a queue back, oldest first', parts),
-    moveAll('svc::queue::purge', 'Throws the dead letters of a queue away', parts),
+    groups(parts),
+    moveMany(
+      'svc::queue::redrive',
+      'Puts the dead letters of a queue back, oldest first, or those with these ids',
+      parts,
+    ),
+    moveMany('svc::queue::purge', 'Throws the dead letters of a queue away, or those with these ids', parts),
     redriveMessage(parts),
     {
       id: 'svc::queue::discard_message',
@@ -49,7 +58,7 @@ export function deadLetterFunctions(parts: FunctionParts): AnyBuiltin[] {
 }
 
 /** Payloads are shown as they were enqueued: the list is never parsed here. */
-function list({ adapter, ...parts }: FunctionParts): RawBuiltinDefinition {
+function list({ adapter, queues, topics }: FunctionParts): RawBuiltinDefinition {
   const id = 'engine::queue::dlq_messages';
   return {
     id,
@@ -61,7 +70,12 @@ function list({ adapter, ...parts }: FunctionParts): RawBuiltinDefinition {
       const offset = Math.max(0, Math.trunc(input.offset ?? 0));
       const limit = Math.min(LISTED_MAX, Math.max(1, Math.trunc(input.limit ?? LISTED_DEFAULT)));
       const one = typeof input.message_id === 'string' ? { id: input.message_id } : {};
-      const pages = innerNames(name, parts).map((queue) => adapter.deadLetters({ queue, offset, limit, ...one }));
+      const bare = input.payloads === false ? { withoutPayload: true } : {};
+      const pages = innerNames(name, { queues, topics }).map((queue) => {
+        const { groupField } = queues.find(queue)?.settings.rules ?? {};
+        const field = groupField === undefined ? {} : { groupField };
+        return adapter.deadLetters({ queue, offset, limit, ...one, ...bare, ...field });
+      });
       Promise.all(pages).then(
         (lists) => {
           const rows = lists.filter(({ length }) => length > 2).map((rows) => Buffer.from(rows).subarray(1, -1));
@@ -75,24 +89,59 @@ function list({ adapter, ...parts }: FunctionParts): RawBuiltinDefinition {
   };
 }
 
+/** Newest first, as many as one call may look at: the answer says whether that was all. */
+function groups({ adapter, queues, topics }: FunctionParts): AnyBuiltin {
+  const id = 'engine::queue::dlq_groups';
+  return {
+    id,
+    description: 'Groups the dead letters of a queue or topic by their error, digits and ids folded',
+    async handle(payload) {
+      const name = namedQueue(readPayload(id, validateQueue, payload), 'topic_not_set');
+      const found = new ErrorGroups();
+      let isComplete = true;
+      for (const queue of innerNames(name, { queues, topics })) {
+        for (let offset = 0; ; offset += LISTED_MAX) {
+          const page = { queue, offset, limit: LISTED_MAX, withoutPayload: true };
+          const rows = parseAs(await adapter.deadLetters(page), isDeadRows);
+          for (const row of rows) found.add(row);
+          if (rows.length < LISTED_MAX) break;
+          if (offset + LISTED_MAX < GROUPED_MAX) continue;
+          isComplete = false;
+          break;
+        }
+      }
+      return { groups: found.largestFirst, scanned: found.rows, complete: isComplete };
+    },
+  };
+}
+
+const GROUPED_MAX = 10_000;
+
 const OPEN = Buffer.from('[');
 const COMMA = Buffer.from(',');
 const CLOSE = Buffer.from(']');
 
-function moveAll(id: string, description: string, parts: FunctionParts): AnyBuiltin {
+function moveMany(id: string, description: string, parts: FunctionParts): AnyBuiltin {
   const { adapter, queues } = parts;
-  const isRedrive = id.endsWith('redrive');
+  const verb = id.endsWith('redrive') ? 'redrive' : 'discard';
   return {
     id,
     description,
     async handle(payload) {
-      const name = namedQueue(readPayload(id, validateQueue, payload));
+      const input = readPayload(id, validateMoves, payload);
+      const name = namedQueue(input);
+      const ids = input.ids ?? undefined;
+      if (ids !== undefined && ids.length > IDS_MAX) {
+        throw new Refusal('BAD_REQUEST', `${ids.length} ids were given, over the limit of ${IDS_MAX} of one call`);
+      }
       let count = 0;
       for (const queue of innerNames(name, parts)) {
-        count += isRedrive ? await adapter.redrive(queue) : await adapter.discard(queue);
+        const counts = await Promise.all(ids?.map((one) => adapter[verb](queue, one)) ?? [adapter[verb](queue)]);
+        count += counts.reduce((sum, moved) => sum + moved, 0);
         queues.find(queue)?.nudge();
       }
-      return isRedrive ? { queue: name, redriven: count } : { queue: name, discarded: count };
+      const skipped = ids === undefined ? {} : { skipped: ids.length - count };
+      return { queue: name, [verb === 'redrive' ? 'redriven' : 'discarded']: count, ...skipped };
     },
   };
 }

@@ -12,14 +12,22 @@ const JOBS_MAX = 10_000;
 const KEPT_MS = 3_600_000;
 
 export class FinishedJobs {
-  /** Oldest first. */
   readonly #jobs = new Map<string, FinishedJob>();
+  /** Receipts in the order in which they came, as a ring: a map whose first entries were deleted is slow to begin. */
+  readonly #order: string[] = [];
+  #oldest = 0;
 
   add(job: FinishedJob): void {
-    this.#jobs.set(job.messageReceiptId, job);
-    if (this.#jobs.size <= JOBS_MAX) return;
-    const [oldest] = this.#jobs.keys();
+    const { messageReceiptId: id } = job;
+    this.#jobs.set(id, job);
+    if (this.#order.length < JOBS_MAX) {
+      this.#order.push(id);
+      return;
+    }
+    const oldest = this.#order[this.#oldest];
     if (oldest !== undefined) this.#jobs.delete(oldest);
+    this.#order[this.#oldest] = id;
+    this.#oldest = (this.#oldest + 1) % JOBS_MAX;
   }
 
   find(id: string, nowMs: number): FinishedJob | undefined {

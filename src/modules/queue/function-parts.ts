@@ -2,12 +2,14 @@
 
 import { Refusal } from '../../core/refusal.ts';
 import type { ErrorCode } from '../../protocol/errors.ts';
+import type { QueueAdapter } from './adapters/adapter.ts';
 import type { QueuePayload } from './payloads.ts';
 import type { Queues } from './queues.ts';
 import type { RunnerParts } from './runner.ts';
 import type { Topics } from './topics.ts';
 
 export interface FunctionParts extends RunnerParts {
+  readonly adapter: QueueAdapter;
   readonly queues: Queues;
   readonly topics: Topics;
   readonly payloadBytesMax: number;

@@ -1,91 +1,120 @@
 // `svc-queue`: calls that are kept until they have worked, in named queues and in queues of topics.
 
 import { StartFailure } from '../../effects/start-failure.ts';
-import { placeOf } from '../kv-adapter.ts';
-import { adapterConfig, type ChosenAdapter, defineModule, type ModuleContext } from '../module.ts';
+import { defineModule, type EngineModule, type ModuleContext, type ModuleHealth } from '../module.ts';
 import type { QueueAdapter } from './adapters/adapter.ts';
-import { builtinAdapter } from './adapters/builtin.ts';
-import { builtinDeclaration, type QueueModuleConfig, queueDeclaration } from './config.ts';
+import { createAdapter } from './adapters/choice.ts';
+import { type QueueModuleConfig, queueDeclaration } from './config.ts';
 import { FinishedJobs } from './finished-jobs.ts';
 import { queueFunctions } from './functions.ts';
+import { ParkedWatch } from './parked-watch.ts';
 import { isTopicQueue, Queues } from './queues.ts';
+import { groupRefusal, kindRefusal, reconfigureQueues, tellForgotten } from './reconfigure.ts';
 import type { Attempt } from './run-job.ts';
 import { Topics } from './topics.ts';
+import { WaitingGauge } from './waiting-gauge.ts';
 
 export const queueModule = defineModule({
   declaration: queueDeclaration,
   create: (context, config, adapter) => createQueues(context, config, createAdapter(context, adapter)),
 });
 
-export function createQueues(context: ModuleContext, config: QueueModuleConfig, adapter: QueueAdapter) {
+function createQueues(
+  context: ModuleContext,
+  configured: QueueModuleConfig,
+  adapter: QueueAdapter,
+): EngineModule<QueueModuleConfig> {
+  let config = configured;
   const { router, clock, logger } = context;
   const finished = new FinishedJobs();
   const running = new Map<string, Attempt>();
   const parts = { router, adapter, clock, logger, finished, running };
-  const queues = new Queues(parts, config.queue_configs, config.max_payload_bytes);
+  const queues = new Queues(parts, config);
   const topics = new Topics({ ...parts, queues }, config.topic_unroutable_ttl_ms);
+  const parked = new ParkedWatch({ adapter, clock, queues, logger });
+  const gauge = new WaitingGauge({ adapter, clock, router });
+  const hooks: (() => void)[] = [router.takeJobs(queues)];
+  const stop = (): void => {
+    // A module that is removed leaves nothing behind in the router.
+    for (const unhook of hooks.splice(0)) unhook();
+    parked.stop();
+    gauge.stop();
+    queues.flush();
+    topics.stop();
+  };
   return {
     functions: queueFunctions({ ...parts, queues, topics, payloadBytesMax: config.max_payload_bytes }),
     triggerTypes: topics.triggerTypes,
     async start() {
-      await adapter.start();
-      for (const runner of queues.all) {
-        const { name, isFifo } = runner.settings;
-        const opened = await adapter.open(name, { isFifo });
-        if (opened.isRefused) throw kindRefused(name, isFifo);
-        runner.noteParked(opened.parkedFunctions);
+      try {
+        await openQueues(context, { adapter, queues, topics });
+      } catch (error) {
+        stop();
+        await adapter.stop();
+        throw error;
       }
-      await topics.start();
-      await tellForgotten(context, queues, adapter);
-      router.takeJobs(queues);
-      router.onFunctionsChanged(() => {
+      queues.opened();
+      const wake = (): void => {
         for (const runner of queues.all) runner.wakeParked();
-      });
+      };
+      hooks.push(router.onFunctionsChanged(wake));
+      // Functions of workers that were connected already, or came meanwhile.
+      wake();
       for (const runner of queues.all) runner.nudge();
+      parked.start();
+      gauge.start();
     },
-    drain() {
-      for (const runner of queues.all) runner.drain();
+    async reconfigure(after) {
+      const answer = await reconfigureQueues({ queues, adapter, router, logger }, config, after);
+      if (!answer.ok) return answer;
+      return {
+        ...answer,
+        commit() {
+          config = after;
+          answer.commit();
+        },
+      };
     },
-    stop() {
-      for (const runner of queues.all) runner.flush();
-      topics.stop();
-      adapter.stop();
-    },
-    health: () => ({
-      status: adapter.trouble === undefined ? ('healthy' as const) : ('unhealthy' as const),
-      adapter: adapter.name,
-      details: {
-        ...adapter.facts,
-        queues: queues.all.filter(({ settings }) => !isTopicQueue(settings.name)).length,
-        running: running.size,
-        ...(adapter.trouble !== undefined && { trouble: adapter.trouble }),
-      },
-    }),
+    drain: () => queues.drain(),
+    stop,
+    close: async () => await adapter.stop(),
+    health: () => healthOf(adapter, queues, running.size),
     listeners: () => [],
   };
 }
 
-function createAdapter(context: ModuleContext, chosen: ChosenAdapter | undefined): QueueAdapter {
-  const builtin = adapterConfig(chosen, builtinDeclaration);
-  if (builtin === undefined) throw new Error(`The loader accepted an adapter of queues: ${chosen?.name}`);
-  return builtinAdapter(context.stores.open(placeOf(builtin)), context.clock);
+interface Opened {
+  readonly adapter: QueueAdapter;
+  readonly queues: Queues;
+  readonly topics: Topics;
 }
 
-function kindRefused(name: string, isFifo: boolean): StartFailure {
-  const [was, is] = isFifo ? ['standard', 'fifo'] : ['fifo', 'standard'];
-  const text = `The queue '${name}' is ${was} and holds jobs: it cannot become ${is} before it is empty`;
-  return new StartFailure(78, `${text}. Set its type back, let its jobs end and purge its dead letters`);
-}
-
-/** Queues that the file names no more keep their jobs (K4). */
-async function tellForgotten({ logger }: ModuleContext, queues: Queues, adapter: QueueAdapter): Promise<void> {
-  for (const { queue, fresh, ready, blocked, delayed, retrying, parked, running, dead } of await adapter.stats()) {
-    const jobs = fresh + ready + blocked + delayed + retrying + parked + running;
-    if (queues.find(queue) !== undefined || isTopicQueue(queue) || jobs + dead === 0) continue;
-    logger.warn('A queue that is configured no more keeps its jobs until it is configured again', {
-      queue,
-      jobs,
-      dead_letters: dead,
-    });
+/** Rejects where a queue is there already and holds what these settings could not run. */
+async function openQueues({ router, logger }: ModuleContext, { adapter, queues, topics }: Opened): Promise<void> {
+  await adapter.start((queue) => queues.find(queue)?.nudge());
+  for (const runner of queues.all) {
+    const { name, isFifo, rules } = runner.settings;
+    const offence = router.judgeQueue(name, rules);
+    if (offence !== undefined) throw new StartFailure(78, groupRefusal(name, offence));
+    const opened = await adapter.open(name, runner.settings);
+    if (opened.isRefused) throw new StartFailure(78, kindRefusal(name, isFifo));
+    runner.noteParked(opened.parkedFunctions);
   }
+  await topics.start();
+  for (const stats of await adapter.stats()) {
+    if (queues.find(stats.queue) === undefined && !isTopicQueue(stats.queue)) tellForgotten(logger, stats);
+  }
+}
+
+function healthOf(adapter: QueueAdapter, queues: Queues, running: number): ModuleHealth {
+  return {
+    status: adapter.trouble === undefined ? 'healthy' : 'unhealthy',
+    adapter: adapter.name,
+    details: {
+      ...adapter.facts,
+      queues: queues.all.filter(({ settings }) => !isTopicQueue(settings.name)).length,
+      running,
+      ...(adapter.trouble !== undefined && { trouble: adapter.trouble }),
+    },
+  };
 }

@@ -10,6 +10,11 @@ export interface QueuePayload {
   topic?: string | null;
 }
 
+/** Of a move of dead letters: all of them, or these. */
+export interface MovesPayload extends QueuePayload {
+  ids?: string[] | null;
+}
+
 export interface MessagePayload extends QueuePayload {
   message_id?: string | null;
   /** Of a redrive: in place of the one that was enqueued. */
@@ -20,6 +25,8 @@ export interface TopicPagePayload extends QueuePayload {
   offset?: number | null;
   limit?: number | null;
   message_id?: string | null;
+  /** Without payloads, pages of many are small. */
+  payloads?: boolean | null;
 }
 
 export interface JobPayload {
@@ -28,7 +35,20 @@ export interface JobPayload {
 
 export interface JobsPayload extends QueuePayload {
   state?: JobState | null;
-  offset?: number | null;
+  function_id?: string | null;
+  attempt_min?: number | null;
+  /** A part of it, or of what errors of its kind have in common. */
+  error?: string | null;
+  /** In receipt, error or payload; in Redis in receipt and error. */
+  text?: string | null;
+  /** FIFO: the value of the group. */
+  group?: string | null;
+  limit?: number | null;
+  /** `next_cursor` of the answer before. */
+  cursor?: string | null;
+}
+
+export interface GroupsPayload extends QueuePayload {
   limit?: number | null;
 }
 

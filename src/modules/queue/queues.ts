@@ -1,8 +1,9 @@
 // The queues that this engine works on: those of the file, and one for each (topic, function).
 
+import { PRESSURE } from '../../core/pressure.ts';
 import type { EnqueueAnswer } from '../../core/queue/shapes.ts';
-import type { JobRequest, JobTaker } from '../../router/context.ts';
-import { QUEUE_DEFAULTS, type QueueFields, type QueueSettings, settingsOf } from './config.ts';
+import type { JobRequest, JobTaker, JobTarget } from '../../router/context.ts';
+import { configuredQueues, type QueueModuleConfig, type QueueSettings } from './config.ts';
 import { QueueRunner, type RunnerParts } from './runner.ts';
 
 const DELAY_MS_MAX = 365 * 86_400_000;
@@ -12,13 +13,24 @@ export class Queues implements JobTaker {
   readonly #parts: RunnerParts;
   readonly #payloadBytesMax: number;
   readonly #runners = new Map<string, QueueRunner>();
+  /** Configured no more: they hand over nothing, and tell how what runs of them ends. */
+  readonly #removed = new Map<string, QueueRunner>();
+  #isOpen = false;
+  #isDraining = false;
+  readonly #feel = (): void => {
+    const isSlowed = this.#isSlowed;
+    for (const runner of this.#runners.values()) runner.slow(isSlowed);
+  };
 
-  constructor(parts: RunnerParts, configured: Readonly<Record<string, QueueFields>>, payloadBytesMax: number) {
+  constructor(parts: RunnerParts, config: QueueModuleConfig) {
     this.#parts = parts;
-    this.#payloadBytesMax = payloadBytesMax;
-    for (const [name, fields] of Object.entries({ default: QUEUE_DEFAULTS, ...configured })) {
-      this.add(settingsOf(name, fields));
-    }
+    this.#payloadBytesMax = config.max_payload_bytes;
+    for (const settings of configuredQueues(config)) this.add(settings);
+    parts.router.pressure.listeners.add(this.#feel);
+  }
+
+  get #isSlowed(): boolean {
+    return this.#parts.router.pressure.level >= PRESSURE.shed;
   }
 
   get all(): readonly QueueRunner[] {
@@ -29,14 +41,80 @@ export class Queues implements JobTaker {
     return this.#runners.get(name);
   }
 
+  removed(name: string): QueueRunner | undefined {
+    return this.#removed.get(name);
+  }
+
+  /** The adapter has them: jobs may come. */
+  opened(): void {
+    this.#isOpen = true;
+  }
+
+  target(queue: string): JobTarget | string {
+    const { adapter } = this.#parts;
+    const runner = isTopicQueue(queue) ? undefined : this.#runners.get(queue);
+    if (runner === undefined) return `Queue '${queue}' not found`;
+    if (adapter.hasNoKeys === true) {
+      return `Queue '${queue}' is kept by ${adapter.name}, which cannot tell a repeated job from a new one`;
+    }
+    return { store: adapter.store, rules: runner.settings.rules, payloadBytesMax: this.#payloadBytesMax };
+  }
+
+  jobsCame(queue: string, jobs: number): void {
+    const runner = this.#runners.get(queue);
+    for (let job = 0; job < jobs; job++) runner?.noteEnqueued();
+    runner?.nudge();
+  }
+
+  /** New, or come back. */
   add(settings: QueueSettings): QueueRunner {
-    const runner = new QueueRunner(this.#parts, settings);
-    this.#runners.set(settings.name, runner);
+    const { name, isFifo } = settings;
+    const asleep = this.#removed.get(name);
+    this.#removed.delete(name);
+    const isSame = asleep?.settings.isFifo === isFifo;
+    const runner = isSame ? asleep : new QueueRunner(this.#parts, settings);
+    this.#runners.set(name, runner);
+    if (this.#isDraining) runner.drain();
+    else if (isSame) runner.resume(settings);
+    // One that comes back may have been slowed when it went.
+    runner.slow(this.#isSlowed);
     return runner;
   }
 
+  /** Its jobs stay where they are; what runs goes on. */
+  remove(name: string): void {
+    const runner = this.#runners.get(name);
+    if (runner === undefined) return;
+    this.#runners.delete(name);
+    this.#removed.set(name, runner);
+    runner.drain();
+  }
+
+  /** One that nobody enqueues to any more, and that is empty. False: something of it is still under way. */
+  forget(name: string): boolean {
+    const runner = this.#runners.get(name);
+    if (runner === undefined) return true;
+    if (!runner.isQuiet) return false;
+    this.#runners.delete(name);
+    runner.drain();
+    return true;
+  }
+
+  /** Nothing is handed over any more, of queues that come meanwhile neither (G2). */
+  drain(): void {
+    this.#isDraining = true;
+    for (const runner of this.#runners.values()) runner.drain();
+  }
+
+  /** The last word, as nothing may wait for an answer any more. */
+  flush(): void {
+    this.#parts.router.pressure.listeners.delete(this.#feel);
+    for (const runner of [...this.#runners.values(), ...this.#removed.values()]) runner.flush();
+  }
+
   take(request: JobRequest, done: (answer: EnqueueAnswer) => void): void {
-    const { action, functionId, payload, metadata, traceparent, baggage } = request;
+    const { action, functionId, payload, metadata, traceparent, baggage, trigger, conditionFunctionId } = request;
+    if (!this.#isOpen) return done(NOT_OPEN);
     const runner = this.#runners.get(action.queue);
     const refusal = runner === undefined || isTopicQueue(action.queue) ? notFound(action.queue) : offenceOf(request);
     if (refusal !== undefined || runner === undefined) return done(refusal ?? notFound(action.queue));
@@ -48,16 +126,24 @@ export class Queues implements JobTaker {
         ...(metadata !== undefined && { metadata }),
         ...(traceparent !== undefined && { traceparent }),
         ...(baggage !== undefined && { baggage }),
+        ...(trigger !== undefined && { trigger }),
+        ...(conditionFunctionId !== undefined && { conditionFunctionId }),
       },
       payload,
       ...(delayMs !== undefined && { delayMs }),
       ...(priority !== undefined && { priority }),
       ...(idempotencyKey !== undefined && { idempotencyKey }),
     };
-    this.#parts.adapter.enqueue(runner.settings.name, runner.settings.rules, job, (answer) => {
+    const { adapter } = this.#parts;
+    const isOrdered = adapter.isOrdered === true;
+    adapter.enqueue(runner.settings.name, runner.settings.rules, job, (answer) => {
       done(answer);
-      if (!('reason' in answer)) runner.nudge();
+      if ('reason' in answer) return;
+      runner.noteEnqueued();
+      if (!isOrdered) runner.nudge();
     });
+    // The next step goes with the jobs, in their transaction, and finds them.
+    if (isOrdered) runner.nudge();
   }
 
   #tooLarge({ byteLength }: { readonly byteLength: number }): EnqueueAnswer {
@@ -65,6 +151,8 @@ export class Queues implements JobTaker {
     return { reason: 'PAYLOAD_TOO_LARGE', message };
   }
 }
+
+const NOT_OPEN: EnqueueAnswer = { reason: 'STORAGE_UNAVAILABLE', message: 'The queues are not open yet' };
 
 /** A name that no named queue can have: names hold no control characters. */
 export function topicQueue(topic: string, functionId: string): string {

@@ -2,8 +2,12 @@
 
 import { retryDelayMs } from '../../core/queue/backoff.ts';
 import type { SettledJob } from '../../core/queue/shapes.ts';
+import type { Collector } from '../../core/telemetry/collector.ts';
+import type { OpenSpan } from '../../core/telemetry/span-rows.ts';
 import { asRawJson, parseRawJson, type RawJson, rawJson } from '../../protocol/byte-string.ts';
 import { Payload } from '../../protocol/payload.ts';
+import type { Cause } from '../../router/builtin.ts';
+import { beginJob, contextOf, type JobFacts, spanOf } from '../../router/observe.ts';
 import type { RouterPort } from '../../router/port.ts';
 import type { Outcome } from '../../router/reply.ts';
 import type { TakenJob } from './adapters/adapter.ts';
@@ -22,27 +26,47 @@ export type AttemptEnd = Omit<SettledJob, 'seq' | 'token'>;
 export interface JobWorld {
   readonly router: RouterPort;
   readonly settings: QueueSettings;
-  readonly origin:
-    | { readonly id: string; readonly type: string; readonly conditionFunctionId: string | undefined }
-    | undefined;
+  /** The trigger on whose behalf all jobs of the queue run. */
+  readonly origin: JobOrigin | undefined;
+}
+
+interface JobOrigin {
+  readonly id: string;
+  readonly type: string;
+  readonly conditionFunctionId: string | undefined;
 }
 
 /** Every worker is at its limit: nothing was tried, and there is no hurry. */
 const BUSY_WAIT_MS = 100;
 
 /** Calls `done` exactly once, at once or later. */
-export function runJob(world: JobWorld, attempt: Attempt, done: (end: AttemptEnd) => void): void {
-  const { router, origin } = world;
+export function runJob(world: JobWorld, attempt: Attempt, told: (end: AttemptEnd) => void): void {
+  const { router } = world;
   const { job } = attempt;
+  const origin = originOf(world, job);
+  const begun = router.observer && beginJob(router.observer, spanFacts(attempt));
+  const cause = {
+    // A job that enqueues the next one is no loop of calls: each begins a chain of its own.
+    depth: job.facts.depth ?? 0,
+    traceparent: contextOf(begun, job.facts.traceparent),
+    baggage: job.facts.baggage,
+  };
+  const ran: Ran = { traceId: spanOf(begun)?.traceId };
+  const done = (end: AttemptEnd): void => {
+    const span = spanOf(begun);
+    if (span !== undefined) endJobSpan(router.observer, span, end);
+    told(end.how === 'retry' || end.how === 'dead' ? { ...end, ...factsOf(ran) } : end);
+  };
   const payload = Payload.ofBytes(job.payload, 0, job.payload.length);
   const condition = origin?.conditionFunctionId;
-  if (condition === undefined) return callFunction(world, attempt, payload, done);
+  const call = (): void => callFunction(world, attempt, { ...cause, ran }, payload, done);
+  if (condition === undefined) return call();
   router.checkCondition(
     condition,
     payload,
-    0,
+    cause,
     (verdict) => {
-      if (verdict === 'pass') callFunction(world, attempt, payload, done);
+      if (verdict === 'pass') call();
       else if (verdict === 'skip') done({ how: 'done' });
       else if (router.isDraining) done({ how: 'release' });
       else done(failed(world.settings, job, `condition_failed: the condition ${condition} gave no answer`, undefined));
@@ -51,10 +75,50 @@ export function runJob(world: JobWorld, attempt: Attempt, done: (end: AttemptEnd
   );
 }
 
-function callFunction(world: JobWorld, attempt: Attempt, payload: Payload, done: (end: AttemptEnd) => void): void {
-  const { router, settings, origin } = world;
+/** Who ran an attempt, and where that is seen: kept of those that fail (QUE-2). */
+interface Ran {
+  worker?: string;
+  readonly traceId: string | undefined;
+}
+
+function factsOf({ worker, traceId }: Ran): Pick<AttemptEnd, 'worker' | 'traceId'> {
+  return { ...(worker !== undefined && { worker }), ...(traceId !== undefined && { traceId }) };
+}
+
+function originOf({ origin }: JobWorld, { facts: { trigger, conditionFunctionId } }: TakenJob): JobOrigin | undefined {
+  return origin ?? (trigger && { ...trigger, conditionFunctionId });
+}
+
+/** A topic's queue is named by topic and function. */
+function spanFacts({ job, queue }: Attempt): JobFacts {
+  const end = queue.indexOf('\n');
+  return {
+    depth: 0,
+    ...job.facts,
+    name: end < 0 ? queue : queue.slice(0, end),
+    isTopic: end >= 0,
+    id: job.id,
+    attempt: job.attempt,
+  };
+}
+
+function endJobSpan(observer: Collector | undefined, span: OpenSpan, end: AttemptEnd): void {
+  span.add('svc.job.outcome', end.how);
+  if (end.how === 'done' || end.how === 'release') observer?.end(span);
+  else observer?.end(span, end.reason ?? end.how, end.error ?? '');
+}
+
+function callFunction(
+  world: JobWorld,
+  attempt: Attempt,
+  { ran, ...cause }: Cause & { readonly ran: Ran },
+  payload: Payload,
+  done: (end: AttemptEnd) => void,
+): void {
+  const { router, settings } = world;
   const { job } = attempt;
-  const { functionId, metadata, traceparent, baggage, depth } = job.facts;
+  const origin = originOf(world, job);
+  const { functionId, metadata } = job.facts;
   const isWorker = router.functionEntry(functionId)?.kind === 'worker';
   let isWithin = true;
   router.call(
@@ -62,12 +126,12 @@ function callFunction(world: JobWorld, attempt: Attempt, payload: Payload, done:
       functionId,
       payload,
       metadata: Payload.ofText(metadataOf(metadata === undefined ? undefined : asRawJson(metadata), attempt)),
-      traceparent,
-      baggage,
-      // A job that enqueues the next one is no loop of calls: each begins a chain of its own.
-      depth: depth ?? 0,
+      ...cause,
       timeoutMs: settings.jobTimeoutMs,
       trigger: origin && { id: origin.id, type: origin.type },
+      handed: (name) => {
+        ran.worker = name;
+      },
     },
     // What is answered within the call never reached a worker.
     (outcome) => done(endOf(world, job, outcome, isWithin && isWorker)),

@@ -3,26 +3,38 @@
 // Neighbours: `core/queue/delivery-window.ts` says how many may be claimed and run, `adapters/` keep the jobs.
 // Modes, and what moves the runner on:
 //   running   claims while the window has room; ends with `drain`
-//   draining  claims nothing, gives back what it holds; outcomes of what runs are still told (G2)
+//   draining  claims nothing, gives back what it holds; outcomes of what runs are still told (G2); ends with `resume`
+// A step that its adapter did not carry out is told again a while later, outcomes and all: no job that is done may run
+// again, and none may stay running for ever.
 // Invariants:
-//   J1  One step is with the adapter at a time, so that outcomes are told in order; what comes meanwhile gathers.
+//   J1  Outcomes are told in order: one step is with the adapter at a time, two where it keeps their order, so that the
+//       jobs of every turn can travel with a step of their own. What comes meanwhile gathers.
 //   J2  A job is told as done, failed or given back exactly once for each hand-over (Q8).
-//   J3  Jobs of an absent function are parked without having used an attempt, one log line a minute (Q7).
+//   J3  Jobs of an absent function are parked without having used an attempt, one log line a minute (Q7). A function
+//       that comes while they are on their way there wakes them when they have arrived.
 
 import { deliveriesMax } from '../../core/queue/backoff.ts';
 import { DeliveryWindow } from '../../core/queue/delivery-window.ts';
+import { RecentRate } from '../../core/queue/recent-rate.ts';
 import type { SettledJob } from '../../core/queue/shapes.ts';
 import type { Clock } from '../../effects/clock.ts';
 import type { Logger } from '../../effects/logger.ts';
 import type { RouterPort } from '../../router/port.ts';
 import type { Advanced, QueueAdapter, TakenJob } from './adapters/adapter.ts';
 import type { QueueSettings } from './config.ts';
+import { DueWatch } from './due-watch.ts';
 import type { FinishedJobs } from './finished-jobs.ts';
 import { type Attempt, type AttemptEnd, runJob } from './run-job.ts';
 
+/** What moves jobs; the module asks the rest of its adapter itself. */
+export type RunnerAdapter = Pick<
+  QueueAdapter,
+  'name' | 'isOrdered' | 'store' | 'hasNoKeys' | 'enqueue' | 'advance' | 'mayHandOver' | 'wake'
+>;
+
 export interface RunnerParts {
   readonly router: RouterPort;
-  readonly adapter: QueueAdapter;
+  readonly adapter: RunnerAdapter;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly finished: FinishedJobs;
@@ -30,32 +42,52 @@ export interface RunnerParts {
   readonly running: Map<string, Attempt>;
 }
 
-/** The wall clock may be set at any time: what is due is looked at this often, whatever is due when. */
-const LOOK_MS_MAX = 1_000;
-const ABSENT_LOG_INTERVAL_MS = 60_000;
+const LOG_INTERVAL_MS = 60_000;
+/** Beyond so many a function may be told of twice within a minute. */
+const TOLD_ABSENT_MAX = 1_000;
+const WAKE_AGAIN_MS = 1_000;
+const STEP_AGAIN_MS = 200;
+const OUTCOMES_WAIT_MS = 2;
+const OUTCOMES_WAITING_MAX = 256;
 
 export class QueueRunner {
   #settings: QueueSettings;
   /** The trigger on whose behalf jobs run, where there is one. */
   origin: { readonly id: string; readonly type: string; readonly conditionFunctionId: string | undefined } | undefined;
+  /** Its trigger is not there yet: jobs wait for it as for an absent function, and expire as they do. */
+  isHeld = false;
+  /** Since the engine started. */
+  readonly totals = { enqueued: 0, finished: 0, failed: 0 };
+  /** By way of this engine, a second. */
+  readonly #came = new RecentRate();
+  readonly #went = new RecentRate();
   readonly #parts: RunnerParts;
   readonly #window: DeliveryWindow;
   readonly #held: TakenJob[] = [];
   #settled: SettledJob[] = [];
   readonly #parkedFunctions = new Set<string>();
+  /** Of jobs that no step has parked yet: to wake them before would miss them. */
+  #parking = new Set<string>();
   readonly #toldAbsentMs = new Map<string, number>();
   #mode: 'running' | 'draining' = 'running';
   /** Since the last step was sent, somebody said that there may be more. */
   #isNudged = false;
   #hasMore = false;
-  #isAway = false;
+  #stepsAway = 0;
   #isStepDue = false;
-  #cancelTimer: (() => void) | undefined;
+  /** The adapter did not carry out a step: the next one has to wait. */
+  #isRefused = false;
+  #toldRefusedMs = Number.NEGATIVE_INFINITY;
+  /** Nobody would hear of the next step. */
+  #isOver = false;
+  readonly #due: DueWatch;
+  #cancelLateStep: (() => void) | undefined;
 
   constructor(parts: RunnerParts, settings: QueueSettings) {
     this.#parts = parts;
     this.#settings = settings;
     this.#window = new DeliveryWindow(settings);
+    this.#due = new DueWatch(parts.clock, () => this.nudge());
   }
 
   get settings(): QueueSettings {
@@ -66,10 +98,41 @@ export class QueueRunner {
   configure(settings: QueueSettings): void {
     this.#settings = settings;
     this.#window.setRules(settings);
+    this.nudge();
+  }
+
+  /** Nothing of it runs, and nothing is left to tell. */
+  get isQuiet(): boolean {
+    return this.#window.isIdle && this.#stepsAway === 0 && this.#settled.length === 0;
+  }
+
+  /** Hands over again, after a drain. */
+  resume(settings: QueueSettings): void {
+    this.#mode = 'running';
+    this.configure(settings);
+    this.wakeParked();
+  }
+
+  /** Under pressure fewer jobs run at a time (L1). */
+  slow(isSlowed: boolean): void {
+    this.#window.slow(isSlowed);
+    if (!isSlowed) this.#pump();
+  }
+
+  /** Jobs a second, lately: taken, and ended for good. */
+  get rates(): { readonly came: number; readonly went: number } {
+    const nowMs = this.#parts.clock.monotonicMs();
+    return { came: this.#came.perSecond(nowMs), went: this.#went.perSecond(nowMs) };
   }
 
   get runningCount(): number {
     return this.#window.running;
+  }
+
+  /** A job of this queue was taken, durably. */
+  noteEnqueued(): void {
+    this.totals.enqueued++;
+    this.#came.add(this.#parts.clock.monotonicMs());
   }
 
   /** There may be something to claim. */
@@ -86,8 +149,8 @@ export class QueueRunner {
 
   /** Functions came: their jobs wait no longer. */
   wakeParked(): void {
-    const { router, adapter, logger } = this.#parts;
-    if (this.#mode === 'draining') return;
+    const { router, adapter, clock, logger } = this.#parts;
+    if (this.#mode === 'draining' || this.isHeld) return;
     for (const functionId of this.#parkedFunctions) {
       if (router.functionEntry(functionId) === undefined) continue;
       this.#parkedFunctions.delete(functionId);
@@ -96,6 +159,7 @@ export class QueueRunner {
         (error: unknown) => {
           this.#parkedFunctions.add(functionId);
           logger.error('Jobs that wait for a worker could not be woken', { error: String(error) });
+          clock.after(WAKE_AGAIN_MS, () => this.wakeParked());
         },
       );
     }
@@ -105,7 +169,12 @@ export class QueueRunner {
   drain(): void {
     if (this.#mode === 'draining') return;
     this.#mode = 'draining';
-    this.#cancelTimer?.();
+    this.#due.stop();
+    this.letGo();
+  }
+
+  /** Its queue is paused: what was claimed ahead of what runs goes back. */
+  letGo(): void {
     for (const job of this.#held.splice(0)) this.#giveBack(job);
     this.#planStep();
   }
@@ -113,15 +182,36 @@ export class QueueRunner {
   /** The last word: nothing may wait for an answer any more. */
   flush(): void {
     this.#mode = 'draining';
+    this.#isOver = true;
     if (this.#settled.length > 0) this.#step();
   }
 
   #planStep(): void {
-    if (this.#isStepDue || this.#isAway || !this.#hasWork) return;
+    if (this.#isStepDue || !this.#maySend || !this.#hasWork) return;
+    if (this.#mayWait) return this.#stepLater();
+    this.#cancelLateStep?.();
+    this.#cancelLateStep = undefined;
     this.#isStepDue = true;
     this.#parts.clock.afterTurn(() => {
       this.#isStepDue = false;
-      if (!this.#isAway && this.#hasWork) this.#step();
+      if (this.#maySend && this.#hasWork) this.#step();
+    });
+  }
+
+  get #maySend(): boolean {
+    return !this.#isRefused && this.#stepsAway < (this.#parts.adapter.isOrdered === true ? 2 : 1);
+  }
+
+  /** Outcomes that let nothing go on share a transaction with what comes next, if something comes soon. */
+  get #mayWait(): boolean {
+    const { isFifo } = this.#settings;
+    return this.#mode === 'running' && !isFifo && !this.#hasMore && this.#settled.length < OUTCOMES_WAITING_MAX;
+  }
+
+  #stepLater(): void {
+    this.#cancelLateStep ??= this.#parts.clock.after(OUTCOMES_WAIT_MS, () => {
+      this.#cancelLateStep = undefined;
+      if (!this.#isStepDue && this.#maySend && this.#hasWork) this.#step();
     });
   }
 
@@ -131,9 +221,12 @@ export class QueueRunner {
 
   #step(): void {
     const claim = this.#mode === 'running' ? this.#window.toAsk : 0;
+    const sentMs = this.#parts.clock.monotonicMs();
     const settled = this.#settled;
+    const parking = this.#parking;
     this.#settled = [];
-    this.#isAway = true;
+    this.#parking = new Set();
+    this.#stepsAway++;
     this.#isNudged = false;
     this.#window.ask(claim);
     const { name, retry, rules } = this.settings;
@@ -145,40 +238,58 @@ export class QueueRunner {
       unroutableTtlMs: rules.unroutableTtlMs,
     };
     this.#parts.adapter.advance(step, (answer) => {
-      this.#isAway = false;
+      this.#stepsAway--;
       this.#window.answered(claim, answer?.jobs.length ?? 0);
-      // A store that failed ends the engine, and the next one finds the jobs where they were.
-      if (answer !== undefined) this.#receive(answer);
+      if (answer === undefined) return this.#takeBack(settled, parking);
+      if (parking.size > 0) this.noteParked([...parking]);
+      const isIdle = claim > 0 && answer.jobs.length === 0 && answer.died === 0;
+      this.#receive(answer, isIdle ? sentMs : undefined);
     });
   }
 
-  #receive({ jobs, hasMore, nextDueMs, stale, died }: Advanced): void {
-    const { router, logger } = this.#parts;
+  /**
+   * The step was not carried out, be it that too much waits for the store or that it met a damaged record. A store that
+   * failed for good ends the engine, and the next one finds the jobs where they were.
+   */
+  #takeBack(settled: readonly SettledJob[], parking: ReadonlySet<string>): void {
+    this.#settled = [...settled, ...this.#settled];
+    for (const functionId of parking) this.#parking.add(functionId);
+    this.#hasMore = true;
+    if (this.#isRefused || this.#isOver) return;
+    const { router, clock, logger } = this.#parts;
+    this.#isRefused = true;
+    router.count('queue.steps_refused', this.settings.name);
+    if (clock.monotonicMs() - this.#toldRefusedMs >= LOG_INTERVAL_MS) {
+      this.#toldRefusedMs = clock.monotonicMs();
+      logger.warn('A step of a queue was not carried out and is tried again', { queue: this.settings.name });
+    }
+    clock.after(STEP_AGAIN_MS, () => {
+      this.#isRefused = false;
+      this.#planStep();
+    });
+  }
+
+  /** `wantedMs`: when jobs were asked for and nothing came of it. */
+  #receive({ jobs, hasMore, nextDueMs, stale, died }: Advanced, wantedMs: number | undefined): void {
+    const { router, logger, adapter } = this.#parts;
     for (let count = 0; count < stale; count++) router.count('queue.stale_outcomes', this.settings.name);
     if (died > 0) logger.warn('Jobs became dead letters', { queue: this.settings.name, jobs: died });
     this.#hasMore = hasMore || this.#isNudged;
-    this.#wait(nextDueMs);
+    if (nextDueMs === null || this.#mode === 'draining') this.#due.stop();
+    else this.#due.wait(nextDueMs, wantedMs !== undefined && nextDueMs <= wantedMs);
+    // In a store of this machine what is parked is due one day: there is nothing to wake.
+    if (nextDueMs === null && adapter.store !== undefined) this.#parkedFunctions.clear();
     if (this.#mode === 'draining') for (const job of jobs) this.#giveBack(job);
     else this.#held.push(...jobs);
     this.#pump();
-  }
-
-  #wait(nextDueMs: number | null): void {
-    this.#cancelTimer?.();
-    if (nextDueMs === null || this.#mode === 'draining') return;
-    const { clock } = this.#parts;
-    const delayMs = Math.min(LOOK_MS_MAX, Math.max(1, nextDueMs - clock.nowMs()));
-    this.#cancelTimer = clock.after(delayMs, () => {
-      if (clock.nowMs() >= nextDueMs) this.nudge();
-      else this.#wait(nextDueMs);
-    });
   }
 
   #pump(): void {
     while (this.#window.mayHandOver && this.#mode === 'running') {
       const job = this.#held.shift();
       if (job === undefined) break;
-      if (this.#parts.router.functionEntry(job.facts.functionId) === undefined) this.#park(job);
+      if (this.#parts.adapter.mayHandOver?.(this.settings.name, job) === false) this.#giveBack(job);
+      else if (this.isHeld || this.#parts.router.functionEntry(job.facts.functionId) === undefined) this.#park(job);
       else this.#handOver(job);
     }
     this.#planStep();
@@ -201,7 +312,11 @@ export class QueueRunner {
     const { clock, finished } = this.#parts;
     const { seq, token } = job;
     this.#settled.push({ seq, token, ...end });
+    if (end.how === 'park') this.#parking.add(job.facts.functionId);
+    if (end.how === 'retry' || end.how === 'dead') this.totals.failed++;
+    if (end.how === 'done' || end.how === 'dead') this.#went.add(clock.monotonicMs());
     if (end.how !== 'done') return;
+    this.totals.finished++;
     finished.add({
       messageReceiptId: job.id,
       queue: this.settings.name,
@@ -224,9 +339,10 @@ export class QueueRunner {
     const { logger, clock } = this.#parts;
     this.#window.drop();
     this.#settled.push({ seq, token, how: 'park', isUnsent: true });
-    this.#parkedFunctions.add(functionId);
+    this.#parking.add(functionId);
     const nowMs = clock.monotonicMs();
-    if (nowMs - (this.#toldAbsentMs.get(functionId) ?? Number.NEGATIVE_INFINITY) < ABSENT_LOG_INTERVAL_MS) return;
+    if (nowMs - (this.#toldAbsentMs.get(functionId) ?? Number.NEGATIVE_INFINITY) < LOG_INTERVAL_MS) return;
+    if (this.#toldAbsentMs.size >= TOLD_ABSENT_MAX) this.#toldAbsentMs.clear();
     this.#toldAbsentMs.set(functionId, nowMs);
     logger.warn('Jobs wait: no worker offers their function', { queue: this.settings.name, function_id: functionId });
   }

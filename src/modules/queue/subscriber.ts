@@ -73,6 +73,13 @@ export function topicSettings(name: string, subscriber: Subscriber | undefined, 
   };
 }
 
+/** The same, for a queue that is of the other kind and has to stay so for now. */
+export function asOtherKind(settings: QueueSettings): QueueSettings {
+  const { isOneGroup: _group, ...rules } = settings.rules;
+  if (settings.isFifo) return { ...settings, isFifo: false, rules };
+  return { ...settings, isFifo: true, rules: { ...rules, isOneGroup: true } };
+}
+
 export function subscriberFacts(id: string): TriggerTypeFacts {
   return {
     description: `Gets a copy of what is published under its topic${id === 'queue' ? ' (older name)' : ''}`,

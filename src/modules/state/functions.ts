@@ -1,16 +1,18 @@
 // The functions of state: the payload goes to the store as it came, the answer comes back as it goes out.
 
-import { unreadablePayload } from '../../core/refusal.ts';
-import { Payload } from '../../protocol/payload.ts';
-import type { BuiltinCall, RawBuiltinDefinition } from '../../router/builtin.ts';
-import { type Outcome, outcomeOfError } from '../../router/reply.ts';
+import type { Payload } from '../../protocol/payload.ts';
+import type { BuiltinCall, Cause, RawBuiltinDefinition } from '../../router/builtin.ts';
+import type { Outcome } from '../../router/reply.ts';
 import type { Store, StoreEvent, StoreReply } from '../../store/contract.ts';
+import { outcomeOfReply, storeInput } from '../store-call.ts';
 
 export interface StateListeners {
   /** Whether anybody is to be told of changes: asked before each of them. */
   readonly isListening: boolean;
+  /** For the store, where jobs may come of a change. */
+  traceOf(cause: Cause): string | undefined;
   /** Something changed, and is durable; told in the order of the changes (S5). */
-  tell(event: StoreEvent, depth: number): void;
+  tell(event: StoreEvent, cause: Cause): void;
 }
 
 const DESCRIPTIONS = {
@@ -28,23 +30,14 @@ export function stateFunctions(store: Store, listeners: StateListeners): readonl
   return Object.entries(DESCRIPTIONS).map(([id, description]) => ({
     id,
     description,
-    handleRaw(payload: Payload | undefined, { depth }: BuiltinCall, done: (outcome: Outcome) => void): void {
+    handleRaw(payload: Payload | undefined, call: BuiltinCall, done: (outcome: Outcome) => void): void {
       const answer = (reply: StoreReply): void => {
         done(outcomeOfReply(reply));
-        for (const event of reply.events ?? []) listeners.tell(event, depth);
+        for (const event of reply.events ?? []) listeners.tell(event, call);
       };
-      const input = payload === undefined ? NO_INPUT : payload.asJsonBytes();
-      if (input === undefined) throw unreadablePayload(`the payload for ${id}`);
-      store.run(id, input, answer, !READS.has(id) && listeners.isListening);
+      const input = storeInput(id, payload);
+      if (READS.has(id)) store.run(id, input, answer, false);
+      else store.run(id, input, answer, listeners.isListening, listeners.traceOf(call));
     },
   }));
-}
-
-const NO_INPUT = Buffer.alloc(0);
-
-function outcomeOfReply({ result, error }: StoreReply): Outcome {
-  if (error !== undefined) return outcomeOfError(error);
-  if (result === undefined) return {};
-  const bytes = Buffer.from(result.buffer, result.byteOffset, result.length);
-  return { result: Payload.ofBytes(bytes, 0, bytes.length) };
 }

@@ -2,11 +2,12 @@
 //
 // `state` triggers fire for what this engine's callers change. Where engines share a Redis, each fires for its own.
 
+import { ChangeJobs } from '../change-jobs.ts';
 import { chooseStore } from '../chosen-store.ts';
 import { defineModule, HOLDS_NOTHING } from '../module.ts';
 import { extstoreAdapter, kvAdapter, stateDeclaration } from './config.ts';
-import { stateFunctions } from './functions.ts';
-import { StateTriggers } from './triggers.ts';
+import { type StateListeners, stateFunctions } from './functions.ts';
+import { GROUP_FIELDS, StateTriggers } from './triggers.ts';
 
 export const stateModule = defineModule({
   declaration: stateDeclaration,
@@ -19,13 +20,34 @@ export const stateModule = defineModule({
       limits: { stateValueBytes: config.max_value_bytes },
       isWatched: false,
     });
-    const triggers = new StateTriggers(context.router, config.triggers_enabled);
+    const { router, clock, logger } = context;
+    const isOfThisMachine = adapter === kvAdapter.name;
+    const changes = { owner: 'state', store, isOfThisMachine, groupFields: GROUP_FIELDS };
+    const jobs = new ChangeJobs({ ...changes, router, clock, logger });
+    const triggers = new StateTriggers(router, jobs, config.triggers_enabled);
+    const { state: tap } = context.taps;
+    const listeners: StateListeners = {
+      get isListening() {
+        return triggers.isListening || tap.isWatched;
+      },
+      traceOf: (cause) => jobs.traceOf(cause),
+      tell(event, cause) {
+        triggers.tell(event, cause);
+        tap.tell(event);
+      },
+    };
     return {
       ...HOLDS_NOTHING,
-      functions: stateFunctions(store, triggers),
+      functions: stateFunctions(store, listeners),
       triggerTypes: [triggers],
-      start,
-      stop,
+      async start() {
+        await start();
+        jobs.start();
+      },
+      stop() {
+        jobs.stop();
+        stop();
+      },
       health: () => ({
         status: store.trouble === undefined ? 'healthy' : 'unhealthy',
         adapter,

@@ -8,9 +8,10 @@ import { Groups } from '../../core/groups.ts';
 import { rawJson } from '../../protocol/byte-string.ts';
 import { ID_BYTES_MAX } from '../../protocol/limits.ts';
 import { Payload } from '../../protocol/payload.ts';
-import type { Binding, ModuleTriggerType } from '../../router/builtin.ts';
+import type { Binding, Cause, ModuleTriggerType } from '../../router/builtin.ts';
 import type { RouterPort } from '../../router/port.ts';
 import type { StoreEvent } from '../../store/contract.ts';
+import type { ChangeJobs } from '../change-jobs.ts';
 import { CONDITION_FIELD, readTriggerConfig } from '../trigger-config.ts';
 import type { StateListeners } from './functions.ts';
 
@@ -18,6 +19,7 @@ const config = fields({
   scope: optional(text({ bytesMax: ID_BYTES_MAX })),
   key: optional(text({ bytesMax: ID_BYTES_MAX })),
   condition_function_id: CONDITION_FIELD,
+  queue: optional(text({ bytesMax: ID_BYTES_MAX })),
 });
 
 const CONFIG_FORMAT = rawJson({
@@ -26,6 +28,7 @@ const CONFIG_FORMAT = rawJson({
     scope: { type: 'string', description: 'Only entries of this scope' },
     key: { type: 'string', description: 'Only entries of this key' },
     condition_function_id: { type: 'string', description: 'Asked first; on false the function is not called' },
+    queue: { type: 'string', description: 'Each change becomes a job of this queue, written together with it' },
   },
   additionalProperties: false,
 });
@@ -43,9 +46,12 @@ const PAYLOAD_FORMAT = rawJson({
   },
 });
 
+/** What a FIFO queue may group the events of a trigger by: what every one of them has, and is no object. */
+export const GROUP_FIELDS = ['key', 'scope', 'event_type'];
+
 type Filter = Pick<ValueOf<typeof config>, 'scope' | 'key'>;
 
-export class StateTriggers implements ModuleTriggerType, StateListeners {
+export class StateTriggers implements ModuleTriggerType, Omit<StateListeners, 'traceOf'> {
   readonly id = 'state';
   readonly facts = {
     description: 'Fires when an entry of the state is written or deleted',
@@ -54,6 +60,7 @@ export class StateTriggers implements ModuleTriggerType, StateListeners {
   };
   readonly #router: Pick<RouterPort, 'fire'>;
   readonly #isEnabled: boolean;
+  readonly #jobs: ChangeJobs;
   readonly #filters = new Map<Binding, Filter>();
   readonly #byEntry = new Groups<string, Binding>();
   readonly #byScope = new Groups<string, Binding>();
@@ -61,8 +68,9 @@ export class StateTriggers implements ModuleTriggerType, StateListeners {
   readonly #ofAll = new Set<Binding>();
 
   /** `isEnabled` false: triggers are accepted and never fire, as for a bulk load. */
-  constructor(router: Pick<RouterPort, 'fire'>, isEnabled: boolean) {
+  constructor(router: Pick<RouterPort, 'fire'>, jobs: ChangeJobs, isEnabled: boolean) {
     this.#router = router;
+    this.#jobs = jobs;
     this.#isEnabled = isEnabled;
   }
 
@@ -72,7 +80,9 @@ export class StateTriggers implements ModuleTriggerType, StateListeners {
 
   refuse(given: unknown): string | undefined {
     const read = readTriggerConfig(this.id, config, given);
-    return read.ok ? undefined : read.reason;
+    if (!read.ok) return read.reason;
+    const { queue } = read.config;
+    return queue === undefined ? undefined : this.#jobs.refuse(queue);
   }
 
   bound(binding: Binding, given: unknown): void {
@@ -80,6 +90,8 @@ export class StateTriggers implements ModuleTriggerType, StateListeners {
     if (!read.ok) throw new Error(`A refused config was bound: ${read.reason}`);
     this.#filters.set(binding, read.config);
     this.#placeOf(read.config).add(binding);
+    const { scope, key, queue } = read.config;
+    if (queue !== undefined && this.#isEnabled) this.#jobs.bound(binding, { queue, where: [scope, key] });
   }
 
   unbound(binding: Binding): void {
@@ -87,16 +99,19 @@ export class StateTriggers implements ModuleTriggerType, StateListeners {
     if (filter === undefined) return;
     this.#filters.delete(binding);
     this.#placeOf(filter).remove(binding);
+    this.#jobs.unbound(binding);
   }
 
-  /** `depth`: of the call that changed the entry; 0 for changes made by other engines. */
-  tell({ place: [scope = '', key = ''], body }: StoreEvent, depth: number): void {
+  /** `cause`: the call that changed the entry. */
+  tell({ place: [scope = '', key = ''], body }: StoreEvent, cause: Cause): void {
     if (!this.isListening) return;
     const entry = entryOf(scope, key);
     const bindings = [...this.#ofAll, ...this.#byScope.of(scope), ...this.#byKey.of(key), ...this.#byEntry.of(entry)];
     if (bindings.length === 0) return;
     const bytes = Buffer.from(body.buffer, body.byteOffset, body.byteLength);
-    this.#router.fire(bindings, Payload.ofBytes(bytes, 0, bytes.length), depth, entry);
+    const called = this.#jobs.divert(bindings);
+    if (called.length === 0) return;
+    this.#router.fire(called, Payload.ofBytes(bytes, 0, bytes.length), cause, entry);
   }
 
   #placeOf({ scope, key }: Filter): { add(binding: Binding): void; remove(binding: Binding): void } {

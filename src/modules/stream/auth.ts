@@ -37,9 +37,8 @@ export function authorise(
   };
   const payload = Payload.ofText(rawJson(input));
   return new Promise((resolve) => {
-    router.call({ functionId, payload, depth: 0, timeoutMs: AUTH_TIMEOUT_MS }, (outcome) =>
-      resolve(verdictOf(outcome)),
-    );
+    const call = { functionId, payload, depth: 0, timeoutMs: AUTH_TIMEOUT_MS, decides: true };
+    router.call(call, (outcome) => resolve(verdictOf(outcome)));
   });
 }
 
@@ -61,8 +60,14 @@ function verdictOf({ error, result }: Outcome): AuthVerdict {
   return { ok: true, context: rawJson(context) };
 }
 
-function queryParameters(query: string): Record<string, string[]> {
+/** Every value of every name; names are the peer's own. */
+export function queryParameters(query: string): Record<string, string[]> {
   const parameters: Record<string, string[]> = Object.create(null);
-  for (const [name, value] of new URLSearchParams(query)) parameters[name] = [...(parameters[name] ?? []), value];
+  for (const [name, value] of new URLSearchParams(query)) {
+    const values = parameters[name] ?? [];
+    parameters[name] = values;
+    // Not a new list for each: whoever has not been let in yet chooses how often a name comes.
+    values.push(value);
+  }
   return parameters;
 }

@@ -1,4 +1,5 @@
-// What a client may say on its socket (modules 4.3): `join` and `leave`. Pure.
+// What a client may say on its socket (modules 4.3): `join` and `leave`, and `ping` where a browser keeps real ones
+// from the page. Pure.
 
 import { isUtf8 } from 'node:buffer';
 import { Refusal } from '../../core/refusal.ts';
@@ -20,10 +21,7 @@ export interface StreamClientMessage {
   };
 }
 
-export interface ClientMessage {
-  readonly type: 'join' | 'leave';
-  readonly join: JoinRequest;
-}
+export type ClientMessage = { readonly type: 'join' | 'leave'; readonly join: JoinRequest } | { readonly type: 'ping' };
 
 /** `undefined`: nothing but white space, which clients send to keep a connection open. */
 export function readClientMessage(bytes: Uint8Array): ClientMessage | Refusal | undefined {
@@ -31,7 +29,9 @@ export function readClientMessage(bytes: Uint8Array): ClientMessage | Refusal | 
   if (!isUtf8(raw)) return new Refusal('BAD_REQUEST', 'The message is not UTF-8 text');
   const text = raw.toString('utf8');
   if (text.trim() === '') return undefined;
-  const verdict = validateStreamClientMessage(parsed(text));
+  const message = parsed(text);
+  if (isPing(message)) return PING;
+  const verdict = validateStreamClientMessage(message);
   if (!verdict.success) {
     const [first] = verdict.errors;
     const field = first === undefined || first.path === '$input' ? 'It' : `'${first.path.replace(/^\$input\.?/, '')}'`;
@@ -39,6 +39,12 @@ export function readClientMessage(bytes: Uint8Array): ClientMessage | Refusal | 
     return new Refusal('BAD_REQUEST', `Expected a join or a leave message in JSON. ${rule}`);
   }
   return checked(verdict.data);
+}
+
+const PING = { type: 'ping' } as const;
+
+function isPing(message: unknown): boolean {
+  return typeof message === 'object' && message !== null && 'type' in message && message.type === 'ping';
 }
 
 function checked({ type, data }: StreamClientMessage): ClientMessage | Refusal {

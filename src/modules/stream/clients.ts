@@ -14,11 +14,12 @@ import { PING_INTERVAL_MS, SILENCE_MS_MAX } from '../../router/housekeeping.ts';
 import type { RouterPort } from '../../router/port.ts';
 import type { PeerSocket, SocketEvents } from '../../transport/socket.ts';
 import type { StreamLimits } from '../module.ts';
+import type { StreamMessage, Tap } from '../taps.ts';
 import { readClientMessage } from './client-message.ts';
 import { StreamConnection } from './connection.ts';
 import type { Visitor } from './doorkeeper.ts';
 import type { Feeds } from './feeds.ts';
-import { Batch, errorMessage, type MessagePlace, unauthorizedMessage } from './server-message.ts';
+import { Batch, errorMessage, type MessagePlace, PONG, unauthorizedMessage } from './server-message.ts';
 import { Subscription } from './subscription.ts';
 import type { JoinRequest } from './target.ts';
 import type { Visits } from './visits.ts';
@@ -29,6 +30,8 @@ export interface ClientsParts {
   readonly limits: StreamLimits;
   readonly visits: Visits;
   readonly feeds: Feeds;
+  /** Shown what clients ask for. */
+  readonly tap: Tap<StreamMessage>;
   /** A connection has ended. */
   left(address: string): void;
 }
@@ -78,7 +81,9 @@ export class Clients {
         messagesMax: limits.outboundMessages,
         freeBytesMax: SNAPSHOTS_BYTES_MAX,
       },
+      address,
       nowMs: clock.monotonicMs(),
+      connectedAtMs: clock.nowMs(),
       tooSlow: (slow, bytes) => this.#closeSlow(slow, bytes),
     });
     this.#connections.add(connection);
@@ -130,6 +135,8 @@ export class Clients {
     if (message instanceof Refusal) {
       router.count('streams.refused', message.code);
       this.#refuse(connection, {}, message.code, message.message);
+    } else if (message.type === 'ping') {
+      connection.send(PONG);
     } else if (message.type === 'join') {
       this.#join(connection, message.join);
     } else {
@@ -153,6 +160,7 @@ export class Clients {
       return;
     }
     const subscription = new Subscription(connection, request);
+    this.#show('join', subscription);
     connection.subscriptions.set(subscription.id, subscription);
     visits.join(subscription, (isIn) => {
       subscription.isIn = isIn;
@@ -175,12 +183,20 @@ export class Clients {
   }
 
   #leave(subscription: Subscription): void {
+    this.#show('leave', subscription);
     this.#forget(subscription);
     this.#parts.feeds.close(subscription);
     // It may be asked for again while the farewell of its connection is on its way.
     if (!subscription.isIn) return;
     subscription.isIn = false;
     this.#parts.visits.leave(subscription);
+  }
+
+  #show(event: 'join' | 'leave', { id, stream, group, item }: Subscription): void {
+    const { tap } = this.#parts;
+    if (!tap.isWatched) return;
+    const body = Buffer.from(JSON.stringify({ type: event, subscription_id: id }));
+    tap.tell({ direction: 'inbound', stream, group, item, event, body, seq: undefined, receivers: 0 });
   }
 
   #forget(subscription: Subscription): void {

@@ -19,7 +19,10 @@ export interface ConnectionParts {
   /** What the auth function said of it, handed to join and leave triggers. */
   readonly context: RawJson;
   readonly limits: UnreadLimits;
+  readonly address: string;
   readonly nowMs: number;
+  /** Unix milliseconds. */
+  readonly connectedAtMs: number;
   /** It is to be closed for being too slow. */
   tooSlow(connection: StreamConnection, bytes: number): void;
 }
@@ -45,6 +48,14 @@ export class StreamConnection {
     this.connectedMs = parts.nowMs;
     this.heardMs = parts.nowMs;
     this.pingedMs = parts.nowMs;
+  }
+
+  get address(): string {
+    return this.#parts.address;
+  }
+
+  get connectedAtMs(): number {
+    return this.#parts.connectedAtMs;
   }
 
   get isOpen(): boolean {

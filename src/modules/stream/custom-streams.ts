@@ -5,10 +5,12 @@
 // be in both, and none is lost.
 
 import type { Access } from '../../core/access.ts';
+import type { Logger } from '../../effects/logger.ts';
 import { byteStringToText, parseRawJson, type RawJson, rawJson } from '../../protocol/byte-string.ts';
 import type { ErrorBody } from '../../protocol/frames.ts';
 import { findTextMember } from '../../protocol/json-member.ts';
 import { Payload } from '../../protocol/payload.ts';
+import type { Cause } from '../../router/builtin.ts';
 import type { RouterPort } from '../../router/port.ts';
 import type { Outcome } from '../../router/reply.ts';
 import type { Store, StoreEvent, StoreReply } from '../../store/contract.ts';
@@ -16,10 +18,12 @@ import type { Store, StoreEvent, StoreReply } from '../../store/contract.ts';
 export class CustomStreams {
   readonly #router: RouterPort;
   readonly #store: Store;
+  readonly #logger: Logger;
 
-  constructor(router: RouterPort, store: Store) {
+  constructor(router: RouterPort, store: Store, logger: Logger) {
     this.#router = router;
     this.#store = store;
+    this.#logger = logger;
   }
 
   /** The function that stands in for one of ours, if the stream in the payload has one. */
@@ -36,26 +40,36 @@ export class CustomStreams {
   /** Calls it; `tell` gets the event of a change once it is durable, before `done`. */
   call(
     standIn: string,
-    { functionId, input, depth, rights }: CustomCall,
+    { functionId, input, depth, traceparent, baggage, rights }: CustomCall,
     tell: (events: readonly StoreEvent[]) => void,
     done: (outcome: Outcome) => void,
   ): void {
     // The input is a view of a message; its text is a copy.
     const text = Payload.ofBytes(input, 0, input.length).asText();
     const payload = Payload.ofText(text ?? rawJson(null));
-    this.#router.call({ functionId: standIn, payload, depth, rights }, (outcome) => {
+    this.#router.call({ functionId: standIn, payload, depth, traceparent, baggage, rights }, (outcome) => {
       const change = outcome.error === undefined ? changeOf(functionId, text, outcome) : undefined;
       if (change === undefined) {
         done(outcome);
         return;
       }
       const result = outcome.result?.asText();
-      this.#store.run('stream.announce', Buffer.from(JSON.stringify(change)), ({ error, events = [] }) => {
+      this.#store.run('stream.announce', Buffer.from(JSON.stringify(change)), (reply) => {
+        const { error, events = [], result: missing } = reply;
+        if (missing !== undefined) this.#noteMissing(String(change.stream_name), missing);
         tell(events);
         if (error !== undefined) done({ error: Payload.ofText(rawJson(error)) });
         else done(result === undefined ? {} : { result: Payload.ofText(result) });
       });
     });
+  }
+
+  /** The worker has made the change: nobody is left to refuse it to. */
+  #noteMissing(stream: string, reasons: Uint8Array): void {
+    for (const reason of Buffer.from(reasons).toString().split('\n')) {
+      this.#router.count('triggers.jobs_missing');
+      this.#logger.error('A change of a custom stream has no job: its queue did not take it', { stream, reason });
+    }
   }
 
   /** The snapshot of a custom stream in place of that of the store, which has the number and the events. */
@@ -76,10 +90,9 @@ export class CustomStreams {
   }
 }
 
-export interface CustomCall {
+export interface CustomCall extends Cause {
   readonly functionId: string;
   readonly input: Buffer;
-  readonly depth: number;
   /** What the caller may reach: the function that stands in has to be among it too (X7). */
   readonly rights: Access | undefined;
 }

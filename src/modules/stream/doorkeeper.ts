@@ -10,6 +10,7 @@ import { AddressGate, type AddressLimits } from '../../core/address-gate.ts';
 import { clientAddress } from '../../core/client-address.ts';
 import { ConnectionGate, type GateLimits } from '../../core/connection-gate.ts';
 import { isLoopbackHost, type OriginRules, originOffence } from '../../core/origin.ts';
+import { PRESSURE } from '../../core/pressure.ts';
 import type { Clock } from '../../effects/clock.ts';
 import type { RawJson } from '../../protocol/byte-string.ts';
 import { SUBPROTOCOL_AUTHORIZATION, SUBPROTOCOL_STREAM } from '../../protocol/subprotocols.ts';
@@ -42,6 +43,7 @@ type Refused = Extract<Admission, { ok: false }>;
 /** Guarantees 4: handshakes that wait for the auth function. */
 const HANDSHAKES_MAX = 256;
 const TRIM_INTERVAL_MS = 10_000;
+const PRESSED = 'OVERLOADED: the engine is under too much load';
 
 export class Doorkeeper {
   readonly #parts: DoorkeeperParts;
@@ -71,7 +73,8 @@ export class Doorkeeper {
     const offence = headers.origin === undefined ? undefined : originOffence(headers, this.#parts.origins);
     if (offence !== undefined) return refuse(403, offence);
     if (this.#parts.router.isDraining) return refuse(503, 'SHUTTING_DOWN: the engine is stopping');
-    const address = clientAddress(request.remoteAddress, request.header('x-forwarded-for'), this.#proxies);
+    if (this.#parts.router.pressure.level >= PRESSURE.protect) return refuse(503, PRESSED);
+    const address = clientAddress(request.remoteAddress, request.list('x-forwarded-for'), this.#proxies);
     const refusal = this.#enter(address);
     if (refusal !== undefined) return refusal;
     const visitor = { target, address, isBatched: request.subprotocols.includes(SUBPROTOCOL_STREAM) };

@@ -51,6 +51,11 @@ export class Feeds {
     return this.#feeds.size;
   }
 
+  /** Those who are live or about to be, of one group. */
+  subscribersOf(stream: string, group: string): ReadonlySet<Subscription> {
+    return this.#feeds.get(feedKey(stream, group))?.subscribers ?? NOBODY;
+  }
+
   /** Events in the order of their numbers, whoever caused them. */
   publish(events: readonly StoreEvent[]): void {
     for (const event of events) {
@@ -213,3 +218,5 @@ function isUnbroken(events: readonly StoreEvent[]): boolean {
 function feedKey(stream = '', group = ''): string {
   return `${stream}\0${group}`;
 }
+
+const NOBODY: ReadonlySet<Subscription> = new Set();

@@ -1,11 +1,11 @@
 // The functions of streams: the payload goes to the store as it came, the answer comes back as it goes out. What
 // changed is told to subscribers, then to triggers, then the caller gets its answer (T1).
 
-import { unreadablePayload } from '../../core/refusal.ts';
-import { Payload } from '../../protocol/payload.ts';
-import type { BuiltinCall, RawBuiltinDefinition } from '../../router/builtin.ts';
-import { type Outcome, outcomeOfError } from '../../router/reply.ts';
+import type { Payload } from '../../protocol/payload.ts';
+import type { BuiltinCall, Cause, RawBuiltinDefinition } from '../../router/builtin.ts';
+import type { Outcome } from '../../router/reply.ts';
 import type { Store, StoreEvent, StoreReply } from '../../store/contract.ts';
+import { outcomeOfReply, storeInput } from '../store-call.ts';
 import type { CustomStreams } from './custom-streams.ts';
 
 const DESCRIPTIONS = {
@@ -22,35 +22,33 @@ const DESCRIPTIONS = {
 /** What a worker cannot keep itself: a custom event is stored nowhere, and the list is of the engine's own streams. */
 const OURS_ALONE: ReadonlySet<string> = new Set(['stream::send', 'stream::list_all']);
 
+export interface StreamListeners {
+  /** Something changed, and is durable. */
+  tell(events: readonly StoreEvent[], cause: Cause): void;
+  /** For the store, where jobs may come of a change. */
+  traceOf(cause: Cause): string | undefined;
+}
+
 export function streamFunctions(
   store: Store,
   custom: CustomStreams,
-  tell: (events: readonly StoreEvent[], depth: number) => void,
+  { tell, traceOf }: StreamListeners,
 ): readonly RawBuiltinDefinition[] {
   return Object.entries(DESCRIPTIONS).map(([id, description]) => ({
     id,
     description,
-    handleRaw(payload: Payload | undefined, { depth, rights }: BuiltinCall, done: (outcome: Outcome) => void): void {
-      const input = payload === undefined ? NO_INPUT : payload.asJsonBytes();
-      if (input === undefined) throw unreadablePayload(`the payload for ${id}`);
+    handleRaw(payload: Payload | undefined, call: BuiltinCall, done: (outcome: Outcome) => void): void {
+      const input = storeInput(id, payload);
       const standIn = OURS_ALONE.has(id) ? undefined : custom.standIn(id, input);
       if (standIn !== undefined) {
-        custom.call(standIn, { functionId: id, input, depth, rights }, (events) => tell(events, depth), done);
+        custom.call(standIn, { ...call, functionId: id, input }, (events) => tell(events, call), done);
         return;
       }
-      store.run(id, input, (reply) => {
-        if (reply.events !== undefined && reply.events.length > 0) tell(reply.events, depth);
+      const answer = (reply: StoreReply): void => {
+        if (reply.events !== undefined && reply.events.length > 0) tell(reply.events, call);
         done(outcomeOfReply(reply));
-      });
+      };
+      store.run(id, input, answer, true, traceOf(call));
     },
   }));
-}
-
-const NO_INPUT = Buffer.alloc(0);
-
-function outcomeOfReply({ result, error }: StoreReply): Outcome {
-  if (error !== undefined) return outcomeOfError(error);
-  if (result === undefined) return {};
-  const bytes = Buffer.from(result.buffer, result.byteOffset, result.length);
-  return { result: Payload.ofBytes(bytes, 0, bytes.length) };
 }

@@ -5,12 +5,15 @@
 import { hostInUrl } from '../../core/origin.ts';
 import { asRawJson, bytesToByteString } from '../../protocol/byte-string.ts';
 import { Payload } from '../../protocol/payload.ts';
-import type { RawBuiltinDefinition } from '../../router/builtin.ts';
+import type { Cause, RawBuiltinDefinition } from '../../router/builtin.ts';
 import type { Store, StoreEvent, StoreReply } from '../../store/contract.ts';
 import { SWEPT_NOTHING } from '../../store/stream/index.ts';
+import { triggerMessage } from '../../store/stream/messages.ts';
 import type { Listener } from '../../transport/socket.ts';
+import { ChangeJobs } from '../change-jobs.ts';
 import { type ChosenStore, chooseStore } from '../chosen-store.ts';
 import { type ChosenAdapter, defineModule, type EngineModule, type ModuleContext } from '../module.ts';
+import type { StreamSubscriber } from '../taps.ts';
 import { Clients, SNAPSHOTS_BYTES_MAX } from './clients.ts';
 import { extstoreAdapter, kvAdapter, type StreamConfig, streamDeclaration } from './config.ts';
 import { CustomStreams } from './custom-streams.ts';
@@ -19,7 +22,7 @@ import { Feeds } from './feeds.ts';
 import { streamFunctions } from './functions.ts';
 import type { Subscription } from './subscription.ts';
 import type { Since } from './target.ts';
-import { StreamTriggers } from './triggers.ts';
+import { GROUP_FIELDS, StreamTriggers } from './triggers.ts';
 import { Visits } from './visits.ts';
 
 export const streamModule = defineModule({
@@ -41,6 +44,7 @@ class StreamServer implements EngineModule {
   readonly #store: Store;
   readonly #custom: CustomStreams;
   readonly #changes: StreamTriggers;
+  readonly #jobs: ChangeJobs;
   readonly #feeds: Feeds;
   readonly #clients: Clients;
   readonly #doorkeeper: Doorkeeper;
@@ -54,8 +58,11 @@ class StreamServer implements EngineModule {
     this.#config = config;
     this.#chosen = chosenStore(context, adapter);
     this.#store = this.#chosen.store;
-    this.#custom = new CustomStreams(router, this.#store);
-    this.#changes = new StreamTriggers(router.isDropIn);
+    this.#custom = new CustomStreams(router, this.#store, logger);
+    const isOfThisMachine = this.#chosen.adapter === kvAdapter.name;
+    const changes = { owner: 'stream', store: this.#store, isOfThisMachine, groupFields: GROUP_FIELDS };
+    this.#jobs = new ChangeJobs({ ...changes, router, clock, logger });
+    this.#changes = new StreamTriggers(this.#jobs, router.isDropIn);
     const visits = new Visits(router, logger);
     this.#feeds = new Feeds({
       clock,
@@ -65,8 +72,10 @@ class StreamServer implements EngineModule {
       overflowed: (subscription) => this.#clients.overflowed(subscription),
       heldMax: { bytesMax: limits.outboundBufferBytes, messagesMax: limits.outboundMessages },
     });
+    context.taps.streamSubscribers = (stream, group) => this.#subscribersOf(stream, group);
     this.#clients = new Clients({
       clock,
+      tap: context.taps.streams,
       router,
       limits,
       visits,
@@ -87,12 +96,16 @@ class StreamServer implements EngineModule {
       limits,
       connected: (socket, visitor) => this.#clients.connected(socket, visitor),
     });
-    this.functions = streamFunctions(this.#store, this.#custom, (events, depth) => this.#tell(events, depth));
+    this.functions = streamFunctions(this.#store, this.#custom, {
+      tell: (events, cause) => this.#tell(events, cause),
+      traceOf: (cause) => this.#jobs.traceOf(cause),
+    });
     this.triggerTypes = [this.#changes, visits.joins, visits.leaves];
   }
 
   async start(): Promise<void> {
     await this.#chosen.start();
+    this.#jobs.start();
     const { transport, settings, clock } = this.#context;
     const { frameBytes, outboundBufferBytes, valueBytes } = settings.stream;
     this.#listener = await transport.listen({
@@ -120,6 +133,7 @@ class StreamServer implements EngineModule {
   stop(): void {
     for (const stop of this.#stops) stop();
     this.#clients.stop();
+    this.#jobs.stop();
     this.#listener?.close();
     this.#chosen.stop();
   }
@@ -145,21 +159,41 @@ class StreamServer implements EngineModule {
   }
 
   /** What this engine's callers caused: triggers fire for nothing else, as the others fire theirs. */
-  #tell(events: readonly StoreEvent[], depth: number): void {
+  #tell(events: readonly StoreEvent[], cause: Cause): void {
     this.#feeds.publish(events);
+    this.#showEvents(events);
     for (const event of events) {
-      const bindings = this.#changes.matching(event);
-      if (bindings === undefined) continue;
+      const bindings = this.#changes.toCall(event);
+      if (bindings.length === 0) continue;
       const [stream = '', group = ''] = event.place;
-      this.#context.router.fire(bindings, this.#triggerPayload(event), depth, `${stream}\0${group}`);
+      this.#context.router.fire(bindings, this.#triggerPayload(event), cause, `${stream}\0${group}`);
     }
   }
 
-  /** The message of the WebSocket, whose `type` is for triggers that of the event (product.md, Events). */
-  #triggerPayload({ kind, body }: StoreEvent): Payload {
-    const text = bytesToByteString(body);
-    if (this.#context.router.isDropIn) return Payload.ofText(asRawJson(text));
-    return Payload.ofText(asRawJson(`{"type":"${kind}"${text.slice(MESSAGE_TYPE.length)}`));
+  /** For whoever watches the stream server as a whole. */
+  #showEvents(events: readonly StoreEvent[]): void {
+    const { streams: tap } = this.#context.taps;
+    if (!tap.isWatched) return;
+    for (const { place, kind, body, seq } of events) {
+      const [stream = '', group = '', item] = place;
+      const receivers = this.#feeds.subscribersOf(stream, group).size;
+      tap.tell({ direction: 'outbound', stream, group, item, event: kind, body, seq, receivers });
+    }
+  }
+
+  #subscribersOf(stream: string, group: string): StreamSubscriber[] {
+    return [...this.#feeds.subscribersOf(stream, group)].map(({ id, connection, item }) => ({
+      id,
+      address: connection.address,
+      sinceMs: connection.connectedAtMs,
+      bufferedBytes: connection.bufferedBytes,
+      item: item ?? null,
+    }));
+  }
+
+  #triggerPayload(event: StoreEvent): Payload {
+    const message = triggerMessage(event, this.#context.router.isDropIn);
+    return Payload.ofText(asRawJson(bytesToByteString(message)));
   }
 
   #read(subject: Subscription, since: Since | undefined, done: (reply: StoreReply) => void): void {
@@ -179,9 +213,6 @@ class StreamServer implements EngineModule {
     });
   }
 }
-
-/** What every message of the store begins with. */
-const MESSAGE_TYPE = '{"type":"stream"';
 
 function chosenStore(context: ModuleContext, chosen: ChosenAdapter | undefined): ChosenStore {
   const { valueBytes, historyEvents, historyMs, historyBytes } = context.settings.stream;

@@ -52,6 +52,9 @@ export class Batch {
   }
 }
 
+/** To a client that cannot see real pongs. */
+export const PONG = new Batch([Buffer.from('{"type":"pong"}')]);
+
 function jsonArray(messages: readonly Uint8Array[]): Buffer {
   const parts = messages.flatMap((message, index) => [index === 0 ? OPEN : COMMA, message]);
   return Buffer.concat([...parts, CLOSE]);

@@ -7,6 +7,7 @@ import { rawJson } from '../../protocol/byte-string.ts';
 import { ID_BYTES_MAX } from '../../protocol/limits.ts';
 import type { Binding, ModuleTriggerType } from '../../router/builtin.ts';
 import type { StoreEvent } from '../../store/contract.ts';
+import type { ChangeJobs } from '../change-jobs.ts';
 import { CONDITION_FIELD, readTriggerConfig } from '../trigger-config.ts';
 
 /** An empty name counts as absent. */
@@ -18,6 +19,7 @@ const streamConfig = fields({
   item_id: name(),
   include_events: flag({ default: false }),
   condition_function_id: CONDITION_FIELD,
+  queue: optional(text({ bytesMax: ID_BYTES_MAX })),
 });
 
 const visitConfig = fields({ stream_name: name(), condition_function_id: CONDITION_FIELD });
@@ -32,6 +34,7 @@ const STREAM_CONFIG_FORMAT = rawJson({
     item_id: { type: 'string', description: 'Only this item' },
     include_events: { type: 'boolean', description: 'Custom events of stream::send too' },
     condition_function_id: CONDITION,
+    queue: { type: 'string', description: 'Each event becomes a job of this queue, written together with it' },
   },
   required: ['stream_name'],
   additionalProperties: false,
@@ -49,6 +52,9 @@ const VISIT_CONFIG_FORMAT = rawJson({
 type StreamFilter = Pick<ValueOf<typeof streamConfig>, 'group_id' | 'item_id' | 'include_events'>;
 
 const ANY_STREAM = '';
+const NONE: readonly Binding[] = [];
+/** What a FIFO queue may group the events of a trigger by: what every one of them has. */
+export const GROUP_FIELDS = ['groupId', 'streamName'];
 
 /** Bindings of one type, by the stream that they are about. */
 class Bindings<F> {
@@ -86,29 +92,43 @@ export class StreamTriggers implements ModuleTriggerType {
   readonly #bindings = new Bindings<StreamFilter>();
   /** Custom events reach every binding (decisions 56). */
   readonly #isDropIn: boolean;
+  readonly #jobs: ChangeJobs;
 
-  constructor(isDropIn: boolean) {
+  constructor(jobs: ChangeJobs, isDropIn: boolean) {
+    this.#jobs = jobs;
     this.#isDropIn = isDropIn;
   }
 
   refuse(config: unknown): string | undefined {
     const read = readTriggerConfig('stream', streamConfig, config);
-    return read.ok ? undefined : read.reason;
+    if (!read.ok) return read.reason;
+    const { queue } = read.config;
+    return queue === undefined ? undefined : this.#jobs.refuse(queue);
   }
 
   bound(binding: Binding, config: unknown): void {
     const read = readTriggerConfig('stream', streamConfig, config);
-    if (read.ok) this.#bindings.add(binding, read.config.stream_name, read.config);
+    if (!read.ok) return;
+    const { stream_name: stream, group_id: group, item_id: item, include_events: withCustom, queue } = read.config;
+    this.#bindings.add(binding, stream, read.config);
+    if (queue === undefined) return;
+    const exceptKind = withCustom || this.#isDropIn ? undefined : 'event';
+    this.#jobs.bound(binding, { queue, where: [stream, group || undefined, item || undefined], exceptKind });
   }
 
   unbound(binding: Binding): void {
     this.#bindings.remove(binding);
+    this.#jobs.unbound(binding);
   }
 
-  /** The bindings that the event is for; `undefined`: none. */
-  matching({ place: [stream = '', group, item], kind }: StoreEvent): Binding[] | undefined {
+  /** The bindings whose functions the event calls now. Those that name a queue have their jobs already. */
+  toCall(event: StoreEvent): readonly Binding[] {
+    return this.#jobs.divert(this.#matching(event));
+  }
+
+  #matching({ place: [stream = '', group, item], kind }: StoreEvent): readonly Binding[] {
     const candidates = this.#bindings.of(stream);
-    if (candidates === undefined) return undefined;
+    if (candidates === undefined) return NONE;
     const isCustom = kind === 'event';
     const matching: Binding[] = [];
     for (const [binding, filter] of candidates) {
@@ -117,7 +137,7 @@ export class StreamTriggers implements ModuleTriggerType {
       if (filter.item_id && filter.item_id !== item) continue;
       if (!isCustom || this.#isDropIn || filter.include_events) matching.push(binding);
     }
-    return matching.length > 0 ? matching : undefined;
+    return matching;
   }
 }
 

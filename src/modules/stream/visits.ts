@@ -8,7 +8,6 @@ import type { Logger } from '../../effects/logger.ts';
 import { asRawJson, byteStringToText, parseRawJson, type RawJson, rawJson } from '../../protocol/byte-string.ts';
 import { Payload } from '../../protocol/payload.ts';
 import type { Binding } from '../../router/builtin.ts';
-import type { ConditionVerdict } from '../../router/condition.ts';
 import type { RouterPort } from '../../router/port.ts';
 import type { Outcome } from '../../router/reply.ts';
 import type { Subscription } from './subscription.ts';
@@ -18,6 +17,8 @@ const JOIN_TIMEOUT_MS = 5_000;
 
 /** Not the beginning of something, which a drain would refuse: whoever joined is owed it (T7). */
 const END_DEPTH = 1;
+/** A client asks for it: nobody in the engine did. */
+const OUTSIDE = { depth: 0 };
 
 export class Visits {
   readonly joins = new VisitTriggers('stream:join', 'A client subscribes to a stream; may be refused.');
@@ -53,32 +54,27 @@ export class Visits {
   leave(subscription: Subscription): void {
     const bindings = this.leaves.matching(subscription.stream);
     if (bindings.length === 0) return;
-    this.#router.fire(bindings, Payload.ofText(visitPayload(subscription)), END_DEPTH, subscription.id);
+    this.#router.fire(bindings, Payload.ofText(visitPayload(subscription)), { depth: END_DEPTH }, subscription.id);
   }
 
   #ask(binding: Binding, payload: Payload, done: (isIn: boolean) => void): void {
-    const condition = binding.conditionFunctionId;
-    if (condition === undefined) {
-      this.#call(binding, payload, done);
-      return;
-    }
-    const told = (verdict: ConditionVerdict): void => {
+    this.#router.checkBinding(binding, payload, OUTSIDE, (verdict) => {
       if (verdict === 'pass') this.#call(binding, payload, done);
       else done(verdict === 'skip');
-    };
-    this.#router.checkCondition(condition, payload, 0, told, { type: binding.type, id: binding.id });
+    });
   }
 
   #call(binding: Binding, payload: Payload, done: (isIn: boolean) => void): void {
-    const { functionId, type, id, metadata } = binding;
+    const { functionId, type, metadata, owner } = binding;
     binding.lastFiredAtMs = this.#router.nowMs;
     const call = {
       functionId,
       payload,
       metadata: metadata && Payload.ofText(metadata),
-      depth: 0,
+      ...OUTSIDE,
       timeoutMs: JOIN_TIMEOUT_MS,
-      trigger: { type, id },
+      binding,
+      decides: owner?.access === undefined,
     };
     this.#router.call(call, (outcome) => {
       const failure = failureOf(outcome);

@@ -6,13 +6,32 @@ import { type OriginRules, originOffence } from '../../core/origin.ts';
 import { equalSecrets } from '../../effects/random.ts';
 import { SUBPROTOCOL_AUTHORIZATION, SUBPROTOCOLS } from '../../protocol/subprotocols.ts';
 import type { Admission, UpgradeRequest } from '../../transport/socket.ts';
+import type { ModuleSettings } from '../module.ts';
 import { admitToChannel, channelTarget } from './channel-endpoint.ts';
+import type { WorkerManagerConfig } from './config.ts';
 
 export const WORKER_PATH = '/';
 export const TELEMETRY_PATH = '/otel';
 
 export interface AdmissionRules extends OriginRules {
   readonly token: string | undefined;
+}
+
+/** The console's own pages. */
+const BRIDGE_ORIGINS = ['http://127.0.0.1:3113', 'http://localhost:3113'];
+
+export function admissionRules(
+  { rbac, host, allowed_origins: origins }: WorkerManagerConfig,
+  { bridgeToken, allowedHosts }: Pick<ModuleSettings, 'bridgeToken' | 'allowedHosts'>,
+): AdmissionRules {
+  const isRestricted = rbac !== undefined;
+  return {
+    token: isRestricted ? undefined : bridgeToken,
+    boundHost: host,
+    allowedHosts: allowedHosts.map((name) => name.toLowerCase()),
+    allowedOrigins: (origins ?? (isRestricted ? [] : BRIDGE_ORIGINS)).map((one) => one.toLowerCase()),
+    servesOwnPages: isRestricted,
+  };
 }
 
 /** What the port knows at this moment. */
@@ -24,6 +43,8 @@ export interface AdmissionState {
   /** Where the request comes from. */
   readonly address: string;
   readonly isDraining: boolean;
+  /** The engine is under so much load that nobody new is let in. */
+  readonly isProtecting: boolean;
   /** Whether too many wait for the auth function already. */
   readonly isAuthBusy: boolean;
   /** Whether a worker connection that proved the token is open from that address. */
@@ -45,6 +66,7 @@ export function admit(request: UpgradeRequest, rules: AdmissionRules, state: Adm
       ? admitAsWorker(request, rules, state)
       : admitToChannel(target, request.subprotocols, state.isChannel);
   if (!admission.ok) return admission;
+  if (state.isProtecting) return refuse(503, 'OVERLOADED: the engine is under too much load');
   if (state.isDraining) return refuse(503, 'SHUTTING_DOWN: the engine is stopping');
   if (target === undefined && state.isAuthBusy)
     return refuse(503, 'OVERLOADED: too many connections wait to be let in');
@@ -80,7 +102,7 @@ function hasToken(request: UpgradeRequest, { token }: AdmissionRules, state: Adm
   // A token may have blanks within; only those around it are not its own.
   const given = /^bearer /i.test(header) ? header.slice('bearer '.length).trim() : '';
   if (given !== '') return equalSecrets(given, token);
-  return request.path === TELEMETRY_PATH && state.isKnownAddress(request.remoteAddress);
+  return request.path === TELEMETRY_PATH && state.isKnownAddress(state.address);
 }
 
 function refuse(status: number, text: string): Admission {

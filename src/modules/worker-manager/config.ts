@@ -1,6 +1,7 @@
 // One entry is one port that workers connect to: the bridge, which trusts everyone it lets in, or with `rbac` a port
 // for browsers, which trusts nobody.
 
+import { isDeepStrictEqual } from 'node:util';
 import { type ExposeEntry, readExposeEntry } from '../../core/expose-filter.ts';
 import type { ValueOf } from '../../core/fields.ts';
 import { anything, either, fields, integer, listOf, mapOf, optional, refused, text } from '../../core/fields.ts';
@@ -69,6 +70,26 @@ export type WorkerManagerConfig = ValueOf<typeof workerManagerConfig>;
 /** What the port asks about newcomers, wherever it is written. */
 export function authFunctionOf({ auth_function_id: outer, rbac: restricted }: WorkerManagerConfig): string | undefined {
   return restricted?.auth_function_id ?? outer;
+}
+
+/** What of the port's configuration is different, by name. */
+export function changedKeys(before: WorkerManagerConfig, after: WorkerManagerConfig): readonly string[] {
+  return differingKeys(before, after).flatMap((key) => {
+    if (key !== 'rbac' || before.rbac === undefined || after.rbac === undefined) return key;
+    return differingKeys(before.rbac, after.rbac).map((inner) => `rbac.${inner}`);
+  });
+}
+
+/** Of these, what cannot change while the port is open: a port without rbac judges nobody twice. */
+export function fixedKeys(before: WorkerManagerConfig, after: WorkerManagerConfig): readonly string[] {
+  const isGuarded = before.rbac !== undefined && after.rbac !== undefined;
+  return changedKeys(before, after).filter((key) => !isGuarded || key === 'port' || key === 'host');
+}
+
+function differingKeys(before: object, after: object): string[] {
+  const [then, now] = [before, after].map((config) => new Map<string, unknown>(Object.entries(config)));
+  const keys = new Set([...(then?.keys() ?? []), ...(now?.keys() ?? [])]);
+  return [...keys].filter((key) => !isDeepStrictEqual(then?.get(key), now?.get(key))).sort();
 }
 
 function findContradictions(config: WorkerManagerConfig): readonly FieldProblem[] {

@@ -39,7 +39,8 @@ export class Doorman {
     const payload = Payload.ofText(rawJson(authInput(request, address)));
     this.#waiting++;
     return new Promise((resolve) => {
-      router.call({ functionId: authFunctionId, payload, depth: 0, timeoutMs: askMsMax }, (outcome) => {
+      const call = { functionId: authFunctionId, payload, depth: 0, timeoutMs: askMsMax, decides: true };
+      router.call(call, (outcome) => {
         this.#waiting--;
         resolve(verdictOf(outcome));
       });

@@ -5,10 +5,10 @@ import { AddressBlocks } from '../../core/address-block.ts';
 import { AddressGate } from '../../core/address-gate.ts';
 import { clientAddress } from '../../core/client-address.ts';
 import { ConnectionGate } from '../../core/connection-gate.ts';
-import { hostInUrl, isLoopbackHost } from '../../core/origin.ts';
-import { CLOSE_CODES } from '../../protocol/close-codes.ts';
+import { hostInUrl, isLoopbackHost, originOffence, type RequestOrigin } from '../../core/origin.ts';
+import { PRESSURE } from '../../core/pressure.ts';
 import { SUBPROTOCOL_CHANNEL, SUBPROTOCOLS } from '../../protocol/subprotocols.ts';
-import { takeTelemetry } from '../../router/telemetry.ts';
+import type { Guard } from '../../router/guard.ts';
 import type {
   AcceptedRequest,
   Admission,
@@ -18,13 +18,20 @@ import type {
   SocketEvents,
   UpgradeRequest,
 } from '../../transport/socket.ts';
-import { defineModule, type EngineModule, type ModuleContext } from '../module.ts';
-import { type AdmissionRules, admit, TELEMETRY_PATH } from './admission.ts';
+import { defineModule, type EngineModule, type ModuleContext, type Reconfiguration } from '../module.ts';
+import { type AdmissionRules, admissionRules, admit, TELEMETRY_PATH } from './admission.ts';
 import { type ChannelTarget, channelTarget } from './channel-endpoint.ts';
-import { authFunctionOf, type WorkerManagerConfig, workerManagerDeclaration } from './config.ts';
+import {
+  authFunctionOf,
+  changedKeys,
+  fixedKeys,
+  type WorkerManagerConfig,
+  workerManagerDeclaration,
+} from './config.ts';
 import { Doorman } from './doorman.ts';
 import { PortGuard } from './port-guard.ts';
 import { TelemetrySockets } from './telemetry-sockets.ts';
+import { Visits } from './visits.ts';
 
 export const workerManagerModule = defineModule({
   declaration: workerManagerDeclaration,
@@ -35,31 +42,34 @@ type Admitted = Admission & { readonly ok: true };
 type Refused = Admission & { readonly ok: false };
 type ChannelEnd = ChannelTarget & { readonly ok: true };
 
-/** The console's own pages. */
-const BRIDGE_ORIGINS = ['http://127.0.0.1:3113', 'http://localhost:3113'];
-
 /** Somebody who was let in, as far as the port has to know him until he leaves. */
 interface Visitor {
   readonly address: string;
   /** Whether his address takes places at its gate. */
   readonly isCounted: boolean;
   readonly target: ChannelEnd | undefined;
+  /** The page that he comes from. */
+  readonly site: RequestOrigin | undefined;
   readonly grant: Grant;
+  /** The rules that he was let in by. */
+  readonly rules: AdmissionRules;
 }
 
-class WorkerPort implements EngineModule {
+class WorkerPort implements EngineModule<WorkerManagerConfig> {
   readonly functions = [];
   readonly triggerTypes = [];
   readonly #context: ModuleContext;
-  readonly #config: WorkerManagerConfig;
+  #config: WorkerManagerConfig;
   readonly #limits: ModuleContext['settings']['trusted'];
   readonly #gate: ConnectionGate;
   /** Only of ports for browsers: others are used by machines, and many share an address (decisions 27). */
   readonly #addressGate: AddressGate | undefined;
   readonly #proxies: AddressBlocks;
-  readonly #rules: AdmissionRules;
+  #rules: AdmissionRules;
   readonly #guard: PortGuard;
-  readonly #doorman: Doorman | undefined;
+  #doorman: Doorman | undefined;
+  /** Only of ports for browsers: nobody else is judged twice. */
+  readonly #visits: Visits | undefined;
   /** Open worker connections by address; their telemetry sockets come without credentials. */
   readonly #workersByAddress = new Map<string, number>();
   readonly #telemetry: TelemetrySockets;
@@ -76,18 +86,10 @@ class WorkerPort implements EngineModule {
     this.#addressGate = isRestricted ? new AddressGate(settings.browser.perAddress) : undefined;
     this.#proxies = new AddressBlocks(settings.trustedProxies);
     this.#guard = new PortGuard(config, settings.browser, router.registrations);
-    this.#telemetry = new TelemetrySockets(context.clock, () => router.count('connections.closed', 'silent_telemetry'));
-    this.#rules = {
-      token: isRestricted ? undefined : settings.bridgeToken,
-      boundHost: config.host,
-      allowedHosts: settings.allowedHosts.map((name) => name.toLowerCase()),
-      allowedOrigins: (config.allowed_origins ?? (isRestricted ? [] : BRIDGE_ORIGINS)).map((one) => one.toLowerCase()),
-      servesOwnPages: isRestricted,
-    };
-    const { authCalls: waitingMax, askMs: askMsMax } = settings.browser;
-    const authFunctionId = isRestricted ? authFunctionOf(config) : undefined;
-    this.#doorman =
-      authFunctionId === undefined ? undefined : new Doorman({ router, authFunctionId, askMsMax, waitingMax });
+    this.#telemetry = new TelemetrySockets(context.clock, router);
+    this.#rules = admissionRules(config, settings);
+    this.#doorman = doormanOf(config, context);
+    this.#visits = isRestricted ? new Visits(router) : undefined;
   }
 
   async start(): Promise<void> {
@@ -107,6 +109,30 @@ class WorkerPort implements EngineModule {
     this.#telemetry.start();
     const { clock } = this.#context;
     this.#stopTrimming = clock.every(TRIM_INTERVAL_MS, () => this.#addressGate?.trim(clock.monotonicMs()));
+  }
+
+  async reconfigure(config: WorkerManagerConfig): Promise<Reconfiguration> {
+    const fixed = fixedKeys(this.#config, config);
+    if (fixed.length > 0) {
+      return { ok: false, reason: `${fixed.join(', ')} can only change with a new start of the engine` };
+    }
+    const changes = [changedKeys(this.#config, config).join(', ')];
+    return { ok: true, changes, commit: () => this.#adopt(config) };
+  }
+
+  /** For whoever comes from now on, and for everybody who is in (X12). */
+  #adopt(config: WorkerManagerConfig): void {
+    const asksAnother = authFunctionOf(config) !== authFunctionOf(this.#config);
+    const rules = admissionRules(config, this.#context.settings);
+    this.#config = config;
+    this.#guard.adopt(config);
+    if (asksAnother) this.#doorman = doormanOf(config, this.#context);
+    // Other rules are another object: whoever waits for a verdict was asked about under the old ones.
+    if (asksAnother || rules.allowedOrigins.join() !== this.#rules.allowedOrigins.join()) this.#rules = rules;
+    this.#visits?.judge(({ isGuest, site }) => {
+      if (asksAnother && isGuest) return true;
+      return site !== undefined && originOffence(site, this.#rules) !== undefined;
+    });
   }
 
   drain(): void {
@@ -139,13 +165,22 @@ class WorkerPort implements EngineModule {
       addressGate: isCounted ? this.#addressGate : undefined,
       address,
       isDraining: router.isDraining,
+      isProtecting: router.pressure.level >= PRESSURE.protect,
       isAuthBusy: this.#doorman?.isBusy === true,
       isKnownAddress: (known) => this.#workersByAddress.has(known),
       isChannel: (id, key) => router.channels.knows(id, key),
     });
     if (!admission.ok) return this.#refused(request, address, admission, admission.text);
     const target = channelTarget(request);
-    const visitor = { address, isCounted, target: target?.ok === true ? target : undefined, grant: ANONYMOUS };
+    const [host, origin] = [request.header('host'), request.header('origin')];
+    const visitor: Visitor = {
+      address,
+      isCounted,
+      target: target?.ok === true ? target : undefined,
+      site: origin === undefined ? undefined : { host, origin },
+      grant: ANONYMOUS,
+      rules: this.#rules,
+    };
     if (visitor.target !== undefined || this.#doorman === undefined) return this.#welcome(admission, visitor);
     return this.#askDoorman(this.#doorman, request, admission, visitor);
   }
@@ -159,12 +194,12 @@ class WorkerPort implements EngineModule {
       hasPlace = false;
     };
     const verdict = doorman.ask(request, visitor.address).then((answer): Admission => {
-      if (answer.ok && !this.#context.router.isDraining) {
-        return this.#welcome(admission, { ...visitor, grant: answer.grant });
-      }
+      const late = this.#context.router.isDraining ? STOPPING : visitor.rules === this.#rules ? undefined : CHANGED;
+      if (answer.ok && late === undefined) return this.#welcome(admission, { ...visitor, grant: answer.grant });
       leave();
-      if (answer.ok) return this.#refused({ path }, visitor.address, STOPPING, STOPPING.text);
-      return this.#refused({ path }, visitor.address, UNAUTHORIZED, `the auth function: ${answer.reason}`);
+      if (late !== undefined) return this.#refused({ path }, visitor.address, late, late.text);
+      const reason = answer.ok ? '' : `the auth function: ${answer.reason}`;
+      return this.#refused({ path }, visitor.address, UNAUTHORIZED, reason);
     });
     return { verdict, gone: leave };
   }
@@ -182,27 +217,41 @@ class WorkerPort implements EngineModule {
   }
 
   #connected(socket: PeerSocket, request: AcceptedRequest, visitor: Visitor): SocketEvents {
-    const events = this.#eventsFor(socket, request, visitor);
+    const { target, grant, site, rules } = visitor;
+    const isWorker = target === undefined && request.path !== TELEMETRY_PATH;
+    const guard = isWorker ? this.#guard.forConnection(grant, this.#context.clock.monotonicMs()) : undefined;
+    const events = this.#eventsFor(socket, request, visitor, guard);
+    const visit = { socket, guard, site, isGuest: target === undefined };
+    this.#visits?.add(visit);
+    // They changed between the verdict and now.
+    if (rules !== this.#rules) this.#visits?.end([visit]);
     return {
       ...events,
       closed: (code, isOverlong) => {
+        this.#visits?.remove(socket);
         this.#leave(visitor);
         events.closed(code, isOverlong);
       },
     };
   }
 
-  #eventsFor(socket: PeerSocket, { path, subprotocol }: AcceptedRequest, visitor: Visitor): SocketEvents {
-    const { target, address, grant } = visitor;
+  #eventsFor(
+    socket: PeerSocket,
+    { path, subprotocol }: AcceptedRequest,
+    { target, address }: Visitor,
+    guard: Guard | undefined,
+  ): SocketEvents {
     if (target !== undefined) return this.#channelEvents(socket, subprotocol, target);
-    if (path === TELEMETRY_PATH) return this.#telemetryEvents(socket);
+    if (path === TELEMETRY_PATH) {
+      return this.#telemetry.take(socket, this.#guard.rate(this.#context.clock.monotonicMs()));
+    }
     this.#countAddress(address, 1);
     const events = this.#context.connections.connect({
       socket,
       remoteAddress: address,
       subprotocol: SUBPROTOCOLS.find((name) => name === subprotocol),
       limits: this.#limits,
-      guard: this.#guard.forConnection(grant, this.#context.clock.monotonicMs()),
+      guard,
     });
     return {
       ...events,
@@ -225,29 +274,8 @@ class WorkerPort implements EngineModule {
     };
   }
 
-  /** A socket that only brings telemetry never becomes a worker. */
-  #telemetryEvents(socket: PeerSocket): SocketEvents {
-    const { router, clock } = this.#context;
-    const rate = this.#guard.rate(clock.monotonicMs());
-    this.#telemetry.add(socket);
-    return {
-      message: (bytes, isBinary) => {
-        this.#telemetry.heard(socket);
-        const verdict = rate?.take(clock.monotonicMs()) ?? 'ok';
-        if (verdict === 'flood') socket.close(CLOSE_CODES.tooManyMessages, 'too many messages for 10 s');
-        if (verdict !== 'ok') return router.count('messages.refused', 'RATE_LIMITED');
-        if (!isBinary || !takeTelemetry(router, bytes)) router.count('telemetry.dropped', 'unknown_prefix');
-      },
-      heard: () => this.#telemetry.heard(socket),
-      closed: (_code, isOverlong) => {
-        this.#telemetry.remove(socket);
-        if (isOverlong) router.count('connections.closed', 'message_too_big');
-      },
-    };
-  }
-
   #addressOf(request: UpgradeRequest): string {
-    return clientAddress(request.remoteAddress, request.header('x-forwarded-for'), this.#proxies);
+    return clientAddress(request.remoteAddress, request.list('x-forwarded-for'), this.#proxies);
   }
 
   /** This machine and proxies bring many people under one address (decisions 27). */
@@ -271,6 +299,14 @@ const LOGGED_PATH_CHARS_MAX = 100;
 /** Whoever is refused learns nothing of why. */
 const UNAUTHORIZED: Refused = { ok: false, status: 401, text: 'UNAUTHORIZED: not let in' };
 const STOPPING: Refused = { ok: false, status: 503, text: 'SHUTTING_DOWN: the engine is stopping' };
+const CHANGED: Refused = { ok: false, status: 503, text: 'The rules of this port have just changed: connect again' };
 const TRIM_INTERVAL_MS = 5_000;
 /** As the transports write it. */
 const LOOPBACK_IPV6 = '0000:0000:0000:0000:0000:0000:0000:0001';
+
+/** Who asks about newcomers; `undefined`: nobody does. */
+function doormanOf(config: WorkerManagerConfig, { router, settings }: ModuleContext): Doorman | undefined {
+  const { authCalls: waitingMax, askMs: askMsMax } = settings.browser;
+  const authFunctionId = config.rbac === undefined ? undefined : authFunctionOf(config);
+  return authFunctionId === undefined ? undefined : new Doorman({ router, authFunctionId, askMsMax, waitingMax });
+}

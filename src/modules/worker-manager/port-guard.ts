@@ -1,54 +1,71 @@
 // What stands between the engine and each connection of one port, as its configuration says.
 
-import { Access, type AccessPolicy, type Grant, type Registrations } from '../../core/access.ts';
+import { Access, type AccessPolicy, type Grant, type PolicyInForce, type Registrations } from '../../core/access.ts';
 import { readExposeEntry } from '../../core/expose-filter.ts';
 import { MessageRate } from '../../core/message-rate.ts';
-import { Guard, type RegistrationHooks } from '../../router/guard.ts';
+import { Guard, type PortFunctions } from '../../router/guard.ts';
 import type { BrowserLimits } from '../module.ts';
 import type { WorkerManagerConfig } from './config.ts';
 
-const NO_HOOKS: RegistrationHooks = { functions: undefined, triggers: undefined, triggerTypes: undefined };
+type Writable<T> = { -readonly [Key in keyof T]: T[Key] };
 
 export class PortGuard {
-  readonly #config: WorkerManagerConfig;
   readonly #limits: BrowserLimits;
   readonly #registrations: Registrations;
-  readonly #policy: AccessPolicy | undefined;
+  /** `undefined`: the port trusts everybody. Connections look here and below: a change holds for all of them. */
+  readonly #inForce: Writable<PolicyInForce> | undefined;
+  readonly #functions: Writable<PortFunctions>;
 
   constructor(config: WorkerManagerConfig, limits: BrowserLimits, registrations: Registrations) {
-    this.#config = config;
     this.#limits = limits;
     this.#registrations = registrations;
-    this.#policy = policyOf(config);
+    const policy = policyOf(config);
+    this.#inForce = policy && { policy };
+    this.#functions = functionsOf(config);
+  }
+
+  /** From now on that is what the port says, to everybody who is connected too (X12). */
+  adopt(config: WorkerManagerConfig): void {
+    const policy = policyOf(config);
+    if (this.#inForce !== undefined && policy !== undefined) this.#inForce.policy = policy;
+    const { hooks, middlewareFunctionId } = functionsOf(config);
+    this.#functions.hooks = hooks;
+    this.#functions.middlewareFunctionId = middlewareFunctionId;
   }
 
   /** How many messages a connection may send; `undefined`: as many as it likes. */
   rate(nowMs: number): MessageRate | undefined {
-    return this.#policy && new MessageRate(this.#limits.messages, nowMs);
+    return this.#inForce && new MessageRate(this.#limits.messages, nowMs);
   }
 
   /** `undefined`: connections of this port are simply trusted. */
   forConnection(grant: Grant, nowMs: number): Guard | undefined {
-    const { middleware_function_id: middlewareFunctionId, rbac } = this.#config;
-    const { registrationMs, askMs } = this.#limits;
-    const shared = { middlewareFunctionId, askMsMax: askMs };
-    if (this.#policy === undefined || rbac === undefined) {
-      if (middlewareFunctionId === undefined) return undefined;
-      const idleUntilMs = Number.POSITIVE_INFINITY;
-      return new Guard({ ...shared, access: undefined, rate: undefined, hooks: NO_HOOKS, idleUntilMs });
+    const { registrationMs, maxAgeMs, askMs } = this.#limits;
+    const shared = { port: this.#functions, askMsMax: askMs };
+    if (this.#inForce === undefined) {
+      if (this.#functions.middlewareFunctionId === undefined) return undefined;
+      const never = { idleUntilMs: Number.POSITIVE_INFINITY, expiresAtMs: Number.POSITIVE_INFINITY };
+      return new Guard({ ...shared, ...never, access: undefined, rate: undefined });
     }
     return new Guard({
       ...shared,
-      access: new Access(this.#policy, grant, this.#registrations),
+      access: new Access(this.#inForce, grant, this.#registrations),
       rate: this.rate(nowMs),
-      hooks: {
-        functions: rbac.on_function_registration_function_id,
-        triggers: rbac.on_trigger_registration_function_id,
-        triggerTypes: rbac.on_trigger_type_registration_function_id,
-      },
       idleUntilMs: nowMs + registrationMs,
+      expiresAtMs: nowMs + maxAgeMs,
     });
   }
+}
+
+function functionsOf({ rbac, middleware_function_id: middlewareFunctionId }: WorkerManagerConfig): PortFunctions {
+  return {
+    middlewareFunctionId,
+    hooks: {
+      functions: rbac?.on_function_registration_function_id,
+      triggers: rbac?.on_trigger_registration_function_id,
+      triggerTypes: rbac?.on_trigger_type_registration_function_id,
+    },
+  };
 }
 
 function policyOf({ rbac }: WorkerManagerConfig): AccessPolicy | undefined {

@@ -1,11 +1,14 @@
 // Sockets that only bring telemetry. They never become workers, yet a dead one must not keep its place for ever: they
 // are pinged and, when silent, ended like worker connections (W1).
 
+import type { MessageRate } from '../../core/message-rate.ts';
 import { OwnSilence } from '../../core/own-silence.ts';
 import type { Clock } from '../../effects/clock.ts';
 import { CLOSE_CODES } from '../../protocol/close-codes.ts';
 import { PING_INTERVAL_MS, SILENCE_MS_MAX } from '../../router/housekeeping.ts';
-import type { PeerSocket } from '../../transport/socket.ts';
+import type { RouterPort } from '../../router/port.ts';
+import { takeTelemetry } from '../../router/telemetry.ts';
+import type { PeerSocket, SocketEvents } from '../../transport/socket.ts';
 
 const CHECK_INTERVAL_MS = 1_000;
 
@@ -16,14 +19,13 @@ interface Times {
 
 export class TelemetrySockets {
   readonly #clock: Clock;
-  readonly #closedSilent: () => void;
+  readonly #router: RouterPort;
   readonly #sockets = new Map<PeerSocket, Times>();
   #stop: (() => void) | undefined;
 
-  /** `closedSilent` is told of each socket that was ended because nothing came from it. */
-  constructor(clock: Clock, closedSilent: () => void) {
+  constructor(clock: Clock, router: RouterPort) {
     this.#clock = clock;
-    this.#closedSilent = closedSilent;
+    this.#router = router;
   }
 
   start(): void {
@@ -37,19 +39,32 @@ export class TelemetrySockets {
     for (const socket of [...this.#sockets.keys()]) socket.close(CLOSE_CODES.goingAway, 'the engine is shutting down');
   }
 
-  add(socket: PeerSocket): void {
-    const nowMs = this.#clock.monotonicMs();
+  /** `rate`: of its messages; `undefined`: as many as it likes. Returns what its transport has to call. */
+  take(socket: PeerSocket, rate: MessageRate | undefined): SocketEvents {
+    const [clock, router] = [this.#clock, this.#router];
+    const nowMs = clock.monotonicMs();
     this.#sockets.set(socket, { heardMs: nowMs, pingedMs: nowMs });
+    const source = router.observer?.newSource() ?? 0;
+    return {
+      message: (bytes, isBinary) => {
+        this.#heard(socket);
+        const verdict = rate?.take(clock.monotonicMs()) ?? 'ok';
+        if (verdict === 'flood') socket.close(CLOSE_CODES.tooManyMessages, 'too many messages for 10 s');
+        if (verdict !== 'ok') return router.count('messages.refused', 'RATE_LIMITED');
+        if (!isBinary || !takeTelemetry(router, source, bytes)) router.count('telemetry.dropped', 'unknown_prefix');
+      },
+      heard: () => this.#heard(socket),
+      closed: (_code, isOverlong) => {
+        this.#sockets.delete(socket);
+        router.observer?.sourceLeft(source);
+        if (isOverlong) router.count('connections.closed', 'message_too_big');
+      },
+    };
   }
 
-  /** Something came from it. */
-  heard(socket: PeerSocket): void {
+  #heard(socket: PeerSocket): void {
     const times = this.#sockets.get(socket);
     if (times !== undefined) times.heardMs = this.#clock.monotonicMs();
-  }
-
-  remove(socket: PeerSocket): void {
-    this.#sockets.delete(socket);
   }
 
   #check(ownSilence: OwnSilence): void {
@@ -58,7 +73,7 @@ export class TelemetrySockets {
     for (const [socket, times] of this.#sockets) {
       times.heardMs += ownSilenceMs;
       if (nowMs - times.heardMs > SILENCE_MS_MAX) {
-        this.#closedSilent();
+        this.#router.count('connections.closed', 'silent_telemetry');
         socket.terminate();
       } else if (nowMs - times.pingedMs >= PING_INTERVAL_MS) {
         times.pingedMs = nowMs;

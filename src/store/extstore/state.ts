@@ -1,21 +1,27 @@
 // State in Redis: a hash of values for each scope, as the peer has it, and the keys in their order beside it.
 
 import { Refusal } from '../../core/refusal.ts';
-import type { StoreReply } from '../contract.ts';
+import type { CommandWorld, StoreReply } from '../contract.ts';
 import { LIST_BYTES_MAX } from '../json-list.ts';
+import { previewReply } from '../state/previews.ts';
 import { deleteReply, getReply, groupsReply, listReply, setReply, updated, updateReply } from '../state/replies.ts';
 import {
+  type DeleteRequest,
   type EntryRequest,
-  readEntryRequest,
+  readDeleteRequest,
+  readGetRequest,
   readGroupsRequest,
   readListRequest,
   readSetRequest,
   readUpdateRequest,
+  type SetRequest,
+  type UpdateRequest,
 } from '../state/requests.ts';
+import { checkCondition, type WriteCondition } from '../state/versions.ts';
 import { ATTEMPTS_MAX, type CommandParts, type ExtCommand, entriesIn, inKey } from './commands.ts';
 import { namesWhere } from './lex-range.ts';
 import { bytesIn, listIn, openValue, type StoredValue, sealValue, WHATEVER } from './record.ts';
-import { LIST_ENTRIES, PUT_ENTRY, TAKE_ENTRY } from './state-scripts.ts';
+import { LIST_ENTRIES, PUT_ENTRY, TAKE_ENTRY, TAKE_ENTRY_IF } from './state-scripts.ts';
 
 interface ScopeKeys {
   readonly values: string;
@@ -39,44 +45,92 @@ export function stateCommands({ link, keyPrefix, lanes, newTag }: CommandParts):
     return { isDone: isDone === 1, found: openValue(found) };
   };
 
+  /** What other engines write between the look and the change is a conflict like any other. */
+  const setIf = async (asked: SetRequest, world: CommandWorld): Promise<StoreReply> => {
+    const before = await read(asked);
+    checkCondition(asked.condition, before.json);
+    const { isDone, found } = await put(asked, asked.value, before.tag);
+    if (isDone) return setReply(world, asked, found.json);
+    throw new Refusal('CONFLICT', 'The entry changed while it was being written');
+  };
+
+  const deleteIf = async (asked: DeleteRequest, world: CommandWorld): Promise<StoreReply> => {
+    const before = await read(asked);
+    checkCondition(asked.condition, before.json);
+    const args = [asked.key, asked.scope, before.tag];
+    const [isDone, found] = listIn(await link.runScript(TAKE_ENTRY_IF, all(asked.scope), args));
+    if (isDone === 1) return deleteReply(world, asked, openValue(found).json);
+    throw new Refusal('CONFLICT', 'The entry changed while it was being deleted');
+  };
+
+  const update = (asked: UpdateRequest, world: CommandWorld): Promise<StoreReply> =>
+    lanes.hold(laneOf(asked), () => updateInTurn(asked, world, read, put));
+
   return {
-    'state::get': async (input, world) => getReply(world, (await read(readEntryRequest('state::get', input))).json),
+    'state::get': async (input, world) => {
+      const asked = readGetRequest(input);
+      return getReply(world, (await read(asked)).json, asked.withVersion);
+    },
 
     'state::set': async (input, world) => {
       const asked = readSetRequest(input, world.limits);
+      if (isConditional(asked.condition)) return await lanes.hold(laneOf(asked), () => setIf(asked, world));
       const { found } = await lanes.pass(laneOf(asked), () => put(asked, asked.value, WHATEVER));
       return setReply(world, asked, found.json);
     },
 
     'state::delete': async (input, world) => {
-      const asked = readEntryRequest('state::delete', input);
+      const asked = readDeleteRequest(input);
       const { scope, key } = asked;
+      if (isConditional(asked.condition)) return await lanes.hold(laneOf(asked), () => deleteIf(asked, world));
       const found = await lanes.pass(laneOf(asked), () => link.runScript(TAKE_ENTRY, all(scope), [key, scope]));
       return deleteReply(world, asked, openValue(found).json);
     },
 
-    'state::update': async (input, world) => {
-      const asked = readUpdateRequest(input);
-      return await lanes.hold(laneOf(asked), async (): Promise<StoreReply> => {
-        let before = await read(asked);
-        for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
-          const outcome = updated(asked, before.json, world.limits);
-          if (outcome.after === undefined) return updateReply(world, asked, before.json, outcome);
-          const { isDone, found } = await put(asked, outcome.after, before.tag);
-          if (isDone) return updateReply(world, asked, before.json, outcome);
-          before = found;
-        }
-        throw new Refusal('OVERLOADED', `Other engines change this value all the time: tried ${ATTEMPTS_MAX} times`);
-      });
-    },
+    // Async: what cannot be read is answered as every other refusal.
+    'state::update': async (input, world) => await update(readUpdateRequest(input), world),
 
+    ...listCommands({ link, keysOf, scopesKey }),
+  };
+}
+
+/** Reckoned anew as often as other engines were quicker. */
+async function updateInTurn(
+  asked: UpdateRequest,
+  world: CommandWorld,
+  read: (entry: EntryRequest) => Promise<StoredValue>,
+  put: (entry: EntryRequest, value: Uint8Array, expected: string) => Promise<{ isDone: boolean; found: StoredValue }>,
+): Promise<StoreReply> {
+  let before = await read(asked);
+  for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
+    const outcome = updated(asked, before.json, world.limits);
+    if (outcome.after === undefined) return updateReply(world, asked, before.json, outcome);
+    const { isDone, found } = await put(asked, outcome.after, before.tag);
+    if (isDone) return updateReply(world, asked, before.json, outcome);
+    before = found;
+  }
+  throw new Refusal('OVERLOADED', `Other engines change this value all the time: tried ${ATTEMPTS_MAX} times`);
+}
+
+interface ListParts {
+  readonly link: CommandParts['link'];
+  readonly scopesKey: string;
+  keysOf(scope: Buffer): ScopeKeys;
+}
+
+function listCommands({ link, keysOf, scopesKey }: ListParts): Readonly<Record<string, ExtCommand>> {
+  return {
     'state::list': async (input) => {
       const asked = readListRequest(input);
       const { offset, limitOrOneMore } = asked.page;
       const { from, to } = namesWhere(asked.prefix, asked.after);
       const { values, names } = keysOf(asked.scope);
-      const args = [from, to, String(offset), String(limitOrOneMore), String(LIST_BYTES_MAX)];
-      return listReply(asked, entriesIn(listIn(await link.runScript(LIST_ENTRIES, [values, names], args))));
+      const count = asked.contains === undefined ? limitOrOneMore : SEARCHED_AT_ONCE;
+      const args = [from, to, String(offset), String(count), String(LIST_BYTES_MAX)];
+      const entries = entriesIn(listIn(await link.runScript(LIST_ENTRIES, [values, names], args)));
+      if (asked.previewBytes === 0) return listReply(asked, entries);
+      const bytes = entries.reduce((sum, { value }) => sum + value.length, 0);
+      return { result: previewReply(asked, entries, entries.length >= count || bytes > LIST_BYTES_MAX) };
     },
 
     'state::list_groups': async (input) => {
@@ -86,6 +140,13 @@ export function stateCommands({ link, keyPrefix, lanes, newTag }: CommandParts):
       return groupsReply(asked, listIn(await link.run(['ZRANGE', scopesKey, from, to, 'BYLEX', ...page])).map(bytesIn));
     },
   };
+}
+
+/** Keys that one step of a search looks at. */
+const SEARCHED_AT_ONCE = 1_000;
+
+function isConditional({ ifVersion, ifAbsent }: WriteCondition): boolean {
+  return ifVersion !== undefined || ifAbsent;
 }
 
 function laneOf({ scope, key }: EntryRequest): string {

@@ -10,7 +10,7 @@ import { Refusal } from '../../core/refusal.ts';
 import type { Clock } from '../../effects/clock.ts';
 import type { Logger } from '../../effects/logger.ts';
 import type { Random } from '../../effects/random.ts';
-import { RedisLink } from '../../effects/redis.ts';
+import type { RedisLink } from '../../effects/redis.ts';
 import type { ErrorBody } from '../../protocol/frames.ts';
 import {
   type GroupWatcher,
@@ -81,6 +81,7 @@ export class ExtStore implements Store {
   async start(): Promise<void> {
     const { url, purpose, clock, logger, keyPrefix, random, isWatched } = this.#options;
     const scripts = [...STATE_SCRIPTS, ...STREAM_SCRIPTS];
+    const { RedisLink } = await import('../../effects/redis.ts');
     const link = new RedisLink({ url: url(), purpose, clock, logger, scripts, onUp: () => this.#isUp(link) });
     this.#link = link;
     const parts = { link, keyPrefix, lanes: new Lanes(), newTag: tagMaker(random.uuid()) };

@@ -5,7 +5,7 @@
 // Arguments of all but the last two: 1 group among groups · 2 channel · 3 now · 4 name of this write · 5 epoch, should
 // there be none · 6 events, 7 milliseconds and 8 bytes that a history may have; from 9 on they are the script's own.
 
-import { redisScript } from '../../effects/redis.ts';
+import { redisScript } from '../../effects/redis-script.ts';
 import { ENTRIES } from './entry-scripts.ts';
 
 const EVENTS = `${ENTRIES}

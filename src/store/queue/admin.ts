@@ -1,16 +1,24 @@
-// What a queue is opened, woken, paused and asked about with.
+// What a queue is opened, woken, paused and counted with. `inspect.ts` looks at its jobs.
 
-import type { JobPast } from '../../core/queue/records.ts';
-import type { JobRow, JobState, OpenAnswer, QueueStats } from '../../core/queue/shapes.ts';
-import { isJobInput, isJobsInput, isOpenInput, isPauseInput, isWakeInput } from '../../generated/queue-shapes.ts';
+import type { OpenAnswer, QueueStats } from '../../core/queue/shapes.ts';
+import { isOpenInput, isPauseInput, isWakeInput } from '../../generated/queue-shapes.ts';
 import type { StoreCommand } from '../contract.ts';
-import { nextDueMs } from './advance.ts';
 import { jobsIn, type OpenQueue, QueueBook } from './book.ts';
-import { decodeJob } from './job-record.ts';
-import { allQueueHeads, jobKey, jobsFrom, parkedKey, parkedOf, queueOf, rangeOf, runningKey, seqOf } from './keys.ts';
+import { firstIn, functionOf, keysIn, removeEntry } from './indexes.ts';
+import { allQueueHeads, parkedKey, parkedOf, queueOf, rangeOf, runningKey, seqOf } from './keys.ts';
 import { parseAs, toJson } from './marks.ts';
-import { onlyPast, place, readDead, readRunning, readWaiting, unplace } from './places.ts';
-import { readReceipt } from './receipt.ts';
+import {
+  firstRun,
+  leaveBlock,
+  loseJob,
+  onlyPast,
+  place,
+  readRunning,
+  readWaiting,
+  setAside,
+  unplace,
+} from './places.ts';
+import { soundEntries } from './sound.ts';
 
 /** Of one transaction. */
 const MOVES_MAX = 500;
@@ -24,45 +32,71 @@ export const queueOpen: StoreCommand = {
     const { queue: name, isFifo } = parseAs(bytes, isOpenInput);
     const book = new QueueBook(kv, world);
     const queue = book.queue(name);
-    const { head, number } = queue;
+    const { head } = queue;
     const isOther = head.isFifo !== undefined && head.isFifo !== isFifo;
     if (isOther && jobsIn(head) + head.dead > 0) return { result: toJson({ ...NO_MOVES, isRefused: true }) };
     head.isFifo = isFifo;
-    const { start, end } = rangeOf('R', number);
-    const seqs = [...kv.range(start, end, { limit: MOVES_MAX })].map(({ key }) => seqOf(key));
-    for (const seq of seqs) {
-      const mark = readRunning(kv, number, seq);
-      if (mark === undefined) throw new Error('A running job has no mark');
-      kv.remove(runningKey(number, seq));
-      head.running--;
-      place(book, queue, seq, { ...onlyPast(mark), state: 'ready' });
-    }
+    const moved = putBack(book, queue);
     const parkedFunctions = head.parked === 0 ? [] : functionsParked(book, queue);
     book.close();
     const answer: OpenAnswer = {
-      moved: seqs.length,
-      hasMore: seqs.length === MOVES_MAX,
+      moved,
+      hasMore: moved === MOVES_MAX,
       isRefused: false,
       parkedFunctions,
     };
-    return { result: toJson(answer) };
+    return { result: toJson(answer), damagedRecords: book.damaged };
   },
 };
 
+const NEXT = Buffer.of(0);
 const NO_MOVES = { moved: 0, hasMore: false, parkedFunctions: [] };
 
+/** Jobs that ran when the last engine ended. */
+function putBack(book: QueueBook, queue: OpenQueue): number {
+  const { kv } = book;
+  const { head, number, line } = queue;
+  const first = line.running(MOVES_MAX);
+  for (const seq of first) {
+    if (book.sound(() => leaveBlock(book, queue, seq)) !== undefined) {
+      place(book, queue, seq, { ...firstRun(seq), state: 'ready' });
+      continue;
+    }
+    line.leave(seq);
+    loseJob(book, queue, seq);
+  }
+  const others = keysIn(kv, rangeOf('R', number), { limit: MOVES_MAX - first.length }).map(seqOf);
+  for (const seq of others) {
+    const found = book.sound(() => readRunning(kv, number, seq));
+    kv.remove(runningKey(number, seq));
+    head.running--;
+    if (found === undefined) loseJob(book, queue, seq);
+    else if (found.value === undefined) throw new Error('A running job has no mark');
+    else place(book, queue, seq, { ...onlyPast(found.value), state: 'ready' });
+  }
+  const moved = first.length + others.length;
+  if (moved < MOVES_MAX) {
+    // Nothing runs: what is still counted was in a block whose state is damaged.
+    book.store.jobs -= head.running;
+    head.running = 0;
+  }
+  return moved;
+}
+
 /** Each costs one look-up, however many jobs wait for it. */
-function functionsParked({ kv }: QueueBook, { number }: OpenQueue): string[] {
+function functionsParked(book: QueueBook, { number }: OpenQueue): string[] {
+  const { kv } = book;
   const all = rangeOf('P', number);
   const found: string[] = [];
   for (let { start } = all; ; ) {
-    const [first] = kv.range(start, all.end, { limit: 1 });
+    const first = firstIn(kv, { start, end: all.end });
     if (first === undefined) return found;
-    const record = kv.get(jobKey(number, seqOf(first.key)));
-    if (record === undefined) throw new Error('A job that waits has no record');
-    const { functionId } = decodeJob(record).facts;
-    found.push(functionId);
-    start = parkedOf(number, functionId).end;
+    const job = book.sound(() => readWaiting(kv, number, seqOf(first)) && functionOf(book, number, seqOf(first)));
+    const functionId = job?.value;
+    // An entry of another function, or of no job, leads past itself only.
+    const isTrue = functionId !== undefined && parkedKey(number, functionId, seqOf(first)).equals(first);
+    if (isTrue) found.push(functionId);
+    start = isTrue ? parkedOf(number, functionId).end : Buffer.concat([first, NEXT]);
   }
 }
 
@@ -76,17 +110,22 @@ export const queueWake: StoreCommand = {
     const book = new QueueBook(kv, world);
     const queue = book.find(name);
     if (queue === undefined) return { result: toJson({ moved: 0, hasMore: false }) };
-    const { start, end } = parkedOf(queue.number, functionId);
-    const seqs = [...kv.range(start, end, { limit: MOVES_MAX })].map(({ key }) => seqOf(key));
-    for (const seq of seqs) {
-      const mark = readWaiting(kv, queue.number, seq);
-      if (mark === undefined) throw new Error('A parked job has no mark');
-      unplace(book, queue, seq, mark);
-      kv.remove(parkedKey(queue.number, functionId, seq));
-      place(book, queue, seq, { ...onlyPast(mark), state: 'ready' });
+    const keys = keysIn(kv, parkedOf(queue.number, functionId), { limit: MOVES_MAX });
+    let moved = 0;
+    for (const key of keys) {
+      const seq = seqOf(key);
+      const found = book.sound(() => readWaiting(kv, queue.number, seq));
+      if (found === undefined) setAside(book, queue, seq, 'parked');
+      else if (found.value?.state !== 'parked') removeEntry(book, key);
+      else {
+        unplace(book, queue, seq, found.value, functionId);
+        place(book, queue, seq, { ...onlyPast(found.value), state: 'ready' });
+        moved++;
+      }
     }
     book.close();
-    return { result: toJson({ moved: seqs.length, hasMore: seqs.length === MOVES_MAX }) };
+    const result = toJson({ moved, hasMore: keys.length === MOVES_MAX });
+    return { result, damagedRecords: book.damaged };
   },
 };
 
@@ -110,74 +149,15 @@ export const queueStats: StoreCommand = {
   run(kv, _bytes, world) {
     const book = new QueueBook(kv, world);
     const { start, end } = allQueueHeads();
-    const numbers = [...kv.range(start, end)].map(({ key }) => queueOf(key));
+    let damagedRecords = 0;
+    const heads = soundEntries(kv, start, end, () => damagedRecords++);
+    const numbers = [...heads].map(({ key }) => queueOf(key));
     const all = numbers.flatMap((number): QueueStats[] => {
       const queue = book.byNumber(number);
       if (queue === undefined) return [];
-      const { name, cursor: _cursor, nextDeath: _nextDeath, isFifo: _isFifo, ...counts } = queue.head;
-      return [{ queue: name, ...counts, nextDueMs: nextDueMs(book, queue) }];
+      const { name, cursor: _cursor, block: _block, nextDeath: _nextDeath, isFifo: _isFifo, ...counts } = queue.head;
+      return [{ queue: name, ...counts }];
     });
-    return { result: toJson(all) };
+    return { result: toJson(all), damagedRecords };
   },
 };
-
-/** One job by its receipt; null when the store has it no more. */
-export const queueJob: StoreCommand = {
-  name: 'queue::job',
-  isWrite: false,
-  run(kv, bytes, world) {
-    const receipt = readReceipt(parseAs(bytes, isJobInput).id);
-    const book = new QueueBook(kv, world);
-    const queue = receipt === undefined ? undefined : book.byNumber(receipt.queue);
-    const row = receipt === undefined || queue === undefined ? undefined : rowOf(book, queue, receipt.seq);
-    return { result: toJson(row?.messageReceiptId === parseAs(bytes, isJobInput).id ? row : null) };
-  },
-};
-
-/** Jobs of a queue in the order in which they were enqueued, dead letters aside. */
-export const queueJobs: StoreCommand = {
-  name: 'queue::jobs',
-  isWrite: false,
-  run(kv, bytes, world) {
-    const { queue: name, offset, limit } = parseAs(bytes, isJobsInput);
-    const book = new QueueBook(kv, world);
-    const queue = book.find(name);
-    const rows: JobRow[] = [];
-    if (queue === undefined) return { result: toJson(rows) };
-    const { start, end } = jobsFrom(queue.number, 0);
-    for (const { key } of kv.range(start, end, { offset, limit })) {
-      const row = rowOf(book, queue, seqOf(key));
-      if (row !== undefined && row.state !== 'dead') rows.push(row);
-    }
-    return { result: toJson(rows) };
-  },
-};
-
-function rowOf(book: QueueBook, queue: OpenQueue, seq: number): JobRow | undefined {
-  const { kv } = book;
-  const { number } = queue;
-  const value = kv.get(jobKey(number, seq));
-  if (value === undefined) return undefined;
-  const { enqueuedMs, facts, payload } = decodeJob(value);
-  const running = readRunning(kv, number, seq);
-  const waiting = running === undefined ? readWaiting(kv, number, seq) : undefined;
-  const dead = (running ?? waiting) ? undefined : readDead(kv, number, seq);
-  const past: JobPast | undefined = running ?? waiting ?? dead;
-  const state: JobState = running !== undefined ? 'running' : dead !== undefined ? 'dead' : wordOf(waiting?.state);
-  return {
-    messageReceiptId: book.receiptOf(queue, seq, enqueuedMs),
-    queue: queue.head.name,
-    function_id: facts.functionId,
-    state,
-    attempt: (past?.attempts ?? 0) + (running === undefined ? 0 : 1),
-    enqueued_at: enqueuedMs,
-    size_bytes: payload.length,
-    ...(waiting?.dueMs !== undefined && waiting.state !== 'parked' && { due_at: waiting.dueMs }),
-    ...(past?.error !== undefined && { error: past.error }),
-  };
-}
-
-function wordOf(state: 'ready' | 'blocked' | 'delayed' | 'retrying' | 'parked' | undefined): JobState {
-  if (state === 'parked') return 'waiting_for_worker';
-  return state === 'delayed' || state === 'retrying' ? state : 'waiting';
-}

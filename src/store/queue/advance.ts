@@ -1,89 +1,153 @@
 // `queue::advance`: how claimed jobs went on, and the claim of the next ones, in one transaction.
 
-import type { JobPast, RunningMark } from '../../core/queue/records.ts';
-import type { AdvanceAnswer, AdvanceInput, SettledJob } from '../../core/queue/shapes.ts';
-import { isAdvanceInput } from '../../generated/queue-shapes.ts';
+import { type FailedAttempt, withAttempt } from '../../core/queue/past-attempts.ts';
+import type { JobPast } from '../../core/queue/records.ts';
+import type { AdvanceFacts, AdvanceInput, SettledJob } from '../../core/queue/shapes.ts';
 import type { StoreCommand } from '../contract.ts';
+import { decodeStep, encodeAdvanced } from './advance-codec.ts';
 import { type OpenQueue, QueueBook } from './book.ts';
 import { Claim } from './claim.ts';
-import { encodeFramed } from './framed.ts';
+import { firstIn, restoreEntries } from './indexes.ts';
 import { firstNumberOf, jobKey, rangeOf, runningKey } from './keys.ts';
-import { parseAs } from './marks.ts';
-import { bury, leaveLine, onlyPast, park, place, readRunning } from './places.ts';
+import {
+  bury,
+  FIRST_TOKEN,
+  firstRun,
+  leaveBlock,
+  leaveLine,
+  loseJob,
+  onlyPast,
+  park,
+  place,
+  readRunning,
+} from './places.ts';
 
 export const advance: StoreCommand = {
   name: 'queue::advance',
   isWrite: true,
   usesReserve: true,
   run(kv, bytes, world) {
-    const input = parseAs(bytes, isAdvanceInput);
+    const { input, eachDone } = decodeStep(bytes);
     const book = new QueueBook(kv, world);
     const queue = book.queue(input.queue);
     const deadBefore = queue.head.dead;
     let stale = 0;
-    for (const job of input.settled) if (!settle(book, queue, job, input)) stale++;
+    eachDone((seq, token) => {
+      if (!settleSound(book, queue, { seq, token, how: 'done' }, input)) stale++;
+    });
+    for (const job of input.settled) if (!settleSound(book, queue, job, input)) stale++;
     const claim = new Claim(book, queue, input.deliveriesMax);
     claim.take(input.claim);
-    const answer: AdvanceAnswer = {
-      jobs: claim.jobs,
+    const dueMs = nextDueMs(book, queue);
+    const facts: AdvanceFacts = {
       hasMore: hasMore(queue),
-      nextDueMs: nextDueMs(book, queue),
+      nextDueMs: dueMs,
       stale,
       died: queue.head.dead - deadBefore,
     };
     book.close();
-    return { result: encodeFramed(answer, ...claim.payloads) };
+    return { result: encodeAdvanced(facts, claim.jobs), damagedRecords: book.damaged };
   },
 };
 
-export function hasMore({ head }: OpenQueue): boolean {
+function hasMore({ head }: OpenQueue): boolean {
   return !head.isPaused && head.fresh + head.ready > 0;
 }
 
-export function nextDueMs({ kv }: QueueBook, { number, head }: OpenQueue): number | null {
+function nextDueMs(book: QueueBook, queue: OpenQueue): number | null {
+  const { number, head } = queue;
   if (head.delayed + head.retrying + head.parked === 0) return null;
-  const { start, end } = rangeOf('D', number);
-  const [first] = kv.range(start, end, { limit: 1 });
-  return first === undefined ? null : firstNumberOf(first.key);
+  const due = rangeOf('D', number);
+  if (firstIn(book.kv, due) === undefined) restoreEntries(book, queue);
+  const first = firstIn(book.kv, due);
+  return first === undefined ? null : book.monotonicAt(firstNumberOf(first));
+}
+
+/** A damaged record concerns its own job only: the outcomes of the others count (D9). */
+function settleSound(book: QueueBook, queue: OpenQueue, job: SettledJob, input: AdvanceInput): boolean {
+  try {
+    return settle(book, queue, job, input);
+  } catch (error) {
+    book.noteDamage(error);
+    endDamaged(book, queue, job);
+    return true;
+  }
+}
+
+/** It runs no more, and cannot go on either: nobody could read it. */
+function endDamaged(book: QueueBook, queue: OpenQueue, { seq, how }: SettledJob): void {
+  const { number, head, line } = queue;
+  if (line.runs(seq)) line.leave(seq);
+  else if (book.kv.remove(runningKey(number, seq))) head.running--;
+  if (how === 'done') book.kv.remove(jobKey(number, seq));
+  loseJob(book, queue, seq);
 }
 
 /** False: this hand-over of the job is over already, and another one may be under way (Q8). */
-function settle(book: QueueBook, queue: OpenQueue, job: SettledJob, { unroutableTtlMs }: AdvanceInput): boolean {
+function settle(book: QueueBook, queue: OpenQueue, job: SettledJob, input: AdvanceInput): boolean {
   const { seq } = job;
+  if (queue.line.runs(seq)) {
+    if (job.token !== FIRST_TOKEN) return false;
+    if (job.how === 'done') {
+      queue.line.leave(seq);
+      book.store.jobs--;
+    } else {
+      leaveBlock(book, queue, seq);
+      goOn(book, queue, job, firstRun(seq), input);
+    }
+    return true;
+  }
   const mark = readRunning(book.kv, queue.number, seq);
   if (mark === undefined || mark.deliveries !== job.token) return false;
   book.kv.remove(runningKey(queue.number, seq));
   queue.head.running--;
-  const past = pastOf(mark, job, book.nowMs);
+  goOn(book, queue, job, mark, input);
+  return true;
+}
+
+function goOn(book: QueueBook, queue: OpenQueue, job: SettledJob, run: JobPast, input: AdvanceInput): void {
+  const { seq } = job;
+  const past = pastOf(run, job, book.nowMs);
   switch (job.how) {
     case 'done':
       book.kv.remove(jobKey(queue.number, seq));
       book.store.jobs--;
-      leaveLine(book, queue, seq, past);
-      return true;
+      return leaveLine(book, queue, seq, past);
     case 'retry':
-      place(book, queue, seq, { ...past, state: 'retrying', dueMs: book.nowMs + (job.afterMs ?? 0) });
-      return true;
+      return place(book, queue, seq, { ...past, state: 'retrying', dueMs: book.steadyMs + (job.afterMs ?? 0) });
     case 'dead':
-      bury(book, queue, seq, past, { reason: job.reason ?? 'failed', error: past.error ?? '' });
-      return true;
+      return bury(book, queue, seq, past, { reason: job.reason ?? 'failed', error: past.error ?? '' });
     case 'park':
-      park(book, queue, seq, { ...past, state: 'parked', dueMs: book.nowMs + unroutableTtlMs });
-      return true;
+      return park(book, queue, seq, { ...past, state: 'parked', dueMs: book.steadyMs + input.unroutableTtlMs });
     case 'release':
-      if (job.afterMs === undefined) place(book, queue, seq, { ...past, state: 'ready' });
-      else place(book, queue, seq, { ...past, state: 'delayed', dueMs: book.nowMs + job.afterMs });
-      return true;
+      if (job.afterMs === undefined) return place(book, queue, seq, { ...past, state: 'ready' });
+      return place(book, queue, seq, { ...past, state: 'delayed', dueMs: book.steadyMs + job.afterMs });
   }
 }
 
-function pastOf(mark: RunningMark, { how, error, isUnsent }: SettledJob, nowMs: number): JobPast {
+function pastOf(mark: JobPast, job: SettledJob, nowMs: number): JobPast {
+  const { how, error, isUnsent } = job;
   const hasFailed = how === 'retry' || how === 'dead';
   return {
     ...onlyPast(mark),
     attempts: mark.attempts + (hasFailed ? 1 : 0),
     deliveries: mark.deliveries - (isUnsent === true ? 1 : 0),
     ...(error !== undefined && { error }),
-    ...(hasFailed && { firstFailedMs: mark.firstFailedMs ?? nowMs }),
+    ...(hasFailed && {
+      firstFailedMs: mark.firstFailedMs ?? nowMs,
+      failed: withAttempt(mark.failed, failedAttempt(mark.attempts + 1, job, nowMs)),
+    }),
+  };
+}
+
+function failedAttempt(attempt: number, job: SettledJob, nowMs: number): FailedAttempt {
+  const { how, afterMs, error = '', worker, traceId } = job;
+  return {
+    attempt,
+    at: nowMs,
+    error,
+    ...(worker !== undefined && { worker }),
+    ...(traceId !== undefined && { trace_id: traceId }),
+    ...(how === 'retry' && { delay_ms: afterMs ?? 0 }),
   };
 }

@@ -1,38 +1,65 @@
 // The queues of a store while one command works on them: heads are read once and written once.
 
 import { createHash } from 'node:crypto';
-import type { QueueHead, StoreHead } from '../../core/queue/records.ts';
+import { QUEUES_FORMAT, type QueueHead, type StoreHead } from '../../core/queue/records.ts';
 import type { QueueCounts } from '../../core/queue/shapes.ts';
+import { steadyTime } from '../../core/queue/steady-time.ts';
 import { Refusal } from '../../core/refusal.ts';
 import { isQueueHead, isStoreHead } from '../../generated/queue-shapes.ts';
-import type { CommandWorld } from '../contract.ts';
+import type { LocalWorld } from '../contract.ts';
 import type { Kv, KvReader } from '../kv.ts';
+import { DamagedRecord } from '../record.ts';
+import { FreshLine } from './fresh-line.ts';
 import { nameKey, QUEUES_MAX, queueHeadKey, storeHeadKey } from './keys.ts';
 import { parseAs, toJson } from './marks.ts';
-import { writeReceipt } from './receipt.ts';
+import { type Receipt, writeReceipt } from './receipt.ts';
 
 /** A queue that a command works on. */
 export interface OpenQueue {
   readonly number: number;
   readonly head: QueueHead;
+  readonly line: FreshLine;
 }
 
 export class QueueBook {
   readonly kv: Kv;
+  /** Of the clock on the wall: for what people read. Waits go by `steadyMs`. */
   readonly nowMs: number;
+  readonly #monotonicMs: number;
+  readonly #run: string;
   readonly #epoch: string;
   readonly #queues = new Map<string, OpenQueue>();
   #store: StoreHead | undefined;
+  #steadyMs: number | undefined;
+  #damaged = 0;
 
-  constructor(kv: Kv, { nowMs, epoch }: CommandWorld) {
+  constructor(kv: Kv, { nowMs, monotonicMs, run, epoch }: LocalWorld) {
     this.kv = kv;
     this.nowMs = nowMs;
+    this.#monotonicMs = monotonicMs;
+    this.#run = run;
     this.#epoch = epoch;
   }
 
   get store(): StoreHead {
     this.#store ??= readStoreHead(this.kv) ?? newStoreHead(this.#epoch);
     return this.#store;
+  }
+
+  /** By which jobs wait. */
+  get steadyMs(): number {
+    this.#steadyMs ??= steadyTime(this.store.time, this.#clocks);
+    return this.#steadyMs;
+  }
+
+  /** That moment by the clock on the wall, as it is set now. */
+  wallAt(steadyMs: number): number {
+    return steadyMs - this.steadyMs + this.nowMs;
+  }
+
+  /** That moment by the clock of this run of the engine. */
+  monotonicAt(steadyMs: number): number {
+    return steadyMs - this.steadyMs + this.#monotonicMs;
   }
 
   /** Made if it is not there. */
@@ -42,9 +69,7 @@ export class QueueBook {
     const number = this.store.nextQueue++;
     if (number > QUEUES_MAX) throw new Refusal('OVERLOADED', `The store is at its limit of ${QUEUES_MAX} queues`);
     this.kv.put(nameKey(name), Buffer.from(String(number)));
-    const queue = { number, head: newQueueHead(name) };
-    this.#queues.set(name, queue);
-    return queue;
+    return this.#open(number, newQueueHead(name));
   }
 
   find(name: string): OpenQueue | undefined {
@@ -61,19 +86,65 @@ export class QueueBook {
     const head = parseAs(value, isQueueHead);
     const known = this.#queues.get(head.name);
     if (known !== undefined) return known;
-    const queue = { number, head };
-    this.#queues.set(head.name, queue);
-    return queue;
+    return this.#open(number, head);
+  }
+
+  /** How many damaged records the command met and did without. */
+  get damaged(): number {
+    let sum = this.#damaged;
+    for (const { line } of this.#queues.values()) sum += line.damaged;
+    return sum;
+  }
+
+  /** What is read of one job; `undefined`: a record of it is damaged, which is noted. */
+  sound<T>(read: () => T): { readonly value: T } | undefined {
+    try {
+      return { value: read() };
+    } catch (error) {
+      this.noteDamage(error);
+      return undefined;
+    }
+  }
+
+  /** Throws what is none. */
+  noteDamage(error: unknown): void {
+    if (!(error instanceof DamagedRecord)) throw error;
+    this.countDamaged();
+  }
+
+  countDamaged(): void {
+    this.#damaged++;
   }
 
   receiptOf(queue: OpenQueue, seq: number, atMs: number): string {
-    return writeReceipt({ atMs, seq, queue: queue.number, salt: this.store.salt });
+    return writeReceipt(this.receiptParts(queue, seq, atMs));
   }
 
-  /** What the heads say is written. */
+  receiptParts({ number }: OpenQueue, seq: number, atMs: number): Receipt {
+    return { atMs, seq, queue: number, salt: this.store.salt };
+  }
+
+  /** What the heads and the lines say is written. */
   close(): void {
-    if (this.#store !== undefined) this.kv.put(storeHeadKey(), toJson(this.#store));
+    for (const { line } of this.#queues.values()) {
+      line.close();
+      if (line.lost > 0) this.store.jobs -= line.lost;
+    }
+    if (this.#store !== undefined) {
+      this.#store.time = { ...this.#clocks, steadyMs: this.steadyMs };
+      this.kv.put(storeHeadKey(), toJson(this.#store));
+    }
     for (const { number, head } of this.#queues.values()) this.kv.put(queueHeadKey(number), toJson(head));
+  }
+
+  get #clocks() {
+    return { run: this.#run, monotonicMs: this.#monotonicMs, wallMs: this.nowMs };
+  }
+
+  #open(number: number, head: QueueHead): OpenQueue {
+    const queue = { number, head, line: new FreshLine(this.kv, number, head) };
+    this.#queues.set(head.name, queue);
+    return queue;
   }
 }
 
@@ -89,7 +160,7 @@ function readStoreHead(kv: KvReader): StoreHead | undefined {
 
 function newStoreHead(epoch: string): StoreHead {
   const salt = createHash('sha256').update(epoch).digest().readUInt16BE(0);
-  return { nextSeq: 1, lastMs: 0, nextQueue: 1, jobs: 0, salt };
+  return { format: QUEUES_FORMAT, nextSeq: 1, lastMs: 0, nextQueue: 1, jobs: 0, salt };
 }
 
 function newQueueHead(name: string): QueueHead {

@@ -1,26 +1,24 @@
 // Claims jobs of one queue: those that were placed first, then what is due, then fresh ones.
 
 import type { JobPast, WaitingMark } from '../../core/queue/records.ts';
-import type { ClaimedJob } from '../../core/queue/shapes.ts';
-import { isWaitingMark } from '../../generated/queue-shapes.ts';
+import type { Claimed } from './advance-codec.ts';
 import type { OpenQueue, QueueBook } from './book.ts';
-import { decodeJob, isPlaced, type JobRecord } from './job-record.ts';
-import { dueUntil, jobKey, jobsFrom, rangeOf, runningKey, seqOf, waitingKey } from './keys.ts';
-import { parseAs, toJson } from './marks.ts';
-import { bury, onlyPast, unplace } from './places.ts';
+import { firstIn, isTrue, keysIn, removeEntry, restoreEntries } from './indexes.ts';
+import { decodeJob, type JobRecord } from './job-record.ts';
+import { dueUntil, jobKey, rangeOf, runningKey, seqOf } from './keys.ts';
+import { toJson } from './marks.ts';
+import { bury, firstRun, onlyPast, readWaiting, setAside, unplace } from './places.ts';
 
 /** Of one transaction, jobs that are passed over or expire included: others wait for it. */
 const LOOKED_AT_MAX = 1_000;
 const PAYLOAD_BYTES_MAX = 4 * 1024 * 1024;
 
 export class Claim {
-  readonly jobs: ClaimedJob[] = [];
-  readonly payloads: Buffer[] = [];
+  readonly jobs: Claimed[] = [];
   readonly #book: QueueBook;
   readonly #queue: OpenQueue;
   readonly #deliveriesMax: number;
   #bytes = 0;
-  #end = 0;
   #lookedAt = 0;
 
   constructor(book: QueueBook, queue: OpenQueue, deliveriesMax: number) {
@@ -42,17 +40,24 @@ export class Claim {
   }
 
   #takeReady(count: number): void {
-    const { start, end } = rangeOf('A', this.#queue.number);
-    for (const seq of this.#seqsOf(start, end, count - this.jobs.length)) {
+    const { kv } = this.#book;
+    const { number, head } = this.#queue;
+    const ready = rangeOf('A', number);
+    if (this.#isFull(count)) return;
+    for (const key of keysIn(kv, ready, { limit: count - this.jobs.length })) {
       if (this.#isFull(count)) return;
-      this.#takeWaiting(seq, this.#markOf(seq));
+      const mark = this.#markOf(key, 'ready');
+      if (mark !== undefined) this.#takeWaiting(seqOf(key), mark);
     }
+    if (head.ready > 0 && firstIn(kv, ready) === undefined) restoreEntries(this.#book, this.#queue);
   }
 
   #takeDue(count: number): void {
-    const { start, end } = dueUntil(this.#queue.number, this.#book.nowMs);
-    for (const seq of this.#seqsOf(start, end, LOOKED_AT_MAX)) {
-      const mark = this.#markOf(seq);
+    const due = dueUntil(this.#queue.number, this.#book.steadyMs);
+    for (const key of keysIn(this.#book.kv, due, { limit: LOOKED_AT_MAX })) {
+      const mark = this.#markOf(key, undefined);
+      if (mark === undefined) continue;
+      const seq = seqOf(key);
       if (mark.state === 'parked') this.#expire(seq, mark);
       else if (!this.#isFull(count) && !this.#queue.head.isPaused) this.#takeWaiting(seq, mark);
       else if (this.#lookedAt >= LOOKED_AT_MAX) return;
@@ -60,31 +65,18 @@ export class Claim {
   }
 
   #takeFresh(count: number): void {
-    const { kv } = this.#book;
-    const { number, head } = this.#queue;
-    const { start, end } = jobsFrom(number, head.cursor);
-    const found: { seq: number; record: JobRecord }[] = [];
-    for (const { key, value } of kv.range(start, end)) {
-      if (this.jobs.length + found.length >= count || this.#isFull(count)) break;
+    if (this.#isFull(count)) return;
+    this.#queue.line.take((seq, record) => {
       this.#lookedAt++;
-      const seq = seqOf(key);
-      head.cursor = seq + 1;
-      if (isPlaced(value)) continue;
-      const record = decodeJob(value);
-      this.#bytes += record.payload.length;
-      found.push({ seq, record });
-    }
-    for (const { seq, record } of found) {
-      head.fresh--;
-      this.#run(seq, record, { attempts: 0, deliveries: 0, order: seq });
-    }
+      this.#add(seq, record, firstRun(seq));
+      return !this.#isFull(count);
+    });
   }
 
   #takeWaiting(seq: number, mark: WaitingMark): void {
     this.#lookedAt++;
-    const value = this.#book.kv.get(jobKey(this.#queue.number, seq));
-    if (value === undefined) throw new Error('A job that waits has no record');
-    const record = decodeJob(value);
+    const found = this.#book.sound(() => this.#recordOf(seq));
+    if (found === undefined) return setAside(this.#book, this.#queue, seq, mark.state);
     unplace(this.#book, this.#queue, seq, mark);
     const past = onlyPast(mark);
     if (past.deliveries >= this.#deliveriesMax) {
@@ -92,46 +84,53 @@ export class Claim {
       bury(this.#book, this.#queue, seq, past, { reason: 'poison', error });
       return;
     }
-    this.#bytes += record.payload.length;
-    this.#run(seq, record, past);
+    this.#run(seq, found.value, past);
+  }
+
+  #recordOf(seq: number): JobRecord {
+    const value = this.#book.kv.get(jobKey(this.#queue.number, seq));
+    if (value === undefined) throw new Error('A job that waits has no record');
+    return decodeJob(value);
   }
 
   #expire(seq: number, mark: WaitingMark): void {
     this.#lookedAt++;
-    unplace(this.#book, this.#queue, seq, mark);
+    const found = this.#book.sound(() => unplace(this.#book, this.#queue, seq, mark));
+    if (found === undefined) return setAside(this.#book, this.#queue, seq, mark.state);
     const reason = mark.isKept === true ? 'no_subscriber' : 'function_not_found';
     const who = mark.isKept === true ? 'nobody subscribed to the topic' : 'no worker offered the function';
     bury(this.#book, this.#queue, seq, onlyPast(mark), { reason, error: `${who} in time` });
   }
 
-  #run(seq: number, { enqueuedMs, facts, payload }: JobRecord, past: JobPast): void {
+  #run(seq: number, record: JobRecord, past: JobPast): void {
     const { number, head } = this.#queue;
-    const deliveries = past.deliveries + 1;
-    const mark = { ...past, deliveries, sinceMs: this.#book.nowMs };
-    this.#book.kv.put(runningKey(number, seq), toJson(mark));
+    const run = { ...past, deliveries: past.deliveries + 1 };
+    this.#book.kv.put(runningKey(number, seq), toJson({ ...run, sinceMs: this.#book.nowMs }));
     head.running++;
-    const at = this.#end;
-    this.#end += payload.length;
-    this.jobs.push({
-      seq,
-      token: deliveries,
-      attempt: past.attempts + 1,
-      id: this.#book.receiptOf(this.#queue, seq, enqueuedMs),
-      enqueuedMs,
-      facts,
-      at,
-      bytes: payload.length,
-    });
-    this.payloads.push(payload);
+    this.#add(seq, record, run);
   }
 
-  #seqsOf(start: Buffer, end: Buffer, limit: number): number[] {
-    return [...this.#book.kv.range(start, end, { limit })].map(({ key }) => seqOf(key));
+  #add(seq: number, record: JobRecord, { attempts, deliveries }: JobPast): void {
+    this.#bytes += record.payload.length;
+    const receipt = this.#book.receiptParts(this.#queue, seq, record.enqueuedMs);
+    this.jobs.push({ receipt, token: deliveries, attempt: attempts + 1, record });
   }
 
-  #markOf(seq: number): WaitingMark {
-    const value = this.#book.kv.get(waitingKey(this.#queue.number, seq));
-    if (value === undefined) throw new Error('A job stands in an index without a mark');
-    return parseAs(value, isWaitingMark);
+  /** `undefined`: the entry, or the mark, is damaged and was set aside. `state`: what the index tells of the job. */
+  #markOf(key: Buffer, state: 'ready' | undefined): WaitingMark | undefined {
+    const { number } = this.#queue;
+    const seq = seqOf(key);
+    const found = this.#book.sound(() => readWaiting(this.#book.kv, number, seq));
+    if (found === undefined) setAside(this.#book, this.#queue, seq, state ?? this.#stateOfDue(seq));
+    else if (isTrue(key, number, seq, found.value)) return found.value;
+    else removeEntry(this.#book, key);
+    return undefined;
+  }
+
+  /** Of one whose mark is damaged. Delayed ones and retries look alike. */
+  #stateOfDue(seq: number): 'parked' | 'retrying' | 'delayed' {
+    const { number, head } = this.#queue;
+    if (keysIn(this.#book.kv, rangeOf('P', number)).some((key) => seqOf(key) === seq)) return 'parked';
+    return head.retrying > 0 ? 'retrying' : 'delayed';
   }
 }

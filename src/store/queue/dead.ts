@@ -1,14 +1,16 @@
 // Dead letters: list, redrive, edit, discard. Each job moves in one transaction, and no transaction moves many (Q10).
 
 import type { DeadMark } from '../../core/queue/records.ts';
-import type { DeadRow } from '../../core/queue/shapes.ts';
+import type { DeadListInput, DeadRow } from '../../core/queue/shapes.ts';
 import { isDeadListInput, isDeadMovesInput } from '../../generated/queue-shapes.ts';
 import type { StoreCommand } from '../contract.ts';
 import { JsonList } from '../json-list.ts';
 import { type OpenQueue, QueueBook } from './book.ts';
 import { decodeFramed } from './framed.ts';
-import { decodeJob, encodeJob } from './job-record.ts';
-import { firstNumberOf, jobKey, rangeOf, seqOf } from './keys.ts';
+import { groupOf } from './group-value.ts';
+import { keysIn } from './indexes.ts';
+import { decodeJob, encodeJob, readFacts } from './job-record.ts';
+import { deadKey, firstNumberOf, jobKey, rangeOf, seqOf } from './keys.ts';
 import { parseAs, toJson } from './marks.ts';
 import { lineUp, onlyPast, readDead, unbury } from './places.ts';
 import { readReceipt } from './receipt.ts';
@@ -21,16 +23,17 @@ export const deadList: StoreCommand = {
   name: 'queue::dead_list',
   isWrite: false,
   run(kv, bytes, world) {
-    const { queue: name, offset, limit, id } = parseAs(bytes, isDeadListInput);
+    const input = parseAs(bytes, isDeadListInput);
+    const { queue: name, offset, limit, id } = input;
     const book = new QueueBook(kv, world);
     const queue = book.find(name);
     const list = new JsonList('engine::queue::dlq_messages', { offset, limit, limitOrOneMore: limit });
     if (queue === undefined) return { result: list.end() };
     for (const seq of id === undefined ? newest(book, queue, offset, limit) : only(id)) {
-      const mark = readDead(kv, queue.number, seq);
-      if (mark !== undefined) addRow(list, book, queue, seq, mark);
+      const mark = book.sound(() => readDead(kv, queue.number, seq))?.value;
+      if (mark !== undefined) book.sound(() => addRow(list, book, queue, seq, mark, input));
     }
-    return { result: list.end() };
+    return { result: list.end(), damagedRecords: book.damaged };
   },
 };
 
@@ -52,7 +55,9 @@ export const deadMoves: StoreCommand = {
     const seqs = input.id === undefined ? oldest(book, queue, beforeDeath) : only(input.id);
     let moved = 0;
     for (const seq of seqs) {
-      const mark = readDead(kv, queue.number, seq);
+      const found = book.sound(() => readDead(kv, queue.number, seq));
+      if (found === undefined) setDeadAside(book, queue, seq);
+      const mark = found?.value;
       if (mark === undefined) continue;
       moved++;
       unbury(book, queue, seq, mark);
@@ -61,20 +66,30 @@ export const deadMoves: StoreCommand = {
     }
     book.close();
     const hasMore = input.id === undefined && seqs.length === MOVES_MAX;
-    return { result: toJson({ moved, hasMore, beforeDeath }) };
+    return { result: toJson({ moved, hasMore, beforeDeath }), damagedRecords: book.damaged };
   },
 };
 
+/** Its mark is damaged: nothing leads to it any more, and what is there of it stays as it is (D9). */
+function setDeadAside({ kv }: QueueBook, { number, head }: OpenQueue, seq: number): void {
+  for (const key of keysIn(kv, rangeOf('O', number))) if (seqOf(key) === seq) kv.remove(key);
+  kv.remove(deadKey(number, seq));
+  head.dead--;
+}
+
 /** To the end of the line, as if it had never run; with a receipt that stays its own (F4). */
 function redrive(book: QueueBook, queue: OpenQueue, seq: number, mark: DeadMark, payload: Buffer): void {
-  if (payload.length > 0) edit(book, jobKey(queue.number, seq), payload);
-  const { group, priority } = onlyPast(mark);
+  const isEdited = payload.length > 0;
+  if (isEdited) edit(book, jobKey(queue.number, seq), payload);
+  const { group, priority, editedMs: editedBefore } = onlyPast(mark);
+  const editedMs = isEdited ? book.nowMs : editedBefore;
   const past = {
     attempts: 0,
     deliveries: 0,
     order: book.store.nextSeq++,
     ...(priority !== undefined && { priority }),
     ...(group !== undefined && { group }),
+    ...(editedMs !== undefined && { editedMs }),
   };
   book.store.jobs++;
   lineUp(book, queue, seq, past, undefined);
@@ -86,13 +101,20 @@ function edit({ kv }: QueueBook, at: Buffer, payload: Buffer): void {
   kv.put(at, encodeJob({ ...decodeJob(value), payload }));
 }
 
-function addRow(list: JsonList, book: QueueBook, queue: OpenQueue, seq: number, mark: DeadMark): void {
+function addRow(
+  list: JsonList,
+  book: QueueBook,
+  queue: OpenQueue,
+  seq: number,
+  mark: DeadMark,
+  { withoutPayload, groupField }: DeadListInput,
+): void {
   const value = book.kv.get(jobKey(queue.number, seq));
   if (value === undefined) throw new Error('A dead letter has no record');
   const { enqueuedMs, facts, payload } = decodeJob(value);
   const row: DeadRow = {
     id: book.receiptOf(queue, seq, enqueuedMs),
-    function_id: facts.functionId,
+    function_id: readFacts(facts).functionId,
     error: mark.error ?? '',
     reason: mark.reason,
     failed_at: Math.floor(mark.atMs / 1_000),
@@ -101,8 +123,11 @@ function addRow(list: JsonList, book: QueueBook, queue: OpenQueue, seq: number, 
     first_failed_at: Math.floor((mark.firstFailedMs ?? mark.atMs) / 1_000),
     enqueued_at: Math.floor(enqueuedMs / 1_000),
     size_bytes: payload.length,
+    ...groupOf(payload, groupField),
   };
-  list.add(Buffer.from(`${JSON.stringify(row).slice(0, -1)},"payload":`), payload, BRACE);
+  const json = JSON.stringify(row);
+  if (withoutPayload !== true) list.add(Buffer.from(`${json.slice(0, -1)},"payload":`), payload, BRACE);
+  else list.add(Buffer.from(json));
 }
 
 const BRACE = Buffer.from('}');
@@ -113,12 +138,10 @@ function only(id: string): number[] {
 }
 
 function newest({ kv }: QueueBook, { number }: OpenQueue, offset: number, limit: number): number[] {
-  const { start, end } = rangeOf('O', number);
-  return [...kv.range(start, end, { isReverse: true, offset, limit })].map(({ key }) => seqOf(key));
+  return keysIn(kv, rangeOf('O', number), { isReverse: true, offset, limit }).map(seqOf);
 }
 
 function oldest({ kv }: QueueBook, { number }: OpenQueue, beforeDeath: number): number[] {
-  const { start, end } = rangeOf('O', number);
-  const found = [...kv.range(start, end, { limit: MOVES_MAX })];
-  return found.filter(({ key }) => firstNumberOf(key) < beforeDeath).map(({ key }) => seqOf(key));
+  const found = keysIn(kv, rangeOf('O', number), { limit: MOVES_MAX });
+  return found.filter((key) => firstNumberOf(key) < beforeDeath).map(seqOf);
 }

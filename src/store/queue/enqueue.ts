@@ -1,17 +1,17 @@
 // `queue::enqueue`: jobs of one turn enter their queues, each refused or durable (Q1, Q2).
 
 import type { JobPast } from '../../core/queue/records.ts';
-import type { EnqueueAnswer, EnqueueGroup, EnqueueRefused, EnqueueRules, NewJob } from '../../core/queue/shapes.ts';
+import type { EnqueueAnswer, EnqueueRefused, EnqueueRules, JobOptions } from '../../core/queue/shapes.ts';
 import { Refusal } from '../../core/refusal.ts';
-import { isEnqueueInput } from '../../generated/queue-shapes.ts';
 import type { StoreCommand } from '../contract.ts';
 import { jobsIn, type OpenQueue, QueueBook } from './book.ts';
-import { decodeFramed } from './framed.ts';
+import { decodeEnqueue, encodeAnswers, type IncomingJob } from './enqueue-codec.ts';
 import { type GroupValue, readGroup, readPriority } from './group-value.ts';
 import { encodeJob } from './job-record.ts';
 import { digest, expiredKey, expiredUntil, expiryKey, idempotencyKey, jobKey, PRIORITY_MAX } from './keys.ts';
-import { toJson } from './marks.ts';
 import { lineUp, park } from './places.ts';
+import { type Receipt, writeReceipt } from './receipt.ts';
+import { soundEntries } from './sound.ts';
 
 /** How long the same key gives the same receipt (Q3). */
 const KEY_MS = 24 * 3_600_000;
@@ -21,52 +21,50 @@ export const enqueue: StoreCommand = {
   name: 'queue::enqueue',
   isWrite: true,
   run(kv, bytes, world) {
-    const { head, body } = decodeFramed(bytes);
-    if (!isEnqueueInput(head)) throw new Error('The queue module sent jobs of another shape');
+    const { groups, isAllOrNone } = decodeEnqueue(bytes);
     const book = new QueueBook(kv, world);
-    const answers: EnqueueAnswer[] = [];
-    for (const group of head.groups) {
-      const queue = book.queue(group.queue);
-      forgetKeys(book, queue, group.jobs.length);
-      for (const job of group.jobs) {
-        const answer = enqueueJob(book, queue, group, job, body.subarray(job.at, job.at + job.bytes));
-        if (head.isAllOrNone && 'reason' in answer) throw new Refusal('enqueue_error', answer.message);
+    const answers: Enqueued[] = [];
+    for (const { queue: name, rules, jobs } of groups) {
+      const queue = book.queue(name);
+      forgetKeys(book, queue, jobs.length);
+      for (const job of jobs) {
+        const answer = enqueueJob(book, queue, rules, job);
+        if (isAllOrNone && 'reason' in answer) throw new Refusal('enqueue_error', answer.message);
         answers.push(answer);
       }
     }
     book.close();
-    return { result: toJson(answers) };
+    return { result: encodeAnswers(answers) };
   },
 };
 
-/** Also of commands that enqueue a job in the transaction of their own change. */
-export function enqueueJob(
-  book: QueueBook,
-  queue: OpenQueue,
-  { rules }: Pick<EnqueueGroup, 'rules'>,
-  job: NewJob,
-  payload: Uint8Array,
-): EnqueueAnswer {
+export type Enqueued = Receipt | EnqueueAnswer;
+
+/** Also of commands that enqueue a job in the transaction of their own change. Nothing of it counts before `close`. */
+export function enqueueJob(book: QueueBook, queue: OpenQueue, rules: EnqueueRules, job: IncomingJob): Enqueued {
   const known = job.idempotencyKey === undefined ? undefined : receiptUnder(book, queue, job.idempotencyKey);
   if (known !== undefined) return { id: known };
   const full = fullness(book, queue, rules);
   if (full !== undefined) return full;
+  const { payload } = job;
   const group = groupOf(queue.head.name, rules, payload);
   if (group !== undefined && !group.ok) return { reason: 'GROUP_FIELD', message: group.message };
   const priority = job.priority ?? (rules.priorityField === undefined ? 0 : readPriority(rules.priorityField, payload));
-  const seq = book.store.nextSeq++;
-  const atMs = Math.max(book.nowMs, book.store.lastMs);
-  book.store.lastMs = atMs;
-  book.store.jobs++;
+  const { store } = book;
+  const seq = store.nextSeq++;
+  const atMs = Math.max(book.nowMs, store.lastMs);
+  store.lastMs = atMs;
+  store.jobs++;
   const isFresh = group === undefined && priority === 0 && (job.delayMs ?? 0) === 0 && job.isKept !== true;
-  const record = { enqueuedMs: atMs, isPlaced: !isFresh, facts: job.facts, payload: Buffer.from(payload) };
-  book.kv.put(jobKey(queue.number, seq), encodeJob(record));
-  const past = { attempts: 0, deliveries: 0, order: seq, priority: Math.min(priority, PRIORITY_MAX) };
-  if (isFresh) queue.head.fresh++;
-  else placeNew(book, queue, seq, group === undefined ? past : { ...past, group: group.digest }, job, rules);
-  const id = book.receiptOf(queue, seq, atMs);
-  if (job.idempotencyKey !== undefined) remember(book, queue, job.idempotencyKey, id);
-  return { id };
+  if (isFresh) queue.line.add(seq, atMs, job);
+  else {
+    book.kv.put(jobKey(queue.number, seq), encodeJob({ enqueuedMs: atMs, facts: job.facts, payload }));
+    const past = { attempts: 0, deliveries: 0, order: seq, priority: Math.min(priority, PRIORITY_MAX) };
+    placeNew(book, queue, seq, group === undefined ? past : { ...past, group: group.digest }, job, rules);
+  }
+  const receipt = book.receiptParts(queue, seq, atMs);
+  if (job.idempotencyKey !== undefined) remember(book, queue, job.idempotencyKey, writeReceipt(receipt));
+  return receipt;
 }
 
 function groupOf(queue: string, { groupField, isOneGroup }: EnqueueRules, payload: Uint8Array): GroupValue | undefined {
@@ -81,13 +79,13 @@ function placeNew(
   queue: OpenQueue,
   seq: number,
   past: JobPast,
-  { delayMs = 0, isKept }: NewJob,
+  { delayMs = 0, isKept }: JobOptions,
   { unroutableTtlMs }: EnqueueRules,
 ): void {
   if (isKept === true) {
-    park(book, queue, seq, { ...past, state: 'parked', dueMs: book.nowMs + unroutableTtlMs, isKept: true });
+    park(book, queue, seq, { ...past, state: 'parked', dueMs: book.steadyMs + unroutableTtlMs, isKept: true });
   } else {
-    lineUp(book, queue, seq, past, delayMs === 0 ? undefined : book.nowMs + delayMs);
+    lineUp(book, queue, seq, past, delayMs === 0 ? undefined : book.steadyMs + delayMs);
   }
 }
 
@@ -104,29 +102,35 @@ function fullness(book: QueueBook, { head }: OpenQueue, rules: EnqueueRules): En
   return { reason: 'QUEUE_FULL', message: `The queues of this store hold ${JOBS_MAX} jobs together, the limit` };
 }
 
-function receiptUnder({ kv, nowMs }: QueueBook, { number }: OpenQueue, key: string): string | undefined {
+function receiptUnder({ kv, steadyMs }: QueueBook, { number }: OpenQueue, key: string): string | undefined {
   const value = kv.get(idempotencyKey(number, key));
   if (value === undefined) return undefined;
   const [until = '', id] = Buffer.from(value).toString().split(' ');
-  return Number(until) > nowMs ? id : undefined;
+  return Number(until) > steadyMs ? id : undefined;
 }
 
-function remember({ kv, nowMs }: QueueBook, { number }: OpenQueue, key: string, id: string): void {
-  const untilMs = nowMs + KEY_MS;
+function remember({ kv, steadyMs }: QueueBook, { number }: OpenQueue, key: string, id: string): void {
+  const untilMs = steadyMs + KEY_MS;
   const at = idempotencyKey(number, key);
   kv.put(at, Buffer.from(`${untilMs} ${id}`));
   kv.put(expiryKey(number, untilMs, at), Buffer.alloc(0));
 }
 
 /** A few more than come in, so that what is kept of keys does not grow. */
-function forgetKeys({ kv, nowMs }: QueueBook, { number }: OpenQueue, added: number): void {
-  const { start, end } = expiredUntil(number, nowMs);
-  const expiries = [...kv.range(start, end, { limit: 2 * added })].map(({ key }) => Buffer.from(key));
+function forgetKeys(book: QueueBook, { number }: OpenQueue, added: number): void {
+  const { kv, steadyMs } = book;
+  const { start, end } = expiredUntil(number, steadyMs);
+  const expiries: Buffer[] = [];
+  // One that is damaged is forgotten as well: only its key says anything.
+  for (const { key } of soundEntries(kv, start, end, (damaged) => expiries.push(Buffer.from(damaged)))) {
+    expiries.push(Buffer.from(key));
+    if (expiries.length >= 2 * added) break;
+  }
   for (const expiry of expiries) {
     kv.remove(expiry);
     const key = expiredKey(number, expiry);
-    const value = kv.get(key);
+    const value = book.sound(() => kv.get(key))?.value;
     // The key may have been used again since.
-    if (value !== undefined && Number(Buffer.from(value).toString().split(' ')[0]) <= nowMs) kv.remove(key);
+    if (value !== undefined && Number(Buffer.from(value).toString().split(' ')[0]) <= steadyMs) kv.remove(key);
   }
 }

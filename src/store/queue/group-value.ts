@@ -26,6 +26,12 @@ export function readGroup(queue: string, field: string, payload: Uint8Array): Gr
   return { ok: true, digest: digest(isExact ? JSON.stringify(value) : json).toString('hex') };
 }
 
+/** The value of the group of a job, as JSON, for those who look at jobs. */
+export function groupOf(payload: Uint8Array, field: string | undefined): { readonly group?: string } {
+  const json = field === undefined ? undefined : memberOf(payload, field);
+  return json === undefined ? {} : { group: json };
+}
+
 /** 0 for anything that is no whole number from 0 to 255: a payload is not refused for its urgency. */
 export function readPriority(field: string, payload: Uint8Array): number {
   const value = Number(memberOf(payload, field) ?? 0);

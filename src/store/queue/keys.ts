@@ -5,9 +5,11 @@
 //   H                        the head of the store (`core/queue/records.ts`)
 //   N name                   the number of a queue, without one in front
 //   Q                        the head of a queue
-//   J seq                    a job: facts and payload, written once (`job-record.ts`)
+//   B seq                    a block of jobs, under its first one (`job-block.ts`)
+//   K seq                    which of them have left it, from the first claim on
+//   J seq                    a job with a record of its own: facts and payload (`job-record.ts`)
 //   R seq                    the mark of a running job
-//   W seq                    the mark of a waiting job; a job without any mark is fresh
+//   W seq                    the mark of a waiting job; one in a block has none
 //   X seq                    the mark of a dead letter
 //   A priority order seq     may be claimed; the priority is turned round, so that the highest comes first
 //   D due seq                will be, or expires
@@ -27,7 +29,7 @@ const HEAD_BYTES = 4;
 export const DIGEST_BYTES = 16;
 export const QUEUES_MAX = 65_535;
 
-type Kind = 'J' | 'R' | 'W' | 'X' | 'A' | 'D' | 'P' | 'G' | 'C' | 'O' | 'I' | 'E' | 'Q';
+type Kind = 'B' | 'K' | 'J' | 'R' | 'W' | 'X' | 'A' | 'D' | 'P' | 'G' | 'C' | 'O' | 'I' | 'E' | 'Q';
 
 export const storeHeadKey = (): Buffer => Buffer.of(SPACE.queues, 'H'.charCodeAt(0));
 export const nameKey = (name: string): Buffer =>
@@ -38,6 +40,8 @@ export const allSubscriptions = (): KeyRange => kindRange('S');
 export const allQueueHeads = (): KeyRange => kindRange('Q');
 
 export const queueHeadKey = (queue: number): Buffer => keyOf('Q', queue, 0);
+export const blockKey = (queue: number, seq: number): Buffer => numbered('B', queue, seq);
+export const blockStateKey = (queue: number, seq: number): Buffer => numbered('K', queue, seq);
 export const jobKey = (queue: number, seq: number): Buffer => numbered('J', queue, seq);
 export const runningKey = (queue: number, seq: number): Buffer => numbered('R', queue, seq);
 export const waitingKey = (queue: number, seq: number): Buffer => numbered('W', queue, seq);
@@ -61,6 +65,8 @@ export const groupKey = (queue: number, group: string, order: number, seq: numbe
   Buffer.concat([keyOf('G', queue, 0), Buffer.from(group, 'hex'), number(order), number(seq)]);
 export const groupCountKey = (queue: number, group: string): Buffer =>
   Buffer.concat([keyOf('C', queue, 0), Buffer.from(group, 'hex')]);
+/** The group whose length that key holds. */
+export const groupInCount = (key: Uint8Array): string => Buffer.from(key.subarray(HEAD_BYTES)).toString('hex');
 export const idempotencyKey = (queue: number, key: string): Buffer =>
   Buffer.concat([keyOf('I', queue, 0), digest(key)]);
 export const expiryKey = (queue: number, untilMs: number, key: Buffer): Buffer =>
@@ -77,17 +83,21 @@ export const parkedOf = (queue: number, functionId: string): KeyRange =>
   below(keyOf('P', queue, 0), digest(functionId));
 export const groupLine = (queue: number, group: string): KeyRange =>
   below(keyOf('G', queue, 0), Buffer.from(group, 'hex'));
-export const jobsFrom = (queue: number, seq: number): KeyRange => ({
-  start: jobKey(queue, seq),
-  end: rangeOf('J', queue).end,
+export const blocksFrom = (queue: number, seq: number): KeyRange => ({
+  start: blockKey(queue, seq),
+  end: rangeOf('B', queue).end,
 });
-export const dueUntil = (queue: number, nowMs: number): KeyRange => ({
+export const marksFrom = (kind: 'R' | 'W', queue: number, seq: number): KeyRange => ({
+  start: numbered(kind, queue, seq),
+  end: rangeOf(kind, queue).end,
+});
+export const dueUntil = (queue: number, steadyMs: number): KeyRange => ({
   start: rangeOf('D', queue).start,
-  end: dueKey(queue, nowMs + 1, 0),
+  end: dueKey(queue, steadyMs + 1, 0),
 });
-export const expiredUntil = (queue: number, nowMs: number): KeyRange => ({
+export const expiredUntil = (queue: number, steadyMs: number): KeyRange => ({
   start: rangeOf('E', queue).start,
-  end: numbered('E', queue, nowMs + 1),
+  end: numbered('E', queue, steadyMs + 1),
 });
 
 /** Every index ends with the number of the job. */
@@ -99,6 +109,13 @@ export function seqOf(key: Uint8Array): number {
 /** The first number behind the queue: of a due entry its time, of a death its place. */
 export function firstNumberOf(key: Uint8Array): number {
   return Buffer.from(key.buffer, key.byteOffset, key.length).readUIntBE(HEAD_BYTES, NUMBER_BYTES);
+}
+
+/** The group and the place in it, of a key of the line of a group. */
+export function placeInLine(key: Uint8Array): { readonly group: string; readonly order: number } {
+  const bytes = Buffer.from(key.buffer, key.byteOffset, key.length);
+  const orderAt = HEAD_BYTES + DIGEST_BYTES;
+  return { group: bytes.toString('hex', HEAD_BYTES, orderAt), order: bytes.readUIntBE(orderAt, NUMBER_BYTES) };
 }
 
 export function queueOf(key: Uint8Array): number {

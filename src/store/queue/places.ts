@@ -1,4 +1,5 @@
 // Where a job stands, and its ways from one place to another. Each move keeps marks, indexes and counts in step.
+// Jobs that are fresh, or run for the first time out of a block, have no mark yet: `fresh-line.ts`.
 //
 //   fresh ──► running ──► gone                 blocked ──► ready (FIFO, when it has become the head of its group)
 //     ready ──►   │  ──► retrying ──► running
@@ -14,17 +15,18 @@ import type { DeathReason } from '../../core/queue/shapes.ts';
 import { isDeadMark, isRunningMark, isWaitingMark } from '../../generated/queue-shapes.ts';
 import type { KvReader } from '../kv.ts';
 import type { OpenQueue, QueueBook } from './book.ts';
-import { decodeJob } from './job-record.ts';
+import { firstIn, functionOf, keysIn, placeKey, removeEntry, restoreEntries } from './indexes.ts';
+import { encodeJob } from './job-record.ts';
 import {
   deadKey,
   deathKey,
-  dueKey,
   groupCountKey,
   groupKey,
   groupLine,
   jobKey,
   parkedKey,
-  readyKey,
+  placeInLine,
+  rangeOf,
   runningKey,
   seqOf,
   waitingKey,
@@ -48,27 +50,46 @@ export function readDead(kv: KvReader, queue: number, seq: number): DeadMark | u
   return value === undefined ? undefined : parseAs(value, isDeadMark);
 }
 
+/** Of the first hand-over of a job that runs out of its block. */
+export const FIRST_TOKEN = 1;
+
+/** What such a job has behind it. */
+export function firstRun(seq: number): JobPast {
+  return { attempts: 0, deliveries: FIRST_TOKEN, order: seq };
+}
+
+/** It goes on with a record of its own, and stands nowhere yet. */
+export function leaveBlock({ kv }: QueueBook, { number, line }: OpenQueue, seq: number): void {
+  const record = line.read(seq);
+  if (record === undefined) throw new Error('A job that runs has no record');
+  kv.put(jobKey(number, seq), encodeJob(record));
+  line.leave(seq);
+}
+
 /** A job that stands nowhere takes its place among those that wait. */
 export function place({ kv }: QueueBook, { number, head }: OpenQueue, seq: number, mark: WaitingMark): void {
   kv.put(waitingKey(number, seq), toJson(mark));
   head[mark.state]++;
-  if (mark.state === 'ready') kv.put(readyKey(number, mark.priority ?? 0, mark.order, seq), NOTHING);
-  else if (mark.dueMs !== undefined && mark.state !== 'blocked') kv.put(dueKey(number, mark.dueMs, seq), NOTHING);
+  const key = placeKey(number, seq, mark);
+  if (key !== undefined) kv.put(key, NOTHING);
 }
 
-/** The contrary. */
-export function unplace(book: QueueBook, queue: OpenQueue, seq: number, mark: WaitingMark): void {
+/** The contrary. `functionId`: of a parked job, where it is known already. */
+export function unplace(book: QueueBook, queue: OpenQueue, seq: number, mark: WaitingMark, functionId?: string): void {
   const { number, head } = queue;
+  // What can fail comes first.
+  const parked = mark.state === 'parked' ? (functionId ?? functionOf(book, number, seq)) : undefined;
   book.kv.remove(waitingKey(number, seq));
   head[mark.state]--;
-  if (mark.state === 'ready') book.kv.remove(readyKey(number, mark.priority ?? 0, mark.order, seq));
-  else if (mark.dueMs !== undefined && mark.state !== 'blocked') book.kv.remove(dueKey(number, mark.dueMs, seq));
-  if (mark.state === 'parked') book.kv.remove(parkedKey(number, functionOf(book, number, seq), seq));
+  const key = placeKey(number, seq, mark);
+  if (key !== undefined) book.kv.remove(key);
+  if (parked !== undefined) book.kv.remove(parkedKey(number, parked, seq));
 }
 
 export function park(book: QueueBook, queue: OpenQueue, seq: number, mark: WaitingMark): void {
+  const key = parkedKey(queue.number, functionOf(book, queue.number, seq), seq);
   place(book, queue, seq, { ...mark, state: 'parked' });
-  book.kv.put(parkedKey(queue.number, functionOf(book, queue.number, seq), seq), NOTHING);
+  book.kv.put(key, NOTHING);
 }
 
 /** At the end of the line of its group, or into the open where there is none. `notBeforeMs`: it is delayed. */
@@ -91,23 +112,69 @@ export function leaveLine(book: QueueBook, queue: OpenQueue, seq: number, { grou
   const { kv } = book;
   const { number } = queue;
   kv.remove(groupKey(number, group, order, seq));
-  const left = groupCount(kv, number, group) - 1;
+  const left = groupCount(book, number, group, 1) - 1;
   if (left <= 0) {
     kv.remove(groupCountKey(number, group));
     return;
   }
   kv.put(groupCountKey(number, group), Buffer.from(String(left)));
-  const { start, end } = groupLine(number, group);
-  const [next] = kv.range(start, end, { limit: 1 });
-  if (next === undefined) throw new Error('A group is shorter than its count');
-  const nextSeq = seqOf(next.key);
-  const mark = readWaiting(kv, number, nextSeq);
+  const nextSeq = headOf(book, queue, group);
+  if (nextSeq === undefined) {
+    kv.remove(groupCountKey(number, group));
+    return;
+  }
+  const found = book.sound(() => readWaiting(kv, number, nextSeq));
+  if (found === undefined) return setAside(book, queue, nextSeq, 'blocked');
+  const mark = found.value;
   // Whoever leaves from the middle of the line leaves its head where it is.
   if (mark?.state !== 'blocked') return;
   unplace(book, queue, nextSeq, mark);
   const { dueMs, ...past } = mark;
-  const isDelayed = dueMs !== undefined && dueMs > book.nowMs;
+  const isDelayed = dueMs !== undefined && dueMs > book.steadyMs;
   place(book, queue, nextSeq, { ...past, ...(isDelayed && { dueMs }), state: isDelayed ? 'delayed' : 'ready' });
+}
+
+/** The first of a group that has somebody left, as its count says. */
+function headOf(book: QueueBook, queue: OpenQueue, group: string): number | undefined {
+  const { kv } = book;
+  const { number } = queue;
+  const line = groupLine(number, group);
+  if (firstIn(kv, line) === undefined) restoreEntries(book, queue);
+  for (;;) {
+    const first = firstIn(kv, line);
+    if (first === undefined) return undefined;
+    const marks = [waitingKey(number, seqOf(first)), runningKey(number, seqOf(first))];
+    const isThere = marks.some((key) => book.sound(() => kv.get(key) !== undefined)?.value !== false);
+    if (isThere) return seqOf(first);
+    removeEntry(book, first);
+  }
+}
+
+/**
+ * A record of a job that waits is damaged: nothing leads to it any more, so that it holds up no other, and what is
+ * there of it stays as it is (D9). `state`: what its index tells of it, which its mark may not.
+ */
+export function setAside(book: QueueBook, queue: OpenQueue, seq: number, state: WaitingMark['state']): void {
+  const { number, head } = queue;
+  removeIndexes(book, number, seq);
+  book.kv.remove(waitingKey(number, seq));
+  head[state]--;
+  loseJob(book, queue, seq);
+}
+
+/** A job that stands nowhere any more, and of which nobody can tell what it was. */
+export function loseJob(book: QueueBook, queue: OpenQueue, seq: number): void {
+  book.store.jobs--;
+  if (queue.head.isFifo !== true) return;
+  const found = keysIn(book.kv, rangeOf('G', queue.number)).find((key) => seqOf(key) === seq);
+  if (found !== undefined) leaveLine(book, queue, seq, { attempts: 0, deliveries: 0, ...placeInLine(found) });
+}
+
+/** Looked through, as only what is damaged knows where it stands. */
+function removeIndexes({ kv }: QueueBook, number: number, seq: number): void {
+  for (const kind of ['A', 'D', 'P'] as const) {
+    for (const key of keysIn(kv, rangeOf(kind, number))) if (seqOf(key) === seq) kv.remove(key);
+  }
 }
 
 /** A job that stands nowhere becomes a dead letter. */
@@ -134,7 +201,8 @@ export function unbury({ kv }: QueueBook, { number, head }: OpenQueue, seq: numb
 }
 
 /** What a job has behind it, without what its present mark adds. */
-export function onlyPast({ attempts, deliveries, order, priority, group, error, firstFailedMs }: JobPast): JobPast {
+export function onlyPast(mark: JobPast): JobPast {
+  const { attempts, deliveries, order, priority, group, error, firstFailedMs, failed, editedMs } = mark;
   return {
     attempts,
     deliveries,
@@ -143,24 +211,23 @@ export function onlyPast({ attempts, deliveries, order, priority, group, error, 
     ...(group !== undefined && { group }),
     ...(error !== undefined && { error }),
     ...(firstFailedMs !== undefined && { firstFailedMs }),
+    ...(failed !== undefined && { failed }),
+    ...(editedMs !== undefined && { editedMs }),
   };
 }
 
 /** How many stand before it. */
-function joinGroup({ kv }: QueueBook, { number }: OpenQueue, group: string, order: number, seq: number): number {
-  const before = groupCount(kv, number, group);
+function joinGroup(book: QueueBook, { number }: OpenQueue, group: string, order: number, seq: number): number {
+  const { kv } = book;
+  const before = groupCount(book, number, group);
   kv.put(groupKey(number, group, order, seq), NOTHING);
   kv.put(groupCountKey(number, group), Buffer.from(String(before + 1)));
   return before;
 }
 
-function groupCount(kv: KvReader, queue: number, group: string): number {
-  const value = kv.get(groupCountKey(queue, group));
-  return value === undefined ? 0 : Number(Buffer.from(value).toString());
-}
-
-function functionOf({ kv }: QueueBook, queue: number, seq: number): string {
-  const record = kv.get(jobKey(queue, seq));
-  if (record === undefined) throw new Error('A job that waits has no record');
-  return decodeJob(record).facts.functionId;
+/** The line itself is counted only where its count is not there. `gone`: how many have left it just now. */
+function groupCount(book: QueueBook, queue: number, group: string, gone = 0): number {
+  const found = book.sound(() => book.kv.get(groupCountKey(queue, group)));
+  if (found?.value === undefined) return keysIn(book.kv, groupLine(queue, group)).length + gone;
+  return Number(Buffer.from(found.value).toString());
 }

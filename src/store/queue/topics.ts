@@ -3,12 +3,15 @@
 import type { SubscriptionMark } from '../../core/queue/records.ts';
 import { isKeptMovesInput, isSubscriptionInput, isSubscriptionMark } from '../../generated/queue-shapes.ts';
 import type { StoreCommand } from '../contract.ts';
+import type { KvReader } from '../kv.ts';
 import { type OpenQueue, QueueBook } from './book.ts';
 import { enqueueJob } from './enqueue.ts';
-import { decodeJob } from './job-record.ts';
+import { keysIn, removeEntry } from './indexes.ts';
+import { decodeJob, readFacts } from './job-record.ts';
 import { allSubscriptions, jobKey, rangeOf, seqOf, subscriptionKey } from './keys.ts';
 import { parseAs, toJson } from './marks.ts';
-import { readWaiting, unplace } from './places.ts';
+import { readWaiting, setAside, unplace } from './places.ts';
+import { soundEntries } from './sound.ts';
 
 const MOVES_MAX = 200;
 
@@ -40,7 +43,9 @@ export const subscriptions: StoreCommand = {
   isWrite: false,
   run(kv) {
     const { start, end } = allSubscriptions();
-    return { result: toJson([...kv.range(start, end)].map(({ value }) => parseAs(value, isSubscriptionMark))) };
+    let damagedRecords = 0;
+    const marks = [...soundEntries(kv, start, end, () => damagedRecords++)];
+    return { result: toJson(marks.map(({ value }) => parseAs(value, isSubscriptionMark))), damagedRecords };
   },
 };
 
@@ -55,27 +60,41 @@ export const keptMoves: StoreCommand = {
     const from = book.find(fromName);
     if (from === undefined) return { result: toJson({ moved: 0, hasMore: false }) };
     const target = book.queue(to);
-    const seqs = kept(book, from);
-    for (const seq of seqs) {
-      const mark = readWaiting(kv, from.number, seq);
-      const value = kv.get(jobKey(from.number, seq));
-      if (mark === undefined || value === undefined) throw new Error('A kept message has no record');
-      const { facts, payload } = decodeJob(value);
+    const keys = oldestKept(book, from);
+    let [moved, isFull] = [0, false];
+    for (const key of keys) {
+      const seq = seqOf(key);
+      const found = book.sound(() => readKept(kv, from.number, seq));
+      if (found?.value === undefined) {
+        if (found === undefined) setAside(book, from, seq, 'parked');
+        else removeEntry(book, key);
+        continue;
+      }
+      const { mark, facts: kept, payload } = found.value;
+      const facts = toJson({ ...readFacts(kept), functionId });
+      // What does not fit stays where it is, for the next subscriber, or until its time is over.
+      isFull = 'reason' in enqueueJob(book, target, rules, { facts, payload });
+      if (isFull) break;
       unplace(book, from, seq, mark);
       kv.remove(jobKey(from.number, seq));
       book.store.jobs--;
-      const job = { facts: { ...facts, functionId }, at: 0, bytes: payload.length };
-      const answer = enqueueJob(book, target, { rules }, job, payload);
-      if ('reason' in answer)
-        throw new Error(`A kept message does not fit the queue of its subscriber: ${answer.message}`);
+      moved++;
     }
     book.close();
-    return { result: toJson({ moved: seqs.length, hasMore: seqs.length === MOVES_MAX }) };
+    const hasMore = keys.length === MOVES_MAX && !isFull;
+    return { result: toJson({ moved, hasMore }), damagedRecords: book.damaged };
   },
 };
 
+/** `undefined`: the entry leads to no message. */
+function readKept(kv: KvReader, queue: number, seq: number) {
+  const mark = readWaiting(kv, queue, seq);
+  const value = kv.get(jobKey(queue, seq));
+  if (mark === undefined || value === undefined) return undefined;
+  return { mark, ...decodeJob(value) };
+}
+
 /** They expire in the order in which they came. */
-function kept({ kv }: QueueBook, { number }: OpenQueue): number[] {
-  const { start, end } = rangeOf('D', number);
-  return [...kv.range(start, end, { limit: MOVES_MAX })].map(({ key }) => seqOf(key));
+function oldestKept({ kv }: QueueBook, { number }: OpenQueue): Buffer[] {
+  return keysIn(kv, rangeOf('D', number), { limit: MOVES_MAX });
 }

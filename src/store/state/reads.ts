@@ -1,13 +1,15 @@
 // `state::get`, `state::list` and `state::list_groups`.
 
+import { Buffer } from 'node:buffer';
 import type { StoreCommand } from '../contract.ts';
-import type { Kv, KvReader } from '../kv.ts';
+import type { KvReader } from '../kv.ts';
 import { allEntries, entriesOf, entriesWhere, entryKey, namesOf } from './keys.ts';
+import { previewReply } from './previews.ts';
 import { getReply, groupsReply, type ListEntry, listReply } from './replies.ts';
 import {
   type GroupsRequest,
   type ListRequest,
-  readEntryRequest,
+  readGetRequest,
   readGroupsRequest,
   readListRequest,
 } from './requests.ts';
@@ -16,8 +18,8 @@ export const stateGet: StoreCommand = {
   name: 'state::get',
   isWrite: false,
   run(kv, bytes, world) {
-    const { scope, key } = readEntryRequest('state::get', bytes);
-    return getReply(world, kv.get(entryKey(scope, key)));
+    const { scope, key, withVersion } = readGetRequest(bytes);
+    return getReply(world, kv.get(entryKey(scope, key)), withVersion);
   },
 };
 
@@ -26,6 +28,7 @@ export const stateList: StoreCommand = {
   isWrite: false,
   run(kv, bytes) {
     const asked = readListRequest(bytes);
+    if (asked.previewBytes > 0) return { result: previewReply(asked, allFrom(kv, asked)) };
     return listReply(asked, entries(kv, asked));
   },
 };
@@ -45,15 +48,41 @@ function* entries(kv: KvReader, asked: ListRequest): Iterable<ListEntry> {
   for (const { key, value } of kv.range(start, end, { offset, limit })) yield { key: namesOf(key).key, value };
 }
 
-/** Each scope costs one look-up, however many entries it has. */
-function* scopes(kv: Kv, { page: { offset, limitOrOneMore }, after }: GroupsRequest): Iterable<Buffer> {
+/** All of them: whoever reads stops when it has enough. */
+function* allFrom(kv: KvReader, asked: ListRequest): Iterable<ListEntry> {
+  const { start, end } = entriesWhere(asked.scope, asked);
+  for (const { key, value } of kv.range(start, end)) yield { key: namesOf(key).key, value };
+}
+
+function* scopes(kv: KvReader, { page: { offset, limitOrOneMore }, after }: GroupsRequest): Iterable<Buffer> {
   const all = allEntries();
-  let start = after === undefined ? all.start : entriesOf(after).end;
-  for (let index = 0; index < offset + limitOrOneMore; index++) {
-    const [first] = kv.range(start, all.end, { limit: 1 });
-    if (first === undefined) return;
-    const { scope } = namesOf(first.key);
-    if (index >= offset) yield scope;
-    start = entriesOf(scope).end;
+  const start = after === undefined ? all.start : entriesOf(after).end;
+  let index = -offset;
+  for (const scope of scopesWithin(kv, start, all.end)) {
+    if (index >= limitOrOneMore) return;
+    if (index++ >= 0) yield scope;
   }
 }
+
+/** A few entries are passed over to get to the next scope; behind more of them it is looked up. */
+function* scopesWithin(kv: KvReader, start: Buffer, end: Buffer): Iterable<Buffer> {
+  let [from, isOver] = [start, false];
+  while (!isOver) {
+    let passed = 0;
+    isOver = true;
+    for (const key of kv.keys(from, end)) {
+      if (passed > 0 && Buffer.compare(key, from) < 0) {
+        if (passed++ < PASSED_MAX) continue;
+        isOver = false;
+        break;
+      }
+      const { scope } = namesOf(key);
+      from = entriesOf(scope).end;
+      passed = 1;
+      yield scope;
+    }
+  }
+}
+
+/** What a look-up costs, in keys. */
+const PASSED_MAX = 16;

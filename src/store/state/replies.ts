@@ -1,5 +1,6 @@
 // What the commands of state answer, and the new value of an update: the same for every store that runs them.
 
+import { Buffer } from 'node:buffer';
 import { type JsonValue, parseExactJson } from '../../core/exact-json.ts';
 import { applyUpdates } from '../../core/update-ops/index.ts';
 import type { CommandWorld, StoreLimits, StoreReply } from '../contract.ts';
@@ -13,14 +14,22 @@ import {
   type SetRequest,
   type UpdateRequest,
 } from './requests.ts';
+import { versionOf } from './versions.ts';
 
 /** A value as JSON; `undefined`: there is none. */
 type Value = Uint8Array | undefined;
 
-export function getReply({ isDropIn }: CommandWorld, value: Value): StoreReply {
+export function getReply({ isDropIn }: CommandWorld, value: Value, withVersion = false): StoreReply {
+  if (withVersion) return { result: versioned(value) };
   // What is not there: null, or in drop-in mode no result at all (decisions 2a).
   if (value === undefined) return isDropIn ? {} : { result: NULL };
   return { result: value };
+}
+
+/** `{"value":…,"version":…}`; both null when there is none. */
+function versioned(value: Value): Buffer {
+  const version = value === undefined ? null : versionOf(value);
+  return Buffer.concat([VALUE, value ?? NULL, Buffer.from(`,"version":${JSON.stringify(version)}}`)]);
 }
 
 export function setReply(world: CommandWorld, { scope, key, value }: SetRequest, before: Value): StoreReply {
@@ -91,6 +100,7 @@ function parse(json: Uint8Array): JsonValue {
 }
 
 const NULL = Buffer.from('null');
+const VALUE = Buffer.from('{"value":');
 const OLD_VALUE = Buffer.from('{"old_value":');
 const NEW_VALUE = Buffer.from(',"new_value":');
 const ERRORS = Buffer.from(',"errors":');

@@ -7,6 +7,7 @@ import { JSON_DEPTH_MAX } from '../../protocol/limits.ts';
 import { CommandInput } from '../command-input.ts';
 import type { StoreLimits } from '../contract.ts';
 import { type PageRequest, pageOf } from '../json-list.ts';
+import { conditionIn, type WriteCondition } from './versions.ts';
 
 /** Names as the bytes of their UTF-8 form. */
 export interface EntryRequest {
@@ -14,9 +15,19 @@ export interface EntryRequest {
   readonly key: Buffer;
 }
 
+/** `withVersion`: the answer is `{value, version}`. */
+export interface GetRequest extends EntryRequest {
+  readonly withVersion: boolean;
+}
+
 export interface SetRequest extends EntryRequest {
   /** JSON as it came. */
   readonly value: Buffer;
+  readonly condition: WriteCondition;
+}
+
+export interface DeleteRequest extends EntryRequest {
+  readonly condition: WriteCondition;
 }
 
 export interface UpdateRequest extends EntryRequest {
@@ -33,6 +44,10 @@ export interface KeyFilter {
 export interface ListRequest extends KeyFilter {
   readonly scope: Buffer;
   readonly withKeys: boolean;
+  /** Above 0: no values, but the first so many bytes of each, and what else a table shows. */
+  readonly previewBytes: number;
+  /** Of lists with previews: only keys that hold it, in any case. */
+  readonly contains: Buffer | undefined;
   readonly page: PageRequest;
 }
 
@@ -41,8 +56,14 @@ export interface GroupsRequest {
   readonly page: PageRequest;
 }
 
-export function readEntryRequest(functionId: 'state::get' | 'state::delete', bytes: Uint8Array): EntryRequest {
-  return entryIn(new CommandInput(functionId, bytes));
+export function readGetRequest(bytes: Uint8Array): GetRequest {
+  const input = new CommandInput('state::get', bytes);
+  return { ...entryIn(input), withVersion: input.flag('include_version') };
+}
+
+export function readDeleteRequest(bytes: Uint8Array): DeleteRequest {
+  const input = new CommandInput('state::delete', bytes);
+  return { ...entryIn(input), condition: conditionIn(input) };
 }
 
 export function readSetRequest(bytes: Uint8Array, limits: StoreLimits): SetRequest {
@@ -51,7 +72,7 @@ export function readSetRequest(bytes: Uint8Array, limits: StoreLimits): SetReque
   const value = input.json('value') ?? input.json('data');
   if (value === undefined) throw input.refusal("field 'value' must be given");
   checkValue('The value for state::set', value, limits);
-  return { ...entry, value };
+  return { ...entry, value, condition: conditionIn(input) };
 }
 
 export function readUpdateRequest(bytes: Uint8Array): UpdateRequest {
@@ -66,7 +87,9 @@ export function readListRequest(bytes: Uint8Array): ListRequest {
   const input = new CommandInput('state::list', bytes);
   const scope = input.name('scope');
   const filter = { prefix: optionalName(input, 'prefix'), after: optionalName(input, 'after') };
-  return { scope, ...filter, withKeys: input.flag('include_keys'), page: pageOf(input) };
+  const previewBytes = input.wholeNumber('preview_bytes', 1, PREVIEW_BYTES_MAX) ?? 0;
+  const contains = input.json('contains') === undefined ? undefined : input.name('contains');
+  return { scope, ...filter, withKeys: input.flag('include_keys'), previewBytes, contains, page: pageOf(input) };
 }
 
 export function readGroupsRequest(bytes: Uint8Array): GroupsRequest {
@@ -74,6 +97,8 @@ export function readGroupsRequest(bytes: Uint8Array): GroupsRequest {
   const page = pageOf(input);
   return { page, after: optionalName(input, 'after') };
 }
+
+const PREVIEW_BYTES_MAX = 4_096;
 
 /** A list with keys wraps a value twice, and has to be readable too. */
 const WRAPPED_LEVELS = 2;

@@ -1,9 +1,11 @@
 // `state::set`, `state::delete` and `state::update`: each is one step.
 
 import type { StoreCommand } from '../contract.ts';
+import { keepJobs } from '../outbox/change-jobs.ts';
 import { entryKey } from './keys.ts';
 import { deleteReply, setReply, updated, updateReply } from './replies.ts';
-import { readEntryRequest, readSetRequest, readUpdateRequest } from './requests.ts';
+import { readDeleteRequest, readSetRequest, readUpdateRequest } from './requests.ts';
+import { checkCondition } from './versions.ts';
 
 export const stateSet: StoreCommand = {
   name: 'state::set',
@@ -12,8 +14,9 @@ export const stateSet: StoreCommand = {
     const asked = readSetRequest(bytes, world.limits);
     const at = entryKey(asked.scope, asked.key);
     const before = kv.get(at);
+    checkCondition(asked.condition, before);
     kv.put(at, asked.value);
-    return setReply(world, asked, before);
+    return keepJobs(kv, world, 'state', setReply(world, asked, before));
   },
 };
 
@@ -22,11 +25,12 @@ export const stateDelete: StoreCommand = {
   isWrite: true,
   usesReserve: true,
   run(kv, bytes, world) {
-    const asked = readEntryRequest('state::delete', bytes);
+    const asked = readDeleteRequest(bytes);
     const at = entryKey(asked.scope, asked.key);
     const before = kv.get(at);
+    checkCondition(asked.condition, before);
     if (before !== undefined) kv.remove(at);
-    return deleteReply(world, asked, before);
+    return keepJobs(kv, world, 'state', deleteReply(world, asked, before));
   },
 };
 
@@ -40,6 +44,6 @@ export const stateUpdate: StoreCommand = {
     const before = kv.get(at);
     const outcome = updated(asked, before, world.limits);
     if (outcome.after !== undefined) kv.put(at, outcome.after);
-    return updateReply(world, asked, before, outcome);
+    return keepJobs(kv, world, 'state', updateReply(world, asked, before, outcome));
   },
 };

@@ -20,7 +20,7 @@ export interface MessageFacts extends Subject {
 
 type Moment = Pick<CommandWorld, 'nowMs' | 'epoch'>;
 
-/** The message of modules 4.4 with our `seq` and `epoch`. It begins with `{"type":"stream",`: triggers rely on it. */
+/** The message of modules 4.4 with our `seq` and `epoch`. It begins with `{"type":"stream",`: see `triggerMessage`. */
 export function messageText({ nowMs, epoch }: Moment, facts: MessageFacts): Buffer {
   const { stream, group, item = null, seq, event } = facts;
   const place = `"streamName":${JSON.stringify(stream)},"groupId":${JSON.stringify(group)}`;
@@ -28,6 +28,15 @@ export function messageText({ nowMs, epoch }: Moment, facts: MessageFacts): Buff
   const front = `{"type":"stream","timestamp":${nowMs},${place},"id":${JSON.stringify(item)},${order},"event":`;
   return Buffer.concat([Buffer.from(front), event, CLOSE]);
 }
+
+/** What a trigger is given: the message, whose `type` is for triggers that of the event (product.md, Events). */
+export function triggerMessage({ kind, body }: StoreEvent, isDropIn: boolean): Uint8Array {
+  if (isDropIn) return body;
+  return Buffer.concat([Buffer.from(`{"type":"${kind}"`), body.subarray(MESSAGE_TYPE_BYTES)]);
+}
+
+/** What every message begins with. */
+const MESSAGE_TYPE_BYTES = '{"type":"stream"'.length;
 
 /** What somebody is sent first who has missed nothing but events that follow. */
 export function recoveredEvent(moment: Moment, subject: Subject, since: number): StoreEvent {

@@ -1,10 +1,12 @@
 // The commands of streams that change something. Each is one step on the store: the item, its event and the number of
 // the event together, or nothing (T1, T2).
 
-import type { CommandWorld, StoreCommand, StoreEvent } from '../contract.ts';
+import type { CommandWorld, LocalWorld, StoreCommand, StoreEvent, StoreReply } from '../contract.ts';
 import type { Kv } from '../kv.ts';
+import { keepJobs } from '../outbox/change-jobs.ts';
 import { appendEvent, readItem } from './history.ts';
 import { itemKey } from './keys.ts';
+import { triggerMessage } from './messages.ts';
 import type { ItemPlace } from './place.ts';
 import { deleteResult, sendResult, setResult, updated, updateResult } from './replies.ts';
 import {
@@ -21,7 +23,7 @@ export const streamSet: StoreCommand = {
   run(kv, bytes, world) {
     const asked = readSetRequest(bytes, world.limits);
     const old = readItem(kv, asked);
-    return { result: setResult(asked, old), events: [putItem(kv, world, asked, old, asked.data)] };
+    return withJobs(kv, world, { result: setResult(asked, old), events: [putItem(kv, world, asked, old, asked.data)] });
   },
 };
 
@@ -35,7 +37,7 @@ export const streamDelete: StoreCommand = {
     if (old === undefined) return { result: deleteResult(old) };
     kv.remove(itemKey(place.stream, place.group, place.item));
     const event = appendEvent(kv, world, { ...place, kind: 'delete', payload: old, itemsChange: -1 });
-    return { result: deleteResult(old), events: [event] };
+    return withJobs(kv, world, { result: deleteResult(old), events: [event] });
   },
 };
 
@@ -48,7 +50,7 @@ export const streamUpdate: StoreCommand = {
     const outcome = updated(asked, old, world.limits);
     const result = updateResult(old, outcome);
     if (outcome.data === undefined) return { result };
-    return { result, events: [putItem(kv, world, asked, old, outcome.data)] };
+    return withJobs(kv, world, { result, events: [putItem(kv, world, asked, old, outcome.data)] });
   },
 };
 
@@ -58,22 +60,32 @@ export const streamSend: StoreCommand = {
   isWrite: true,
   run(kv, bytes, world) {
     const asked = readSendRequest(bytes, world.limits);
-    return { result: sendResult(world), events: [appendEvent(kv, world, { ...asked, itemsChange: 0 })] };
+    const events = [appendEvent(kv, world, { ...asked, itemsChange: 0 })];
+    return withJobs(kv, world, { result: sendResult(world), events });
   },
 };
 
 /**
  * A change that was made elsewhere, by the functions of a custom stream: it is numbered and told like one of ours, and
- * nothing of it is stored but the event. An internal command.
+ * nothing of it is stored but the event. It cannot be refused any more for a job that a queue does not take: the result
+ * says why in a line for each. An internal command.
  */
 export const streamAnnounce: StoreCommand = {
   name: 'stream.announce',
   isWrite: true,
   run(kv, bytes, world) {
     const asked = readAnnounceRequest(bytes, world.limits);
-    return { events: [appendEvent(kv, world, { ...asked, itemsChange: 0 })] };
+    const missing: string[] = [];
+    const events = [appendEvent(kv, world, { ...asked, itemsChange: 0 })];
+    const reply = withJobs(kv, world, { events }, (reason) => missing.push(reason));
+    return missing.length === 0 ? reply : { ...reply, result: Buffer.from(missing.join('\n')) };
   },
 };
+
+/** S5: where a trigger names a queue, the event and its job are one. */
+function withJobs(kv: Kv, world: LocalWorld, reply: StoreReply, missing?: (reason: string) => void): StoreReply {
+  return keepJobs(kv, world, 'stream', reply, (event) => triggerMessage(event, world.isDropIn), missing);
+}
 
 function putItem(kv: Kv, world: CommandWorld, place: ItemPlace, old: Buffer | undefined, data: Buffer): StoreEvent {
   const { stream, group, item } = place;

@@ -33,20 +33,43 @@ export function launchChromium(): Promise<Browser> {
   });
 }
 
+export interface PageOptions {
+  /** Its time passes only when the test says so. */
+  readonly holdsTime?: boolean;
+}
+
 /** A page of that address with the SDK in it; what fails in it without being awaited fails the test at its end. */
-export async function openPage(browser: Browser, url: string): Promise<OpenPage> {
+export async function openPage(browser: Browser, url: string, options: PageOptions = {}): Promise<OpenPage> {
+  return await openScriptedPage(browser, url, 'sdk', options);
+}
+
+/** A page whose script puts something of that name into its window. */
+export async function openScriptedPage(
+  browser: Browser,
+  url: string,
+  name: 'sdk' | 'app',
+  { holdsTime = false }: PageOptions = {},
+): Promise<OpenPage> {
   const context = await browser.newContext();
   const page = await context.newPage();
+  if (holdsTime) await page.clock.install();
   const problems: string[] = [];
   page.on('pageerror', (error) => problems.push(String(error)));
+  // React tells in the console what it dislikes; there the browser tells of networks that tests cut, too.
+  page.on('console', (line) => {
+    const isReact = name === 'app' && line.type() === 'error' && !NETWORK_TROUBLE.test(line.text());
+    if (isReact) problems.push(line.text());
+  });
   await page.goto(url);
-  await page.waitForFunction(() => window.sdk !== undefined);
+  await page.waitForFunction((given) => given in window, name);
   return {
     page,
     problems,
     [Symbol.asyncDispose]: () => context.close(),
   };
 }
+
+const NETWORK_TROUBLE = /^(WebSocket connection|Failed to load resource)/;
 
 export interface OpenPage extends AsyncDisposable {
   readonly page: Page;

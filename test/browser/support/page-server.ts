@@ -30,13 +30,14 @@ export interface PageServer extends AsyncDisposable {
 }
 
 /** On every address of this machine's loopback, so that `localhost` is another host than `127.0.0.1`. */
-export async function startPageServer(): Promise<PageServer> {
+export async function startPageServer(more: Readonly<Record<string, string>> = {}): Promise<PageServer> {
+  const files = { ...FILES, ...more };
   const asked: string[] = [];
   const server = createServer((request, response) => {
     const path = request.url ?? '';
     asked.push(path);
-    const text = path.startsWith('/svc/') ? readFile(join(DIST, basename(path)), 'utf8') : Promise.resolve(FILES[path]);
-    const type = path === '/' ? 'text/html' : 'text/javascript';
+    const text = path.startsWith('/svc/') ? readFile(join(DIST, basename(path)), 'utf8') : Promise.resolve(files[path]);
+    const type = path.endsWith('.js') ? 'text/javascript' : 'text/html';
     text.then(
       (body) => {
         response.writeHead(body === undefined ? 404 : 200, {

@@ -9,6 +9,7 @@ const STACK = `Error: no sku
     at create (/app/src/orders.ts:12:3)
     at run (/app/node_modules/svc-sdk/dist/invocation.js:9:1)
     at process.processTicksAndRejections (node:internal/process/task_queues:105:5)
+    at Object.run (file:///checkout/src/sdk/dist/sdk/platform-node.js:32:57)
     at third (/app/src/a.ts:1:1)
     at fourth (/app/src/b.ts:1:1)`;
 
@@ -19,8 +20,31 @@ describe('failed calls', () => {
       'at create (/app/src/orders.ts:12:3)',
       'at third (/app/src/a.ts:1:1)',
     ]);
-    expect(stackFrames(STACK, true)).toHaveLength(6);
+    expect(stackFrames(STACK, true)).toHaveLength(7);
     expect(stackFrames(undefined, false)).toEqual([]);
+  });
+
+  test.each([
+    [
+      'engine::events::emit',
+      { function_id: 'engine::events::emit' },
+      'function_not_found',
+      '',
+      'svc worker add svc-pubsub',
+    ],
+    ['state::get', { function_id: 'state::get' }, 'function_not_found', '', 'svc worker add svc-state'],
+    [
+      'a queue without queues',
+      { reason: 'QUEUE_NOT_FOUND' },
+      'enqueue_error',
+      'no queue module is loaded',
+      'add svc-queue',
+    ],
+    ['an unknown queue', { reason: 'QUEUE_NOT_FOUND' }, 'enqueue_error', "Queue 'mail' not found", 'svc queue list'],
+    ['no project', { function_id: 'worker::add' }, 'BAD_REQUEST', 'There is no file x', 'svc worker init'],
+  ])('[CLI-9] %s is told with what to do', (_what, details, code, message, hint) => {
+    const { facts } = callFailure(new SvcError(code, message, details), { functionId: 'f', verbose: false });
+    expect(facts.hint).toContain(hint);
   });
 
   test('[CLI-22] a failure carries function, message, code, reason, trace and exit code', () => {

@@ -32,6 +32,7 @@ export function createFakeTerminal({ env = {}, columns, input = '' }: FakeTermin
   const stream = (name: 'out' | 'err') => ({
     isTerminal: columns !== undefined,
     columns,
+    rows: columns === undefined ? undefined : 24,
     write: (text: string) => {
       written[name] += text;
     },
@@ -44,6 +45,9 @@ export function createFakeTerminal({ env = {}, columns, input = '' }: FakeTermin
     readInput: async (bytesMax) => (input.length > bytesMax ? undefined : input),
     now: () => Date.UTC(2026, 0, 2, 3, 4, 5),
     elapsedMs: () => 0,
+    onHangup: () => {},
+    mayAsk: false,
+    ask: async () => '',
     onSignal: (listener) => {
       listeners.push(listener);
     },

@@ -114,7 +114,7 @@ describe('everything else', () => {
     const json = createFakeTerminal();
     createOutput(json, options({ jsonAsked: true })).fail(failure);
     expect(JSON.parse(json.stderr())).toEqual({
-      error: { code: 'USAGE', message: 'wrong \u202e', hint: 'do this', path: 'x' },
+      error: { code: 'USAGE', message: 'wrong \u202e', hint: 'do this', doc_url: 'docs/errors.md#USAGE', path: 'x' },
     });
     expect(json.stderr()).not.toContain('\u202e');
     expect(json.stdout()).toBe('');

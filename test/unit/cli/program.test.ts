@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { runProgram } from '../../../src/cli/program.ts';
 import { createFakeTerminal } from './fake-terminal.ts';
@@ -41,6 +42,19 @@ describe('one run of svc', () => {
     expect(await run(['help', topic])).toMatchObject({ code: 0, stderr: '' });
   });
 
+  test('[CLI-7] svc help env names every OTEL_ variable that the engine reads', async () => {
+    const read = [
+      'modules/observability/settings.ts',
+      'core/telemetry/otlp-target.ts',
+      'modules/observability/config.ts',
+    ]
+      .map((file) => readFileSync(new URL(`../../../src/${file}`, import.meta.url), 'utf8'))
+      .flatMap((source) => source.match(/OTEL_[A-Z_]*[A-Z]/g) ?? [])
+      .filter((name) => name !== 'OTEL_EXPORTER_OTLP');
+    const { stdout } = await run(['help', 'env']);
+    expect(new Set(stdout.match(/OTEL_[A-Z_]*[A-Z]/g))).toEqual(new Set(read));
+  });
+
   test('[CLI-8] an unknown help topic suggests the nearest', async () => {
     expect(await run(['help', 'exit-code'])).toMatchObject({ code: 2, stderr: expect.stringContaining('exit-codes') });
   });
@@ -52,7 +66,17 @@ describe('one run of svc', () => {
   ])('[CLI-3] %j fails with JSON on stderr although the line is wrong', async (args, code) => {
     const done = await run(args);
     expect(done).toMatchObject({ code: 2, stdout: '' });
-    expect(JSON.parse(done.stderr)).toEqual({ error: { code, message: expect.any(String), hint: expect.any(String) } });
+    expect(JSON.parse(done.stderr)).toEqual({
+      error: { code, message: expect.any(String), hint: expect.any(String), doc_url: `docs/errors.md#${code}` },
+    });
+  });
+
+  test.each([
+    ['queue', 'dlq', 'redrive', '-y'],
+    ['-y', '--no-input', 'queue', 'dlq', 'redrive'],
+  ])('[CLI-6] answers given beforehand are taken by commands that ask nothing: %s %s %s %s', async (...words) => {
+    const { stderr } = await run([...words, 'one', 'two', '--payload', '{}']);
+    expect(stderr).toContain('--payload is for one letter');
   });
 
   test('[CLI-2] contradicting formats are refused', async () => {

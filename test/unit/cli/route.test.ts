@@ -13,6 +13,8 @@ describe('from words to a command', () => {
     [['-ojson', 'functions', 'list'], 'functions list', ['-ojson']],
     [['--help', 'trigger'], 'trigger', ['--help']],
     [['trigger', 'help'], 'trigger', ['help']],
+    [['queue', 'dlq', 'list', 'mail'], 'queue dlq list', ['mail']],
+    [['queue', '--json', 'list', 'mail'], 'queue list', ['--json', 'mail']],
   ])('[CLI-7] %j means %s', (args, name, rest) => {
     const route = routeArguments(args);
     expect(route).toMatchObject({ kind: 'command', args: rest, named: true, entry: { name } });
@@ -34,6 +36,7 @@ describe('from words to a command', () => {
     [['help', 'exit-codes'], { kind: 'help', words: ['exit-codes'] }],
     [['help', 'functions', 'list'], { kind: 'help', words: ['functions', 'list'] }],
     [['functions'], { kind: 'group', group: 'functions' }],
+    [['queue', 'dlq'], { kind: 'group', group: 'queue dlq' }],
   ])('[CLI-7] %j is %j', (args, expected) => {
     expect(routeArguments(args)).toEqual(expected);
   });
@@ -41,6 +44,7 @@ describe('from words to a command', () => {
   test.each([
     [['trigge'], "Unknown command 'trigge'.", 'Did you mean: svc trigger?'],
     [['functions', 'lst'], "Unknown command 'functions lst'.", 'Did you mean: svc functions list?'],
+    [['queue', 'dlq', 'redriv'], "Unknown command 'queue dlq redriv'.", 'Did you mean: svc queue dlq redrive?'],
     [['function', 'list'], "Unknown command 'function'.", 'Did you mean: svc functions?'],
     [['qqqqqqqqqq'], "Unknown command 'qqqqqqqqqq'.", 'List the commands with: svc --help'],
   ])('[CLI-8] %j is unknown, and the nearest command is named', (args, message, hint) => {

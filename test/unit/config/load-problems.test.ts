@@ -160,8 +160,6 @@ describe('problems of modules', () => {
   });
 
   test.each([
-    ['path: ./my-worker', 'path'],
-    ['path: ./my-worker\n  config: {anything: goes}', 'path'],
     ['env: {A: b}', 'env'],
     ['image: ghcr.io/x/y:1', 'image'],
   ])('[K4] An entry that is no built-in module ("%s") is refused once, by that key', (line, key) => {
@@ -169,7 +167,25 @@ describe('problems of modules', () => {
     expect(problems.map(({ path, line: lineNumber, column }) => [path, lineNumber, column])).toEqual([
       [`workers[0].${key}`, 3, 3],
     ]);
-    expect(problems[0]?.message).toMatch(/^This version does not (start project workers yet|run container images)/);
+    expect(problems[0]?.message).toMatch(
+      /^(Only a worker with a 'path' has|This version does not run container images)/,
+    );
+  });
+
+  test.each([
+    ['name: my worker\n  path: ./w', 'workers[0].name', /^Must be 1 to 63 letters, digits/],
+    ['name: stream\n  path: ./w', 'workers[0].name', /^'stream' is the name of a module of the engine/],
+    ['name: w\n  path: ./w\n  image: x', 'workers[0].image', /does not run container images/],
+    ['name: w\n  path: ./w\n  envv: {}', 'workers[0].envv', /Did you mean 'env'/],
+  ])('[K4] A project worker is checked by its own keys (%s)', (lines, path, message) => {
+    const problems = problemsOf(`workers:\n- ${lines}\n`);
+    expect(problems.map((problem) => problem.path)).toEqual([path]);
+    expect(problems[0]?.message).toMatch(message);
+  });
+
+  test('[K4] Two project workers of one name are refused at the second one', () => {
+    const text = 'workers:\n  - {name: a, path: ./a}\n  - {name: a, path: ./b}\n';
+    expect(problemsOf(text).map(({ path, line }) => [path, line])).toEqual([['workers[1].name', 3]]);
   });
 });
 

@@ -39,6 +39,7 @@ describe('defaults', () => {
         auth_calls: 256,
         ask_timeout_ms: 5_000,
         registration_timeout_ms: 60_000,
+        max_age_ms: 43_200_000,
         outbound_close_bytes: 4 * MIB,
         in_flight_per_worker: 1024,
         in_flight_per_caller: 64,

@@ -29,7 +29,7 @@ describe('bombs', () => {
     ['ends of documents', '...\n', 4],
     ['closing brackets', ']', 0],
     ['pairs of brackets', '[]', 3],
-  ])('[X21] A file full of %s is left at the same token whatever its size', (_, unit, offset) => {
+  ])('[X21] [fault 41] A file full of %s is left at the same token whatever its size', (_, unit, offset) => {
     const found = SIZES_BYTES.map((sizeBytes) => {
       const composed = composeYaml(filled(unit, sizeBytes), new LineCounter());
       return composed.ok ? 'accepted' : composed.problem.offset;
@@ -37,7 +37,7 @@ describe('bombs', () => {
     expect(found).toEqual(SIZES_BYTES.map(() => offset));
   });
 
-  test('[X21] Aliases that would multiply to billions of items are refused at the first anchor', () => {
+  test('[X21] [fault 41] Aliases that would multiply to billions of items are refused at the first anchor', () => {
     const levels = 'bcdefghi'.split('');
     const laughs = levels.map((name, index) => {
       const before = index === 0 ? 'a' : levels[index - 1];
@@ -49,12 +49,12 @@ describe('bombs', () => {
     expect(read).toMatchObject({ ok: false, problems: [{ line: 1, column: 4 }] });
   });
 
-  test('[X21] Deep indentation is refused at the level that is too deep', () => {
+  test('[X21] [fault 41] Deep indentation is refused at the level that is too deep', () => {
     const text = Array.from({ length: 1000 }, (_, level) => `${' '.repeat(level)}a:\n`).join('');
     expect(readDocument(text, 'f')).toMatchObject({ ok: false, problems: [{ line: 65 }] });
   });
 
-  test('[X21] A thousand keys, all different or all the same, cost one look each', () => {
+  test('[X21] [fault 41] A thousand keys, all different or all the same, cost one look each', () => {
     const different = Array.from({ length: 1000 }, (_, index) => `k${index}: 1\n`).join('');
     expect(readDocument(different, 'f')).toMatchObject({ ok: true });
     const same = readDocument('a: 1\n'.repeat(1000), 'f');

@@ -120,5 +120,5 @@ function accessWith(
     if (!read.ok) throw new Error(read.reason);
     return read.value;
   });
-  return new Access({ expose: filters, triggerTypes }, { ...ANONYMOUS, ...grant }, registrations);
+  return new Access({ policy: { expose: filters, triggerTypes } }, { ...ANONYMOUS, ...grant }, registrations);
 }

@@ -14,10 +14,16 @@ test.each([
   ['10.0.0.1', '198.51.100.1, made up', '10.0.0.1'],
   ['10.0.0.1', '10.0.0.2', '10.0.0.1'],
   ['10.0.0.1', '2001:db8::1', '2001:db8::1'],
+  // Proxies may add a line of their own, and an empty one.
+  ['10.0.0.1', '198.51.100.1, , 10.1.2.3', '198.51.100.1'],
+  // A port of every address sees IPv4 in the guise of IPv6.
+  ['0000:0000:0000:0000:0000:ffff:0a00:0001', '198.51.100.1', '198.51.100.1'],
+  ['0000:0000:0000:0000:0000:ffff:cb00:7109', '198.51.100.1', '203.0.113.9'],
 ])('[X15] From %s with X-Forwarded-For %j it is %s', (peer, forwarded, expected) => {
   expect(clientAddress(peer, forwarded, PROXIES)).toBe(expected);
 });
 
 test('[X15] Without trusted proxies nobody is believed', () => {
   expect(clientAddress('10.0.0.1', '198.51.100.1', new AddressBlocks([]))).toBe('10.0.0.1');
+  expect(clientAddress('0000:0000:0000:0000:0000:ffff:7f00:0001', undefined, new AddressBlocks([]))).toBe('127.0.0.1');
 });

@@ -109,3 +109,32 @@ describe('addresses of this machine only', () => {
     },
   );
 });
+
+describe('a port that takes pages of its own host', () => {
+  const own: OriginRules = { ...LOCAL, allowedHosts: ['app.example'], allowedOrigins: [], servesOwnPages: true };
+  const offence = (origin: string, rules = own) => originOffence({ host: 'app.example:49135', origin }, rules);
+
+  test.each(['https://app.example', 'http://APP.example:3000', 'https://app.example:49135'])(
+    '[X3] %s may come, whatever its port',
+    (origin) => expect(offence(origin)).toBeUndefined(),
+  );
+
+  test.each([
+    'https://evil-app.example',
+    'https://x.app.example',
+    'https://app.example.evil.example',
+    'https://example',
+    'https://app.example@evil.example',
+    'null',
+    'app.example',
+    '',
+  ])('[X3] %s may not: hosts are compared whole', (origin) => {
+    expect(offence(origin)).toContain('is not allowed');
+  });
+
+  test('[X3] With a list its own pages have to stand on it like any other', () => {
+    expect(offence('https://app.example', { ...own, allowedOrigins: ['https://other.example'] })).toContain(
+      'not allowed',
+    );
+  });
+});

@@ -65,6 +65,11 @@ describe('[X18] addresses', () => {
     expect([first, last, beyond].map(isRefusedText)).toEqual([true, true, false]);
   });
 
+  test.each(['64:ff9b:1:a00:0:100:808:808', '64:ff9b:1:ab0a:0:1:808:808', '64:ff9b:1:abcd:a:1:808:808'])(
+    '[X18] %s may carry a private address in front of a public one, and is refused',
+    (text) => expect(isRefused(readIp(text) ?? { version: 4, value: 134_744_072 })).toBe(true),
+  );
+
   test.each(['::', '::ffff:', '64:ff9b::', '64:ff9b:1::'])('[X18] inside %s… the IPv4 address counts', (prefix) => {
     for (const [inside, isBad] of [
       ['10.0.0.1', true],

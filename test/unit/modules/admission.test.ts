@@ -71,8 +71,9 @@ describe('the token', () => {
   });
 
   test('[wire 13] Telemetry comes without it from where a worker is known, and only telemetry', () => {
-    const known = stateOf({ isKnownAddress: (address) => address === '10.0.0.7' });
-    const from = (path: string, remoteAddress: string) => admit(requestOf({ path, remoteAddress }), CLOSED, known).ok;
+    const isKnownAddress = (address: string) => address === '10.0.0.7';
+    const from = (path: string, address: string) =>
+      admit(requestOf({ path }), CLOSED, stateOf({ address, isKnownAddress })).ok;
     expect(from('/otel', '10.0.0.7')).toBe(true);
     expect(from('/otel', '10.0.0.8')).toBe(false);
     expect(from('/', '10.0.0.7')).toBe(false);
@@ -118,6 +119,7 @@ function stateOf(fields: Partial<AdmissionState> = {}): AdmissionState {
     nowMs: 0,
     gate: new ConnectionGate({ connectionsMax: 100, connectionsPerSecondMax: 100 }),
     addressGate: undefined,
+    isProtecting: false,
     address: '10.0.0.7',
     isDraining: false,
     isAuthBusy: false,

@@ -120,6 +120,7 @@ function stateOf(fields: Partial<AdmissionState> = {}): AdmissionState {
     nowMs: 0,
     gate: new ConnectionGate({ connectionsMax: 100, connectionsPerSecondMax: 100 }),
     addressGate: undefined,
+    isProtecting: false,
     address: '127.0.0.1',
     isDraining: false,
     isAuthBusy: false,

@@ -131,7 +131,11 @@ describe('engine::health::check', () => {
         modules: { 'svc-engine-functions': { status: 'healthy' } },
         router: {
           status: 'healthy',
-          details: { draining: false, counters: { 'invocations.void_dropped{function_not_found}': 1 } },
+          details: {
+            draining: false,
+            pressure: { level: 'normal', cause: null },
+            counters: { 'invocations.void_dropped{function_not_found}': 1 },
+          },
         },
       },
       timestamp: Date.UTC(2026, 0, 1),

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { WorkerHistory } from '../../../src/modules/console/worker-history.ts';
 import { EngineInMemory } from '../../support/engine-in-memory.ts';
 import type { TestWorker } from '../../support/test-worker.ts';
 
@@ -13,6 +14,37 @@ const ANNOUNCEMENT = {
   namespace: null,
   telemetry: { language: 'en-US', amplitude_api_key: 's3cret' },
 };
+
+describe("the console's history of workers", () => {
+  test('[WRK-1] keeps the last thousand that left, and counts how often a name came back within the hour', () => {
+    const engine = new EngineInMemory();
+    const history = new WorkerHistory(engine.port);
+    const visit = (names: readonly string[]): void => {
+      const guests = names.map((name) => {
+        const guest = engine.connect();
+        guest.announce({ name });
+        return guest;
+      });
+      history.look();
+      for (const guest of guests) guest.drop();
+      engine.advance(1_000);
+      history.look();
+    };
+    visit(['calc']);
+    visit(['calc']);
+    visit(['calc']);
+    expect(history.gone()).toMatchObject([{ name: 'calc', status: 'disconnected', reconnects: 2 }]);
+    visit(Array.from({ length: 1_000 }, (_, n) => `guest-${n}`));
+    const names = history.gone().map(({ name }) => name);
+    expect([names.length, names[0], names.at(-1)]).toEqual([1_000, 'guest-0', 'guest-999']);
+    expect(history.reconnectsOf('calc')).toBe(2);
+    engine.advance(3_600_001);
+    history.look();
+    expect([history.gone(), history.of('calc'), history.reconnectsOf('calc')]).toEqual([[], [], 0]);
+    visit(['calc']);
+    expect(history.reconnectsOf('calc')).toBe(0);
+  });
+});
 
 describe('engine::workers::register', () => {
   test('[wire 6.1] It answers success, and the worker is listed with what it said', () => {

@@ -85,7 +85,18 @@ describe('the result of a handler', () => {
   });
 
   test('[X14] headers: names and values that could break the answer are refused', () => {
-    for (const headers of [{ '': 'a' }, { 'a b': 'c' }, { 'a:': 'b' }, { a: 'b\r\nc: d' }, ['no colon'], [7], 'a: b']) {
+    for (const headers of [
+      { '': 'a' },
+      { 'a b': 'c' },
+      { 'a:': 'b' },
+      { a: 'b\r\nc: d' },
+      { a: 'b\rc' },
+      { a: 'b\0' },
+      { a: ['b', 'c\x7f'] },
+      ['no colon'],
+      [7],
+      'a: b',
+    ]) {
       expect(checkHeaders(headers), JSON.stringify(headers)).toMatchObject({ ok: false });
     }
     expect(checkHeaders({ A: 1, b: [true, 'x'], Connection: 'close' })).toMatchObject({
@@ -96,6 +107,49 @@ describe('the result of a handler', () => {
 });
 
 describe('the gate of requests', () => {
+  test('[L1] hands a place on to any number of waiters that are refused at once', () => {
+    const gate = new RequestGate(20_000);
+    let admitted = 0;
+    for (let running = 0; running < 20_000; running++) gate.tryEnter();
+    const waiter = {
+      admitted() {
+        admitted++;
+        gate.leave();
+      },
+      expired: () => {},
+    };
+    for (let waiting = 0; waiting < 20_000; waiting++) gate.wait(waiter, 0);
+    gate.leave();
+    expect(admitted).toBe(20_000);
+    expect(gate.tryEnter()).toBe(true);
+    expect(gate.tryEnter()).toBe(false);
+  });
+
+  test('[L1] admits each waiter once when the limit grows, even those that end at once', () => {
+    const gate = new RequestGate(3);
+    for (let running = 0; running < 3; running++) gate.tryEnter();
+    const told: string[] = [];
+    const waiter = (name: string, admitted = () => {}) => ({
+      admitted: () => {
+        told.push(name);
+        admitted();
+      },
+      expired: () => {},
+    });
+    gate.wait(
+      waiter('a', () => gate.leave()),
+      0,
+    );
+    gate.wait(waiter('b'), 0);
+    gate.wait(waiter('c'), 0);
+    gate.setLimit(5);
+    expect(told).toEqual(['a', 'b', 'c']);
+    expect(gate.tryEnter()).toBe(false);
+    for (let running = 0; running < 5; running++) gate.leave();
+    for (let running = 0; running < 5; running++) expect(gate.tryEnter()).toBe(true);
+    expect(gate.tryEnter()).toBe(false);
+  });
+
   test('[L1] gives a place that is free to the one who waited longest, and sends the others away in time', () => {
     const gate = new RequestGate(1);
     const told: string[] = [];

@@ -51,7 +51,7 @@ describe('the auth function of a restricted port', () => {
     [{ namespaces: ['default'] }],
     [{ namespaces: { default: [`${'*'.repeat(17)}`] } }],
     [{ allow: true }],
-  ])('[X6] The answer %j lets nobody in', async (answer) => {
+  ])('[X6] [fault 38] The answer %j lets nobody in', async (answer) => {
     const { port, auth } = await openGuarded();
     const verdict = knock(port);
     auth.result(auth.nextCall(), answer);
@@ -63,7 +63,7 @@ describe('the auth function of a restricted port', () => {
     ['throws', (auth: TestWorker) => auth.fail(auth.nextCall(), { code: 'BAD_TOKEN', message: 'no, s3cret' })],
     ['dies while it is asked', (auth: TestWorker) => auth.drop()],
     ['takes longer than 5 s', (_auth: TestWorker, engine: EngineInMemory) => engine.advance(5.1 * SECOND)],
-  ])('[X6] One that %s lets nobody in', async (_what, happen) => {
+  ])('[X6] [fault 38] One that %s lets nobody in', async (_what, happen) => {
     const { port, auth } = await openGuarded();
     const verdict = knock(port);
     happen(auth, port.engine);
@@ -71,7 +71,7 @@ describe('the auth function of a restricted port', () => {
     expect(port.engine.logLines.join('\n')).not.toContain('s3cret');
   });
 
-  test('[X6] One that nobody has registered lets nobody in', async () => {
+  test('[X6] [fault 38] One that nobody has registered lets nobody in', async () => {
     const { port, auth } = await openGuarded();
     auth.unregister('auth');
     expect(await knock(port)).toMatchObject({ status: 401 });

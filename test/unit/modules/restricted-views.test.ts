@@ -1,5 +1,9 @@
 import { describe, expect, test } from 'vitest';
+import { eventsModule } from '../../../src/modules/events/index.ts';
+import { addModule } from '../../support/add-module.ts';
+import type { EngineInMemory } from '../../support/engine-in-memory.ts';
 import { openRestricted } from '../../support/restricted-port.ts';
+import type { TestWorker } from '../../support/test-worker.ts';
 
 const rbac = {
   expose_functions: ['match("api::*")', 'match("engine::*")'],
@@ -89,6 +93,17 @@ describe('what a connection that is not trusted can see', () => {
     expect(listOf(told, 'functions').map((row) => row.function_id)).toEqual(['api::x']);
   });
 
+  test('[X10] Of the triggers that an event fires, those whose functions it can call', async () => {
+    const { engine, page, backend } = await openWithSecrets();
+    const events = eventsModule.create(engine.moduleContext(), {}, { name: 'local', config: {} });
+    await addModule(engine, 'svc-pubsub', events);
+    backend.bind('e-open', 'event', 'api::x', { config: { topic: 'a' } });
+    backend.bind('e-hidden', 'event', 'secret::x', { config: { topic: 'a' } });
+    const told = await answered(engine, page, page.invoke('engine::events::emit', { topic: 'a' }));
+    expect(listOf(told, 'triggers')).toEqual([{ id: 'e-open', trigger_type: 'event', function_id: 'api::x' }]);
+    expect(backend.received('invokefunction').map((call) => call.function_id)).toEqual(['api::x', 'secret::x']);
+  });
+
   test('[X10] A trusted worker goes on seeing everything', async () => {
     const { backend } = await openWithSecrets();
     const ids = listOf(backend.ask('engine::functions::list'), 'functions').map((row) => row.function_id);
@@ -97,6 +112,15 @@ describe('what a connection that is not trusted can see', () => {
     expect(backend.errorCodeOf(asked)).toBe('NOT_FOUND');
   });
 });
+
+/** What a built-in function that takes its time answers. */
+async function answered(engine: EngineInMemory, page: TestWorker, id: string): Promise<unknown> {
+  while (page.answersTo(id).length === 0) {
+    await Promise.resolve();
+    engine.flush();
+  }
+  return page.answerTo(id).result;
+}
 
 async function openWithSecrets() {
   const { engine, backend, browser } = await openRestricted({ rbac });

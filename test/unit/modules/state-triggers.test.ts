@@ -1,5 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { StateTriggers } from '../../../src/modules/state/triggers.ts';
+import { ChangeJobs } from '../../../src/modules/change-jobs.ts';
+import { GROUP_FIELDS, StateTriggers } from '../../../src/modules/state/triggers.ts';
+import type { Store } from '../../../src/store/contract.ts';
 import { EngineInMemory } from '../../support/engine-in-memory.ts';
 import type { TestWorker } from '../../support/test-worker.ts';
 
@@ -120,13 +122,26 @@ interface WithState {
 
 function engineWithState(isEnabled = true): WithState {
   const engine = new EngineInMemory();
-  const triggers = new StateTriggers(engine.port, isEnabled);
+  const triggers = new StateTriggers(engine.port, noJobs(engine), isEnabled);
   engine.context.triggers.addModuleType(triggers.id, triggers.facts, triggers);
   const worker = engine.connect({ ownSdk: true });
   worker.register('f');
   const change = (scope: string, key: string, value: unknown = null): void => {
     const event = { type: 'state', event_type: 'state:updated', scope, key, old_value: null, new_value: value };
-    triggers.tell({ place: [scope, key], kind: 'state:updated', seq: 0, body: Buffer.from(JSON.stringify(event)) }, 0);
+    triggers.tell(
+      { place: [scope, key], kind: 'state:updated', seq: 0, body: Buffer.from(JSON.stringify(event)) },
+      { depth: 0 },
+    );
   };
   return { engine, worker, triggers, change };
+}
+
+/** No trigger of these tests names a queue: nothing asks the store. */
+function noJobs({ port, clock, context }: EngineInMemory): ChangeJobs {
+  const run = (): never => {
+    throw new Error('The store was asked');
+  };
+  const store: Store = { trouble: undefined, facts: {}, run, watch: () => () => {} };
+  const place = { owner: 'state', store, isOfThisMachine: true, groupFields: GROUP_FIELDS };
+  return new ChangeJobs({ ...place, router: port, clock, logger: context.logger });
 }

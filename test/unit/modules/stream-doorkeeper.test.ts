@@ -39,6 +39,7 @@ class Door {
     const request: UpgradeRequest = {
       ...{ path, query: '', remoteAddress: address, subprotocols },
       header: (name) => all.get(name),
+      list: (name) => all.get(name),
       headers: () => all,
     };
     return this.keeper.admit(request);
@@ -141,7 +142,7 @@ describe('limits', () => {
 });
 
 describe('the auth function', () => {
-  test('[X6] that takes over 5 s, or dies over it, is a no', async () => {
+  test('[X6] [fault 38] that takes over 5 s, or dies over it, is a no', async () => {
     const door = new Door({ authFunction: 'auth::check' });
     const worker = door.engine.connect();
     worker.register('auth::check');

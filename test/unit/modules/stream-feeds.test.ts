@@ -6,7 +6,9 @@ import { Feeds } from '../../../src/modules/stream/feeds.ts';
 import type { Subscription } from '../../../src/modules/stream/subscription.ts';
 import { PATH_SUBSCRIPTION_ID, type Since } from '../../../src/modules/stream/target.ts';
 import { Visits } from '../../../src/modules/stream/visits.ts';
+import { Tap } from '../../../src/modules/taps.ts';
 import { RAW_NULL } from '../../../src/protocol/byte-string.ts';
+import { addModuleType } from '../../../src/router/triggers.ts';
 import { STORE_LIMITS, type StoreEvent, type StoreReply } from '../../../src/store/contract.ts';
 import type { SocketEvents } from '../../../src/transport/socket.ts';
 import { EngineInMemory, TEST_STREAM_LIMITS } from '../../support/engine-in-memory.ts';
@@ -42,7 +44,15 @@ class Setup {
       heldMax: { bytesMax: limits.outboundBufferBytes, messagesMax: limits.outboundMessages },
     });
     this.visits = new CountedVisits(router, logger);
-    this.clients = new Clients({ clock, router, limits, visits: this.visits, feeds: this.feeds, left: () => {} });
+    this.clients = new Clients({
+      clock,
+      router,
+      limits,
+      visits: this.visits,
+      feeds: this.feeds,
+      tap: new Tap(),
+      left: () => {},
+    });
   }
 
   /** A client that subscribes by its path. */
@@ -304,3 +314,19 @@ function checkStory(messages: readonly ReadMessage[], store: StreamStore): void 
   if (isWhole)
     expect([...items.values()]).toHaveLength((store.ask('stream::list', GROUP) as { group: [] }).group.length);
 }
+
+test('[X6] [guarantees 4] a join handler that has not answered after 5 s has said no', () => {
+  const setup = new Setup();
+  const { engine, visits } = setup;
+  addModuleType(engine.context, visits.joins);
+  const gate = engine.connect();
+  gate.register('gate');
+  gate.bind('j', 'stream:join', 'gate');
+  const client = setup.connect();
+  expect(gate.nextCall()).toMatchObject({ function_id: 'gate', data: { stream_name: 's', group_id: 'g' } });
+  engine.advance(4_900);
+  expect(client.heard).toEqual([]);
+  engine.advance(200);
+  expect(client.messages.map(({ event }) => event.type)).toEqual(['unauthorized']);
+  expect([setup.asked, visits.leaveCount]).toEqual([[], 0]);
+});

@@ -16,7 +16,8 @@ describe('the entry of a port for browsers', () => {
       'on_function_registration_function_id: a, on_trigger_registration_function_id: b',
       'on_trigger_type_registration_function_id: c}, allowed_origins: ["https://app.example"]}',
     ].join(', ');
-    expect(configOf(full).modules).toHaveLength(3);
+    const ports = configOf(full).modules.filter(({ name }) => name === 'svc-worker-manager');
+    expect(ports).toHaveLength(2);
   });
 
   test('[decisions 25] It neither is the bridge nor takes its place; an entry without rbac does', () => {

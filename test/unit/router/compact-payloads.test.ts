@@ -332,8 +332,11 @@ describe('numbers of shapes', () => {
   test('[wire 2.4] a connection of a restricted port gets none, and brings its keys along', () => {
     const { engine, worker } = setUp();
     const none = { functions: undefined, triggers: undefined, triggerTypes: undefined };
-    const rules = { access: undefined, rate: undefined, hooks: none, middlewareFunctionId: undefined };
-    const guard = new Guard({ ...rules, idleUntilMs: Number.POSITIVE_INFINITY, askMsMax: 1000 });
+    const rules = { access: undefined, rate: undefined, port: { hooks: none, middlewareFunctionId: undefined } };
+    const guard = new Guard({
+      ...{ ...rules, askMsMax: 1000 },
+      ...{ idleUntilMs: Number.POSITIVE_INFINITY, expiresAtMs: Number.POSITIVE_INFINITY },
+    });
     const guest = new Peer(engine, SUBPROTOCOL_COMPACT, guard);
     guest.write((messages) => messages.shape(0, '["a"]'));
     expect(guest.take().map(({ kind }) => kind)).not.toContain('shape');

@@ -132,7 +132,7 @@ describe('what stands in condition_function_id', () => {
     const worker = engine.connect();
     worker.register('f');
     worker.bind('t', 'tick', 'f', { config: { condition_function_id: null } });
-    engine.port.fire(type.bindings, Payload.ofText(rawJson({})), 0);
+    engine.port.fire(type.bindings, Payload.ofText(rawJson({})), { depth: 0 });
     expect(worker.nextCall()).toMatchObject({ function_id: 'f' });
   });
 });
@@ -145,9 +145,9 @@ test.each([
   const worker = engine.connect();
   worker.register('cond');
   const verdicts: string[] = [];
-  engine.port.checkCondition('cond', Payload.ofText(rawJson({})), 0, (given) => verdicts.push(given));
+  engine.port.checkCondition('cond', Payload.ofText(rawJson({})), { depth: 0 }, (given) => verdicts.push(given));
   worker.result(worker.nextCall(), result);
-  engine.port.checkCondition('gone', Payload.ofText(rawJson({})), 0, (given) => verdicts.push(given));
+  engine.port.checkCondition('gone', Payload.ofText(rawJson({})), { depth: 0 }, (given) => verdicts.push(given));
   expect(verdicts).toEqual([verdict, 'failed']);
 });
 
@@ -158,7 +158,7 @@ function engineWithCondition() {
   for (const id of ['cond', 'handler']) worker.register(id);
   worker.bind('t', 'tick', 'handler', { config: { condition_function_id: 'cond' } });
   const fire = (event: unknown, depth = 0, order = ''): void =>
-    engine.port.fire(type.bindings, Payload.ofText(rawJson(event)), depth, order);
+    engine.port.fire(type.bindings, Payload.ofText(rawJson(event)), { depth }, order);
   return { engine, worker, fire };
 }
 

@@ -139,6 +139,20 @@ describe('a connection that sends on and on meanwhile', () => {
   });
 });
 
+describe('connections that send on and on meanwhile', () => {
+  test('[guarantees 1.2] Frames that hold next to nothing take room too', async () => {
+    const engine = new EngineInMemory();
+    const [sender, worker] = [engine.connect(), engine.connect(ROOMY)];
+    worker.register('f');
+    sender.invokeVoid('f', LARGE);
+    for (let count = 0; count < 130_000; count++) sender.send({ type: 'pong' });
+    expect(worker.received('invokefunction')).toHaveLength(1);
+    engine.pool.finishScan();
+    await engine.turn();
+    expect(worker.received()).toEqual([]);
+  });
+});
+
 describe('a connection that ends meanwhile', () => {
   test.each([
     ['a function', { type: 'registerfunction', id: 'ghost', description: LARGE }],

@@ -72,7 +72,7 @@ describe('an event of a module', () => {
     const worker = engine.connect({ ownSdk: true });
     worker.register('f');
     worker.bind('t', 'tick', 'f', { metadata: { tenant: 'é' } });
-    engine.port.fire(type.bindings, Payload.ofText(rawJson({ n: 'ü' })), 0);
+    engine.port.fire(type.bindings, Payload.ofText(rawJson({ n: 'ü' })), { depth: 0 });
     expect(worker.nextCall()).toMatchObject({
       function_id: 'f',
       data: { n: 'ü' },
@@ -89,7 +89,7 @@ describe('an event of a module', () => {
       replica.register('f');
       replica.bind(`t${index}`, 'tick', 'f');
     }
-    engine.port.fire(type.bindings, Payload.ofText(rawJson({})), 0);
+    engine.port.fire(type.bindings, Payload.ofText(rawJson({})), { depth: 0 });
     expect(replicas.flatMap((replica) => replica.received('invokefunction'))).toHaveLength(1);
   });
 
@@ -99,9 +99,9 @@ describe('an event of a module', () => {
     const worker = engine.connect({ ownSdk: true });
     worker.register('f');
     worker.bind('t', 'tick', 'f');
-    engine.port.fire(type.bindings, Payload.ofText(rawJson({})), 63);
+    engine.port.fire(type.bindings, Payload.ofText(rawJson({})), { depth: 63 });
     expect(worker.nextCall()).toMatchObject({ baggage: 'svc.depth=64' });
-    engine.port.fire(type.bindings, Payload.ofText(rawJson({})), 64);
+    engine.port.fire(type.bindings, Payload.ofText(rawJson({})), { depth: 64 });
     expect(worker.received()).toEqual([]);
     expect(worker.ask('engine::registered-triggers::info', { id: 't' })).toMatchObject({
       status: 'Error',

@@ -318,3 +318,43 @@ describe('the middleware of a port', () => {
     expect(backend.nextCall()).toMatchObject({ function_id: 'f' });
   });
 });
+
+describe('[X12] a connection of a port for browsers', () => {
+  test('has to prove itself again after 12 hours, whatever it does', async () => {
+    const { engine, backend, browser } = await openRestricted({ rbac: EXPOSED });
+    backend.register('api::add');
+    const page = await browser();
+    page.invoke('api::add');
+    const hour = 3_600_000;
+    for (let passedMs = 0; passedMs < 12 * hour; passedMs += 20_000) {
+      expect(page.socket.farewell).toBeUndefined();
+      engine.advance(20_000);
+      for (const worker of [page, backend]) worker.sign();
+    }
+    engine.advance(2_000);
+    expect(page.socket.farewell).toMatchObject({ code: 4402 });
+    expect(backend.socket.farewell).toBeUndefined();
+  });
+
+  test('ends when its id is revoked, and whoever revokes it is told', async () => {
+    const { engine, backend, browser } = await openRestricted({ rbac: EXPOSED });
+    const [page, other] = [await browser(), await browser()];
+    const id = backend.invoke('engine::workers::revoke', { worker_id: page.workerId });
+    expect(backend.answerTo(id)).toMatchObject({ result: { success: true } });
+    engine.flush();
+    expect(page.socket.farewell).toMatchObject({ code: 4402, reason: 'the connection was revoked' });
+    expect(other.socket.farewell).toBeUndefined();
+  });
+
+  test('cannot revoke another, and a trusted worker cannot be revoked', async () => {
+    const { backend, browser } = await openRestricted({
+      rbac: { expose_functions: ['match("engine::workers::*")'] },
+    });
+    const [page, other] = [await browser(), await browser()];
+    const revoke = (worker: TestWorker, worker_id: string) =>
+      worker.errorCodeOf(worker.invoke('engine::workers::revoke', { worker_id }));
+    expect(revoke(page, other.workerId)).toBe('FORBIDDEN');
+    expect(revoke(backend, backend.workerId)).toBe('INVALID_ARGUMENTS');
+    expect(revoke(backend, 'nobody')).toBe('NOT_FOUND');
+  });
+});

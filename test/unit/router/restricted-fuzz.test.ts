@@ -4,6 +4,7 @@
 import { expect, test } from 'vitest';
 import { rawJson } from '../../../src/protocol/byte-string.ts';
 import { Payload } from '../../../src/protocol/payload.ts';
+import { faultLine } from '../../support/fault-line.ts';
 import { addTriggerType, type NotedTriggerType } from '../../support/module-trigger-type.ts';
 import { openRestricted, type RestrictedPort } from '../../support/restricted-port.ts';
 import { forEachSeedInTurn, type SeededRandom } from '../../support/seeded-random.ts';
@@ -24,7 +25,8 @@ const IDS = [
 const TYPES = ['t', 'engine::workers-available', 'engine::functions-available', 'own', 'closed'];
 const STEPS = 500;
 
-test('[X7] Nothing hidden is ever reached, on whatever way', async () => {
+test('[X7] [fault 37] Nothing hidden is ever reached, on whatever way', async () => {
+  const line = faultLine('37', 'RBAC reach-around', 'hidden reached=0');
   let callsSeen = 0;
   await forEachSeedInTurn(20, async (random) => {
     const opened = await openRestricted({
@@ -58,6 +60,7 @@ test('[X7] Nothing hidden is ever reached, on whatever way', async () => {
       expect([...opened.engine.context.triggers.bindings()].map((binding) => binding.type)).not.toContain('closed');
     }
   });
+  line.figure = `hidden reached=0,calls=${callsSeen}`;
   // Something has to be reached, or the test would show nothing.
   expect(callsSeen).toBeGreaterThan(300);
 });
@@ -93,7 +96,7 @@ function worldMoves(
   isPublic: boolean,
 ): boolean {
   const move = random.below(4);
-  if (move === 0) engine.port.fire(type.bindings, Payload.ofText(rawJson({ event: 1 })), 0);
+  if (move === 0) engine.port.fire(type.bindings, Payload.ofText(rawJson({ event: 1 })), { depth: 0 });
   if (move === 1) backend.announce({ name: `backend ${random.below(9)}` });
   if (move === 2) engine.advance(300);
   if (move !== 3) return isPublic;

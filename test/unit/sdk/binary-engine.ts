@@ -43,6 +43,8 @@ export class BinaryEngine {
   /** All that is in a message of the worker. */
   read(bytes: Buffer): JsonFrame[] {
     const frames: JsonFrame[] = [];
+    // What a worker observed goes beside its messages, in frames of its own (wire 1.11).
+    if (/^(OTLP|MTRC|LOGS)/.test(bytes.toString('latin1', 0, 4))) return frames;
     const text = (start: number, end: number): string => bytes.toString('utf8', start, end);
     const payload = (flags: number, start: number, end: number): unknown => {
       if ((flags & FLAG.compact) !== 0) return this.#decoder.decode(bytes, start, end);

@@ -42,6 +42,7 @@ interface GoldenCall {
   readonly timeoutMs: number;
   readonly depth: number;
   readonly isVoid: boolean;
+  readonly isUntraced?: boolean;
   readonly metadata?: string;
   readonly traceparent?: string;
   readonly baggage?: string;
@@ -133,6 +134,7 @@ describe('the engine writes', () => {
   test.each(calls.toWorker)('[wire 2.3] CALL: $case', (one) => {
     const call = {
       ...one,
+      isUntraced: one.isUntraced === true,
       metadata: payloadOf(one.metadata),
       traceparent: one.traceparent,
       baggage: one.baggage,
@@ -185,6 +187,7 @@ describe('the SDK reads what the engine writes', () => {
       timeoutMs: one.timeoutMs,
       depth: one.depth,
       traceparent: one.traceparent,
+      isUntraced: one.isUntraced === true,
       baggage: one.baggage,
       metadata: parsed(one.metadata),
       trigger: one.extra === undefined ? undefined : JSON.parse(one.extra),

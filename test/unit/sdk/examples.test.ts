@@ -7,6 +7,8 @@ import { expect, test } from 'vitest';
 
 const SDK = join(import.meta.dirname, '../../../src/sdk');
 const DOOR = join(SDK, 'index.ts');
+const TESTING_DOOR = join(SDK, 'testing.ts');
+const LOGGING_DOOR = join(SDK, 'logging.ts');
 /** Beside the SDK, so that packages are found as from anywhere else in the repository. */
 const EXAMPLES = join(SDK, 'examples');
 
@@ -17,12 +19,12 @@ const { options } = ts.parseJsonConfigFileContent(
 );
 
 /** Exported symbols, and the members of the object users work with, by name. */
-function listPublicSymbols(): Map<string, ts.Symbol> {
-  const program = ts.createProgram([DOOR], options);
+function listPublicSymbols(door: string): Map<string, ts.Symbol> {
+  const program = ts.createProgram([door], options);
   const checker = program.getTypeChecker();
-  const source = program.getSourceFile(DOOR);
+  const source = program.getSourceFile(door);
   const module = source && checker.getSymbolAtLocation(source);
-  if (module === undefined) throw new Error(`${DOOR} was not compiled`);
+  if (module === undefined) throw new Error(`${door} was not compiled`);
   const symbols = new Map<string, ts.Symbol>();
   for (const exported of checker.getExportsOfModule(module)) {
     const isAlias = (exported.flags & ts.SymbolFlags.Alias) !== 0;
@@ -42,7 +44,7 @@ function exampleOf(symbol: ts.Symbol): string {
   return ts.displayPartsToString(tag?.text);
 }
 
-const symbols = listPublicSymbols();
+const symbols = new Map([DOOR, TESTING_DOOR, LOGGING_DOOR].flatMap((door) => [...listPublicSymbols(door)]));
 
 test('[SDK-15] every public symbol has a doc comment with an example', () => {
   expect(symbols.size).toBeGreaterThan(50);
@@ -73,7 +75,12 @@ function compile(files: ReadonlyMap<string, string>): string[] {
   host.fileExists = (name) => files.has(name) || fileExists(name);
   const program = ts.createProgram(
     [...files.keys()],
-    { ...options, paths: { 'svc-sdk': [DOOR] }, noUnusedLocals: false, noUnusedParameters: false },
+    {
+      ...options,
+      paths: { 'svc-sdk': [DOOR], 'svc-sdk/testing': [TESTING_DOOR], 'svc-sdk/logging': [LOGGING_DOOR] },
+      noUnusedLocals: false,
+      noUnusedParameters: false,
+    },
     host,
   );
   return [...files.keys()].flatMap((name) => {

@@ -268,7 +268,7 @@ describe.each(['binary', 'json'] as const)('over the %s form', (wire) => {
   });
 
   describe('calls made inside a handler', () => {
-    const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
+    const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-00';
 
     /** The calls a worker sent. */
     const calls = (socket: FakeSocket) => socket.takeType('invokefunction');
@@ -291,6 +291,16 @@ describe.each(['binary', 'json'] as const)('over the %s form', (wire) => {
       expect(calls(socket)).toMatchObject([
         { function_id: 'inner', traceparent, baggage: 'svc.depth=7,tenant=acme%20inc' },
       ]);
+    });
+
+    test('[31] in a trace that is kept stand below the run of the handler', async () => {
+      const { platform, svc, socket } = await connected();
+      svc.registerFunction('outer', () => void svc.trigger({ function_id: 'inner' }).catch(() => {}));
+      const sampled = traceparent.replace(/00$/, '01');
+      socket.say({ type: 'invokefunction', invocation_id: 'e-1', function_id: 'outer', traceparent: sampled });
+      await platform.settle();
+      const [call] = calls(socket);
+      expect(call?.traceparent).toMatch(/^00-0af7651916cd43dd8448eb211c80319c-(?!b7ad6b7169203331)[\da-f]{16}-01$/);
     });
 
     test('[SDK-3] belong to their own handler when several run at once', async () => {

@@ -38,6 +38,7 @@ function expectSameRange(one: Kv, other: Kv, random: SeededRandom): void {
   const options = { limit: random.below(6), offset: random.below(4), isReverse: random.chance(50) };
   const texts = (kv: Kv) => [...kv.range(start, end, options)].map(({ key, value }) => `${key}=${value}`);
   expect(texts(one)).toEqual(texts(other));
+  expect([...one.keys(start, end)].map(String)).toEqual([...other.keys(start, end)].map(String));
 }
 
 function entriesOf(kv: Kv): [string, string][] {

@@ -4,14 +4,17 @@ import { expect, test } from 'vitest';
 import { Counters } from '../../../src/core/counters.ts';
 import { createLogger } from '../../../src/effects/logger.ts';
 import { BatchReader } from '../../../src/store/batch-reader.ts';
+import { COMMAND_HEADER_BYTES } from '../../../src/store/batch-writer.ts';
 import { StoreClient } from '../../../src/store/client.ts';
 import type { StoreReply } from '../../../src/store/contract.ts';
 import { encodeReplies } from '../../../src/store/reply-codec.ts';
 import type { StoreAnswer, StoreTask } from '../../../src/store/tasks.ts';
+import { WAITING_BYTES_MAX } from '../../../src/store/waiting.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
 
 class FakeThread {
   readonly batches: string[][] = [];
+  readonly traces: (string | undefined)[] = [];
   readonly #answers: ((answer: StoreAnswer) => void)[] = [];
 
   run(task: StoreTask): Promise<StoreAnswer> {
@@ -19,6 +22,7 @@ class FakeThread {
     const batch = new BatchReader(task.batch);
     const inputs = Array.from({ length: batch.count }, () => {
       batch.next();
+      this.traces.push(batch.trace);
       return String(batch.input);
     });
     this.batches.push(inputs);
@@ -77,6 +81,59 @@ test('[D2] Commands of a turn travel together; while batches are away the next o
   expect(thread.batches).toEqual([['6']]);
   await thread.answer();
   expect(answers).toEqual(['1', '2', '3', '4', '5', '6']);
+});
+
+test('A trace of any length goes with its command, and the commands behind it stay their own', async () => {
+  const { clock, thread, client, answers } = setUp();
+  const traces = [undefined, `00-1-1-01\n${'b'.repeat(70_000)}`, '00-2-2-01\n', undefined];
+  for (const [index, trace] of traces.entries()) {
+    const told = ({ result }: StoreReply): unknown => answers.push(String(result));
+    client.run('state::set', Buffer.from(String(index)), told, true, trace);
+  }
+  clock.flush();
+  expect(thread.traces).toEqual(traces);
+  await thread.answer();
+  expect(answers).toEqual(['0', '1', '2', '3']);
+});
+
+test('What waits is given back to the byte: after traced writes no more than before may wait', async () => {
+  const { clock, thread, client, run, answers } = setUp();
+  for (let write = 0; write < 20; write++) {
+    client.run('state::set', Buffer.from('x'), () => {}, true, `00-1-1-01\n${'b'.repeat(1_000)}`);
+  }
+  for (clock.flush(); thread.batches.length > 0; ) await thread.answer();
+  run('y'.repeat(WAITING_BYTES_MAX - COMMAND_HEADER_BYTES + 1));
+  clock.flush();
+  expect(answers).toEqual(['OVERLOADED']);
+});
+
+test('The memory of answers is given back once they are told, unless a listener may hold some of them', async () => {
+  const { clock, thread, client } = setUp();
+  const held: Uint8Array[] = [];
+  const run = (input: string, wantsEvents: boolean): void =>
+    client.run('state::set', Buffer.from(input), ({ result = Buffer.alloc(0) }) => held.push(result), wantsEvents);
+  run('alone', false);
+  clock.flush();
+  await thread.answer();
+  run('heard', true);
+  run('beside', false);
+  clock.flush();
+  await thread.answer();
+  run('alone again', false);
+  clock.flush();
+  await thread.answer();
+  expect(held.map(String)).toEqual(['', 'heard', 'beside', '']);
+});
+
+test('On Node 20, where memory cannot be given back, answers are told all the same', async () => {
+  const { clock, thread, client, answers } = setUp();
+  const told = ({ result }: StoreReply): unknown => answers.push(String(result));
+  client.run('state::get', Buffer.from('1'), told, false);
+  clock.flush();
+  const reply = encodeReplies([{ result: Buffer.from('1') }], { isFull: false, damagedRecords: 0 });
+  await thread.answer(Object.assign(reply, { transfer: undefined }));
+  await client.idle();
+  expect(answers).toEqual(['1']);
 });
 
 test('[D2] Many commands of one turn are split: a batch holds at most half of all that waits, or 32', async () => {

@@ -28,6 +28,9 @@ test('[S4] lmdb and memory list the same ranges, up and down, with offset and li
     };
     const listed = store.read((kv) => [...kv.range(start, end, options)].map(({ key, value }) => `${key}=${value}`));
     expect(listed).toEqual([...memory.range(start, end, options)].map(({ key, value }) => `${key}=${value}`));
+    const keys = store.read((kv) => [...kv.keys(start, end)].map(String));
+    expect(keys).toEqual([...memory.keys(start, end)].map(String));
+    expect(keys).toEqual([...memory.range(start, end)].map(({ key }) => String(key)));
   });
   store.close();
 });
@@ -53,5 +56,15 @@ test('[D1] A transaction that throws leaves nothing', () => {
     });
   expect(write).toThrow('no');
   expect(store.read((kv) => kv.get(Buffer.from('s1')))).toBeUndefined();
+  store.close();
+});
+
+test('[D9] A value of more than 16 MiB is read as it was written', () => {
+  using folder = new TemporaryFolder();
+  const store = new LmdbStore({ folder: folder.path });
+  const [key, value] = [Buffer.from('s1'), Buffer.alloc(17 * 1024 * 1024, 'svc')];
+  store.write((kv) => kv.put(key, value));
+  const read = store.read((kv) => [kv.get(key), ...[...kv.range(key, Buffer.from('s2'))].map((entry) => entry.value)]);
+  expect(read.map((bytes) => bytes !== undefined && value.equals(bytes))).toEqual([true, true]);
   store.close();
 });

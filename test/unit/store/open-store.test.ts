@@ -1,16 +1,15 @@
 import { mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { STORE_LIMITS } from '../../../src/store/contract.ts';
 import { offenceOfType } from '../../../src/store/file-systems.ts';
 import { joinKey, SPACE } from '../../../src/store/keys.ts';
 import { LmdbStore } from '../../../src/store/kv-lmdb.ts';
-import { DATA_FILE, FORMAT_FILE, type OpenedStore, openStore } from '../../../src/store/open-store.ts';
+import { type OpenedStore, openStore } from '../../../src/store/open-store.ts';
+import { DATA_FILE, FORMAT_FILE } from '../../../src/store/store-folder.ts';
 import { directory } from '../../support/running-store.ts';
 import { TemporaryFolder } from '../../support/temporary-folder.ts';
 
-const open = (folder: string, newEpoch = 'new') =>
-  openStore({ place: directory(folder, 0), isDropIn: false, limits: STORE_LIMITS, newEpoch });
+const open = (folder: string, newEpoch = 'new') => openStore({ place: directory(folder, 0), newEpoch });
 
 function opened(folder: string, newEpoch?: string): OpenedStore {
   const result = open(folder, newEpoch);

@@ -4,15 +4,14 @@ import { expect, test } from 'vitest';
 import { BatchWriter } from '../../../src/store/batch-writer.ts';
 import { commandNumber } from '../../../src/store/commands.ts';
 import { STORE_LIMITS, type StoreReply } from '../../../src/store/contract.ts';
-import type { Kv, KvReader } from '../../../src/store/kv.ts';
-import { StoreFull } from '../../../src/store/kv-lmdb.ts';
+import { type Kv, type KvReader, StoreFull } from '../../../src/store/kv.ts';
 import { MemoryKv, MemoryStore } from '../../../src/store/kv-memory.ts';
 import { DamagedRecord } from '../../../src/store/record.ts';
 import { ReplyReader } from '../../../src/store/reply-codec.ts';
 import { ENDLESS_ROOM, type RoomLeft } from '../../../src/store/room.ts';
 import { StoreThread } from '../../../src/store/thread.ts';
 
-const FACTS = { epoch: 'e', isDropIn: false, limits: STORE_LIMITS };
+const FACTS = { epoch: 'e', run: '1', isDropIn: false, limits: STORE_LIMITS };
 
 interface Command {
   readonly name: string;
@@ -26,7 +25,7 @@ const remove = (key: string): Command => ({ name: 'state::delete', input: { scop
 function runBatch(thread: StoreThread, ...commands: Command[]): StoreReply[] {
   const writer = new BatchWriter();
   for (const { name, input } of commands) writer.add(commandNumber(name), true, Buffer.from(JSON.stringify(input)));
-  const answer = thread.runBatch(writer.take(0));
+  const answer = thread.runBatch(writer.take({ nowMs: 0, monotonicMs: 0 }));
   if (!(answer instanceof ArrayBuffer)) throw new Error(answer.failure);
   const reader = new ReplyReader(answer);
   return commands.map(() => reader.next());
@@ -145,7 +144,7 @@ class DamagedUnder extends MemoryStore {
     super();
     const getSound = this.#kv.get.bind(this.#kv);
     this.#kv.get = (key) => {
-      if (Buffer.from(key).includes(name)) throw new DamagedRecord('fails its checksum');
+      if (Buffer.from(key).includes(name)) throw new DamagedRecord('fails its checksum', key);
       return getSound(key);
     };
   }

@@ -9,7 +9,7 @@ import type { Tick, TickClaims } from '../claims.ts';
 
 export interface RedisClaimsOptions {
   /** Throws when the settings can never work. */
-  readonly createLink: () => RedisLink;
+  readonly createLink: () => Promise<RedisLink>;
   readonly keyPrefix: string;
   readonly nowMs: () => number;
   readonly onFailure: (reason: string) => void;
@@ -42,7 +42,7 @@ export function redisClaims(options: RedisClaimsOptions): TickClaims {
       return link === undefined ? 'not started' : link.trouble;
     },
     async start() {
-      link = options.createLink();
+      link = await options.createLink();
       await link.open();
       const difference = clockDifference(await run('TIME'), nowMs());
       if (Math.abs(difference) > CLOCK_DIFFERENCE_MS_MAX) options.onClockDifference(difference);

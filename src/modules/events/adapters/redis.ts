@@ -1,6 +1,6 @@
 // The bus between engines: every engine listens to one channel of a Redis and publishes there, its own events too.
 //
-// A message is one line of JSON (version, topic, depth), and behind it the data as it came.
+// A message is one line of JSON (version, topic, its place in a chain of calls), and behind it the data as it came.
 
 import type { RedisLink } from '../../../effects/redis.ts';
 import { isEventHeader } from '../../../generated/event-payloads.ts';
@@ -10,8 +10,8 @@ import type { Event, EventBus } from '../bus.ts';
 import type { EventHeader } from '../payloads.ts';
 
 export interface RedisBusOptions {
-  /** Throws when the settings can never work. */
-  readonly createLink: () => RedisLink;
+  /** Rejects when the settings can never work. */
+  readonly createLink: () => Promise<RedisLink>;
   readonly channel: string;
   /** A message on the channel that no engine of this version wrote. */
   readonly onUnreadable: () => void;
@@ -24,7 +24,7 @@ export function redisBus({ createLink, channel, onUnreadable }: RedisBusOptions)
       return link === undefined ? 'not started' : link.trouble;
     },
     async start(deliver) {
-      link = createLink();
+      link = await createLink();
       await link.open();
       await link.subscribe(channel, (message) => {
         const event = readEvent(message);
@@ -43,8 +43,8 @@ export function redisBus({ createLink, channel, onUnreadable }: RedisBusOptions)
 
 const NEWLINE = 0x0a;
 
-function writeEvent({ topic, depth, data }: Event): Buffer {
-  const header: EventHeader = { v: 1, topic, depth };
+function writeEvent({ topic, depth, traceparent, baggage, data }: Event): Buffer {
+  const header: EventHeader = { v: 1, topic, depth, traceparent, baggage };
   return Buffer.concat([Buffer.from(`${JSON.stringify(header)}\n`, 'utf8'), Buffer.from(data, 'latin1')]);
 }
 
@@ -53,7 +53,9 @@ function readEvent(message: Buffer): Event | undefined {
   const end = message.indexOf(NEWLINE);
   const header = parse(message.toString('utf8', 0, Math.max(end, 0)));
   const data: RawJson | undefined = Payload.ofBytes(message, end + 1, message.length).asText();
-  return isEventHeader(header) && data !== undefined ? { topic: header.topic, depth: header.depth, data } : undefined;
+  if (!isEventHeader(header) || data === undefined) return undefined;
+  const { topic, depth, traceparent, baggage } = header;
+  return { topic, depth, traceparent, baggage, data };
 }
 
 function parse(text: string): unknown {

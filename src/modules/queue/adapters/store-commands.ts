@@ -21,6 +21,16 @@ export function runCommand<T = void>(
   });
 }
 
+/** The answer as bytes, valid for as long as one wants. */
+export function readCommand(store: Store, command: string, input: Uint8Array): Promise<Uint8Array | undefined> {
+  return new Promise((resolve, reject) => {
+    store.run(command, input, ({ result, error }) => {
+      if (error !== undefined) reject(refusalOf(error));
+      else resolve(result);
+    });
+  });
+}
+
 /** Command by command, each bounded, until nothing is left to move. Resolves with how many moved. */
 export async function runMoves(next: (beforeDeath: number | undefined) => Promise<MovesAnswer>): Promise<number> {
   let moved = 0;

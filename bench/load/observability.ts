@@ -1,0 +1,76 @@
+// What being observed costs a call: the same load on engines that observe nothing, keep no trace, a tenth of them, and
+// all, in interleaved rounds of one run. Only the ratios count.
+//
+//   npm run bench:observability            7 rounds
+//   npm run bench:observability -- --quick one short round: proves that the bench runs
+
+import { type CellResult, type Contender, measureCell } from '../support/cell.ts';
+import { SVC_BARE, SVC_BINARY } from '../support/contenders.ts';
+
+const isQuick = process.argv.includes('--quick');
+const ROUNDS = isQuick ? 1 : 7;
+const SPEC = { payloadBytes: 100, inFlight: 64, warmupMs: isQuick ? 100 : 1_000, measureMs: isQuick ? 300 : 3_000 };
+
+const OFF = '{enabled: false, metrics_enabled: false, logs_enabled: false}';
+const withRatio = (ratio: number): string =>
+  `{enabled: true, exporter: memory, sampling_ratio: ${ratio}, metrics_enabled: true}`;
+
+/** Targets of calls per second, as shares of what the engine does unobserved. */
+const MODES = [
+  { name: 'off', config: OFF, target: 1 },
+  { name: 'ratio 0', config: withRatio(0), target: 0.97 },
+  { name: 'ratio 0.1', config: withRatio(0.1), target: 0.95 },
+  { name: 'ratio 1', config: withRatio(1), target: 0.8 },
+] as const;
+
+process.stdout.write('| clients | mode | calls/s | of off | target | p99 | of off | engine CPU per call | of off |\n');
+process.stdout.write('|---|---|---|---|---|---|---|---|---|\n');
+for (const clients of [SVC_BINARY, SVC_BARE]) await compare(clients);
+
+async function compare(clients: Contender): Promise<void> {
+  const results = new Map<string, CellResult[]>(MODES.map(({ name }) => [name, []]));
+  for (let round = 0; round < ROUNDS; round++) {
+    for (const { name, config } of MODES) {
+      const server = [...(clients.server ?? []), config];
+      results.get(name)?.push(await measureCell({ ...clients, server }, SPEC));
+    }
+  }
+  const off = results.get('off') ?? [];
+  for (const { name, target } of MODES) {
+    const own = results.get(name) ?? [];
+    const row = [clients.name, name, ...columns(own, off, target)];
+    process.stdout.write(`| ${row.join(' | ')} |\n`);
+  }
+}
+
+function columns(own: readonly CellResult[], off: readonly CellResult[], target: number): string[] {
+  const calls = medianOf(own, ({ callsPerSecond }) => callsPerSecond);
+  const p99 = medianOf(own, ({ p99Us }) => p99Us);
+  const cpu = medianOf(own, ({ serverCpuUs }) => serverCpuUs);
+  return [
+    calls.toFixed(0),
+    ratio(own, off, ({ callsPerSecond }) => callsPerSecond),
+    `≥ ${target}`,
+    `${p99.toFixed(0)} µs`,
+    ratio(own, off, ({ p99Us }) => p99Us),
+    `${cpu.toFixed(2)} µs`,
+    ratio(own, off, ({ serverCpuUs }) => serverCpuUs),
+  ];
+}
+
+/** Round against round: what disturbs the machine for longer than a cell disturbs both. */
+function ratio(own: readonly CellResult[], off: readonly CellResult[], of: (result: CellResult) => number): string {
+  const ratios = own.map((result, round) => {
+    const base = off[round];
+    return base === undefined ? Number.NaN : of(result) / of(base);
+  });
+  return median(ratios).toFixed(3);
+}
+
+function medianOf(results: readonly CellResult[], of: (result: CellResult) => number): number {
+  return median(results.map(of));
+}
+
+function median(values: readonly number[]): number {
+  return [...values].sort((a, b) => a - b)[values.length >> 1] ?? Number.NaN;
+}

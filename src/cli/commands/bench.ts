@@ -1,0 +1,241 @@
+import { randomBytes } from 'node:crypto';
+import { readFile, writeFile } from 'node:fs/promises';
+import { availableParallelism } from 'node:os';
+import { resolve } from 'node:path';
+import { engineVersion } from '../../effects/version.ts';
+import type { InternalOptions } from '../../sdk/options.ts';
+import { type LoadPlan, type LoadResult, runLoad } from '../bench/load.ts';
+import { changesText, compare, type Report, reportCsv, reportText } from '../bench/report.ts';
+import { KINDS, type Kind, prepare } from '../bench/stages.ts';
+import { type Context, defineCommand } from '../command.ts';
+import { readToken, withEngine } from '../connection.ts';
+import { CONNECTION_FLAGS } from '../connection-flags.ts';
+import { EXIT } from '../exit-codes.ts';
+import { usageFailure } from '../failures.ts';
+import type { FlagTable } from '../flags.ts';
+import { isRecord, textIn } from '../records.ts';
+
+const HOUR_MS = 3_600_000;
+
+const FLAGS = {
+  clients: { kind: 'count', placeholder: '<n>', min: 1, max: 10_000, fallback: '10', help: 'Connections that ask.' },
+  msgs: { kind: 'count', placeholder: '<n>', min: 1, max: 1e9, help: 'End after so many operations.' },
+  duration: { kind: 'duration', placeholder: '<time>', maxMs: HOUR_MS, fallback: '10s', help: 'Or after so long.' },
+  size: { kind: 'text', placeholder: '<size>', fallback: '128B', help: 'Bytes of a payload: 128B, 4KiB, 1MB.' },
+  rate: { kind: 'text', placeholder: '<n/s>', help: 'Operations per second of all clients; else as many as they can.' },
+  function: { kind: 'text', placeholder: '<id>', help: 'Call this function instead of an echo of its own.' },
+  warmup: { kind: 'duration', placeholder: '<time>', maxMs: HOUR_MS, fallback: '2s', help: 'Not counted, at first.' },
+  workers: { kind: 'count', placeholder: '<n>', min: 1, max: 64, fallback: '1', help: 'Echo workers.' },
+  subscribers: { kind: 'count', placeholder: '<n>', min: 1, max: 10_000, fallback: '100', help: 'Of stream-fanout.' },
+  csv: { kind: 'text', placeholder: '<file>', help: 'Write operations and rate of each client there.' },
+  hdr: { kind: 'text', placeholder: '<file>', help: 'Write the distribution of latencies there.' },
+  compare: { kind: 'text', placeholder: '<file>', help: 'Compare with an earlier run, kept with --json.' },
+  tolerance: { kind: 'text', placeholder: '<percent>', fallback: '10%', help: 'How much worse it may be.' },
+  'no-progress': { kind: 'switch', help: 'Do not say on stderr how far it is; off a terminal it never does.' },
+  'http-url': {
+    kind: 'text',
+    placeholder: '<address>',
+    env: 'SVC_HTTP_URL',
+    fallback: 'http://127.0.0.1:3111',
+    help: 'HTTP port, of http.',
+  },
+  'stream-url': { kind: 'text', placeholder: '<address>', help: 'Stream server, of stream-fanout.' },
+  ...CONNECTION_FLAGS,
+} as const satisfies FlagTable;
+
+type BenchContext = Context<typeof FLAGS>;
+
+export const bench = defineCommand({
+  name: 'bench',
+  summary: 'Measure how fast the engine does one thing.',
+  details: [
+    `Kinds: ${KINDS.join(', ')}.`,
+    'Brings its own worker, scope, stream, topic and route, and removes them. Clients and workers run in this ' +
+      'process, so that one core of it bounds what can be seen. With --rate an operation that starts late is ' +
+      'measured from when it was due.',
+  ],
+  operands: { usage: '<kind>', min: 1, max: 1, help: 'What to measure.' },
+  flags: FLAGS,
+  formats: ['table', 'json', 'jsonl'],
+  examples: [
+    { line: 'svc bench invoke --clients 50 --size 256B', shows: 'Calls, as fast as they go.' },
+    { line: 'svc bench state-set --rate 1000/s --json > old.json', shows: 'At a steady rate, kept.' },
+    { line: 'svc bench state-set --rate 1000/s --compare old.json', shows: 'Exit code 1 when worse.' },
+  ],
+  exitCodes: [EXIT.failed, EXIT.unreachable, EXIT.refused, EXIT.interrupted],
+  handlesSignals: true,
+  async run(context) {
+    const { flags, output, terminal, operands } = context;
+    const kind = KINDS.find((one) => one === operands[0]);
+    if (kind === undefined)
+      throw usageFailure(`There is no benchmark '${operands[0]}'.`, `One of: ${KINDS.join(', ')}`);
+    const tolerance = readTolerance(flags.tolerance);
+    const earlier = flags.compare === undefined ? undefined : await readReport(resolve(terminal.cwd, flags.compare));
+    if (earlier !== undefined && earlier.kind !== kind) throw usageFailure(`${flags.compare} is of ${earlier.kind}.`);
+    const { report, distribution } = await measure(kind, context);
+    if (flags.csv !== undefined) await writeFile(resolve(terminal.cwd, flags.csv), reportCsv(report));
+    if (flags.hdr !== undefined) await writeFile(resolve(terminal.cwd, flags.hdr), distribution);
+    const changes = earlier === undefined ? [] : compare(earlier, report, tolerance);
+    const text = changes.length === 0 ? reportText(report) : `${reportText(report)}\n${changesText(changes)}`;
+    output.printDocument(changes.length === 0 ? report : { ...report, changes }, text);
+    if (report.interrupted) return EXIT.interrupted;
+    return changes.some(({ worse }) => worse) ? EXIT.failed : EXIT.done;
+  },
+});
+
+async function measure(kind: Kind, context: BenchContext): Promise<{ report: Report; distribution: string }> {
+  const { flags, output, terminal } = context;
+  let isStopped = false;
+  terminal.onSignal(() => {
+    // Whoever asks twice does not want to wait for the cleaning either.
+    if (isStopped) terminal.exit(EXIT.interrupted);
+    isStopped = true;
+  });
+  const bytes = readSize(flags.size);
+  const plan = planOf(kind, context);
+  const engine = await withEngine(context, (connection) => connection.call('engine::health::check', {}));
+  const token = await readToken(context);
+  const { createWorker } = await import('../../sdk/internal.ts');
+  const connect = () => createWorker(flags.url, connectionOptions(token, context));
+  const name = `svc-bench-${randomBytes(4).toString('hex')}`;
+  const functionId = flags.function ?? `${name}::echo`;
+  const workers = flags.function === undefined ? Array.from({ length: flags.workers }, connect) : [];
+  const clients = Array.from({ length: plan.clients }, connect);
+  try {
+    for (const worker of workers) worker.registerFunction(functionId, (payload: unknown) => payload);
+    await Promise.all([...workers, ...clients].map((one) => one.ready()));
+    const stage = await prepare(kind, {
+      name,
+      clients,
+      workers,
+      functionId,
+      payload: { group: 'one', text: 'x'.repeat(bytes) },
+      subscribers: flags.subscribers,
+      httpUrl: flags['http-url'],
+      streamUrl: flags['stream-url'],
+      nowMs: () => terminal.now(),
+    });
+    const tell = terminal.err.isTerminal && !output.quiet && !flags['no-progress'];
+    const result = await runLoad(
+      plan,
+      {
+        elapsedMs: () => terminal.elapsedMs(),
+        isStopped: () => isStopped,
+        progress: (ops, share, elapsedMs) => {
+          if (tell) terminal.err.write(progressLine(ops, share, elapsedMs));
+        },
+      },
+      (client) => stage.once(client),
+    ).finally(() => stage.clean());
+    if (tell) terminal.err.write('\n');
+    const version = isRecord(engine) ? textIn(engine, 'version') : '';
+    const report = reportOf({ kind, plan, result, bytes, version, context, isStopped });
+    return { report, distribution: result.latencies.distribution() };
+  } finally {
+    await Promise.all([...clients, ...workers].map((one) => one.shutdown()));
+  }
+}
+
+function connectionOptions(token: string | undefined, { flags, output }: BenchContext) {
+  return {
+    worker_name: 'svc-bench',
+    reconnect: false,
+    handle_signals: false,
+    timeout_ms: flags.timeout,
+    ...(token === undefined ? {} : { token }),
+    log: (_level: string, message: string) => output.detail(message),
+  } satisfies InternalOptions;
+}
+
+function planOf(kind: Kind, { flags }: BenchContext): LoadPlan {
+  return {
+    clients: kind === 'cron' ? 1 : flags.clients,
+    messages: flags.msgs,
+    durationMs: flags.duration,
+    warmupMs: flags.warmup,
+    perSecond: flags.rate === undefined ? undefined : readRate(flags.rate),
+  };
+}
+
+function reportOf(run: {
+  readonly kind: Kind;
+  readonly plan: LoadPlan;
+  readonly result: LoadResult;
+  readonly bytes: number;
+  readonly version: string;
+  readonly context: BenchContext;
+  readonly isStopped: boolean;
+}): Report {
+  const { kind, plan, result, bytes, version, context, isStopped } = run;
+  const { flags } = context;
+  const seconds = Math.max(result.elapsedMs, 1) / 1_000;
+  return {
+    kind,
+    parameters: {
+      clients: plan.clients,
+      ...(plan.messages === undefined ? { duration_ms: plan.durationMs } : { msgs: plan.messages }),
+      warmup_ms: plan.warmupMs,
+      size: bytes,
+      rate: plan.perSecond ?? 'max',
+      workers: flags.function === undefined ? flags.workers : 0,
+      function: flags.function ?? 'echo',
+      ...(kind === 'stream-fanout' ? { subscribers: flags.subscribers } : {}),
+    },
+    machine: { engine: version, svc: engineVersion(), node: process.versions.node, cpus: availableParallelism() },
+    ops: result.ops,
+    duration_ms: Math.round(result.elapsedMs),
+    per_second: result.ops / seconds,
+    bytes_per_second: (result.ops * bytes) / seconds,
+    clients: result.perClient.map((ops, client) => ({ client, ops, per_second: ops / seconds })),
+    latency: result.latencies.summary(),
+    errors: result.errors,
+    interrupted: isStopped,
+  };
+}
+
+function progressLine(ops: number, share: number, elapsedMs: number): string {
+  const left = share > 0 ? `${Math.max(0, Math.round((elapsedMs / share - elapsedMs) / 1_000))} s left` : '';
+  const text = `${Math.round(Math.min(1, share) * 100)} %  ${Math.round((ops * 1_000) / elapsedMs)}/s  ${left}`;
+  return `\r${text.padEnd(60)}`;
+}
+
+export function readSize(text: string): number {
+  const [, digits = '', unit = ''] = /^(\d+(?:\.\d+)?)(B|KB|MB|KiB|MiB)?$/.exec(text) ?? [];
+  const bytes = Math.round(Number(digits) * (UNITS[unit || 'B'] ?? Number.NaN));
+  if (digits !== '' && bytes >= 0 && bytes <= 8 * 1024 * 1024) return bytes;
+  throw usageFailure(`--size is '${text}': expected a size up to 8MiB, such as 128B, 4KiB or 1MB.`);
+}
+
+const UNITS: Readonly<Record<string, number>> = { B: 1, KB: 1_000, MB: 1_000_000, KiB: 1_024, MiB: 1_048_576 };
+
+function readRate(text: string): number {
+  const rate = Number(/^(\d+(?:\.\d+)?)(?:\/s)?$/.exec(text)?.[1]);
+  if (rate > 0) return rate;
+  throw usageFailure(`--rate is '${text}': expected operations per second, such as 5000/s.`);
+}
+
+function readTolerance(text: string): number {
+  const percent = Number(/^(\d+(?:\.\d+)?)%?$/.exec(text)?.[1]);
+  if (percent >= 0) return percent;
+  throw usageFailure(`--tolerance is '${text}': expected a percentage, such as 10%.`);
+}
+
+async function readReport(file: string): Promise<Report> {
+  const text = await readFile(file, 'utf8').catch(() => {
+    throw usageFailure(`Cannot read ${file}.`);
+  });
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    value = undefined;
+  }
+  if (isReport(value)) return value;
+  throw usageFailure(`${file} is no run of svc bench --json.`);
+}
+
+function isReport(value: unknown): value is Report {
+  if (!isRecord(value) || typeof value.kind !== 'string' || !isRecord(value.latency)) return false;
+  const { p50_ms: p50, p99_ms: p99 } = value.latency;
+  return [value.per_second, p50, p99].every((number) => typeof number === 'number');
+}

@@ -1,0 +1,26 @@
+import { defineCommand } from '../command.ts';
+import { SCRIPTS, SHELLS } from '../completion-scripts.ts';
+import { EXIT } from '../exit-codes.ts';
+import { usageFailure } from '../failures.ts';
+
+export const completion = defineCommand({
+  name: 'completion',
+  summary: 'Print a script that lets the shell complete svc commands.',
+  operands: { usage: '<bash|zsh|fish|powershell>', min: 1, max: 1, help: 'The shell.' },
+  details: [
+    'Completes commands, flags and their values, and from the running engine the names of functions, queues, scopes, ' +
+      'keys, streams, triggers and workers. Put the line of the first example into ~/.bashrc.',
+  ],
+  flags: {},
+  formats: ['table'],
+  examples: [
+    { line: 'svc completion bash', shows: 'For ~/.bashrc: source <(svc completion bash)' },
+    { line: 'svc completion fish', shows: 'For fish: svc completion fish | source' },
+  ],
+  async run({ operands, terminal }) {
+    const shell = SHELLS.find((known) => known === operands[0]);
+    if (shell === undefined) throw usageFailure(`Unknown shell '${operands[0]}'. Known: ${SHELLS.join(', ')}.`);
+    terminal.out.write(SCRIPTS[shell]);
+    return EXIT.done;
+  },
+});

@@ -1,0 +1,88 @@
+import { type Context, defineCommand } from '../command.ts';
+import { type EngineConnection, withEngine } from '../connection.ts';
+import { CONNECTION_FLAGS } from '../connection-flags.ts';
+import { stripUnsafe } from '../display-text.ts';
+import { formatTime } from '../durations.ts';
+import { EXIT } from '../exit-codes.ts';
+import type { FlagTable } from '../flags.ts';
+import { isRecord, type JsonRecord, numberIn, recordsIn, textIn } from '../records.ts';
+
+const FLAGS = {
+  follow: { kind: 'switch', short: 'f', help: 'Go on printing what it writes.' },
+  lines: { kind: 'count', short: 'n', placeholder: '<count>', fallback: '100', min: 1, max: 5_000, help: 'At most.' },
+  since: {
+    kind: 'duration',
+    placeholder: '<duration>',
+    maxMs: 30 * 24 * 3_600_000,
+    help: 'Only lines that are not older.',
+  },
+  ...CONNECTION_FLAGS,
+} as const satisfies FlagTable;
+
+type LogsContext = Context<typeof FLAGS>;
+
+const LOOK_INTERVAL_MS = 250;
+
+export const workerLogs = defineCommand({
+  name: 'worker logs',
+  summary: 'Print what a worker wrote to stdout and stderr.',
+  operands: { usage: '<name>', min: 1, max: 1, help: 'Its name in the configuration.', kinds: ['worker'] },
+  details: [
+    'The engine keeps the last 5 000 lines or 1 MiB of each worker, across its restarts, and says of its own what ' +
+      'happened to the process. With --json and -f, one object per line.',
+  ],
+  flags: FLAGS,
+  formats: ['table', 'json', 'jsonl'],
+  examples: [
+    { line: 'svc worker logs orders -n 20', shows: 'The last twenty lines.' },
+    { line: 'svc worker logs orders -f --since 10m', shows: 'The last ten minutes, and what follows.' },
+  ],
+  exitCodes: [EXIT.notFound, EXIT.unreachable, EXIT.refused, EXIT.interrupted],
+  async run(context) {
+    return await withEngine(context, (engine) => print(engine, context));
+  },
+});
+
+async function print(engine: EngineConnection, context: LogsContext) {
+  const { flags, operands, output, terminal } = context;
+  const name = operands[0] ?? '';
+  const since = flags.since === undefined ? {} : { since: terminal.now() - flags.since };
+  const first = await engine.call('worker::logs', { name, limit: flags.lines, ...since });
+  if (!flags.follow) {
+    const records = recordsIn(first, 'lines');
+    if (output.jsonAsked) output.printRows({ columns: [], rows: [], records });
+    else for (const line of records) printLine(context, line);
+    return EXIT.done;
+  }
+  let after = show(context, first, 0);
+  for (;;) {
+    await Promise.race([pause(), engine.lost]);
+    after = show(context, await engine.call('worker::logs', { name, after, limit: 5_000 }), after);
+  }
+}
+
+/** Returns the number of the last line that was shown. */
+function show(context: LogsContext, answer: unknown, after: number): number {
+  const dropped = isRecord(answer) ? (numberIn(answer, 'dropped') ?? 0) : 0;
+  if (dropped > 0) context.output.warn(`${dropped} lines were written faster than they were read, and are gone.`);
+  let last = after;
+  for (const line of recordsIn(answer, 'lines')) {
+    printLine(context, line);
+    last = numberIn(line, 'seq') ?? last;
+  }
+  return last;
+}
+
+function printLine({ output, terminal }: LogsContext, line: JsonRecord): void {
+  if (output.jsonAsked) return output.printLine(line);
+  const time = formatTime(numberIn(line, 'at_ms') ?? 0, output.timeStyle === 'utc' ? 'utc' : 'local', terminal.now());
+  const { paintOut } = output;
+  const stream = textIn(line, 'stream');
+  const text = stripUnsafe(textIn(line, 'text'));
+  const shown = stream === 'stderr' ? paintOut.red(text) : stream === 'svc' ? paintOut.dim(`· ${text}`) : text;
+  terminal.out.write(`${paintOut.dim(time)}  ${shown}\n`);
+}
+
+function pause(): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, LOOK_INTERVAL_MS));
+}

@@ -1,0 +1,76 @@
+// What could stand at the cursor of a half-written command line. Pure but for `names`, which asks the engine.
+
+import { CATALOGUE } from './catalogue.ts';
+import type { Command, OperandKind } from './command.ts';
+import type { FlagTable } from './flags.ts';
+import { GLOBAL_FLAGS } from './global-flags.ts';
+import { entryNamed, firstWords, groupMembers } from './route.ts';
+import { TOPICS } from './topics.ts';
+
+/** The names of that kind; `before` are the operands to the left of the cursor. */
+export type Names = (kind: OperandKind, before: readonly string[]) => Promise<readonly string[]>;
+
+/** `words` without `svc`; the last one is the one at the cursor, possibly empty. */
+export async function complete(words: readonly string[], names: Names): Promise<readonly string[]> {
+  const current = words.at(-1) ?? '';
+  const found = await candidates(words.slice(0, -1), current, names);
+  return [...new Set(found)].filter((word) => word.startsWith(current)).sort();
+}
+
+async function candidates(before: readonly string[], current: string, names: Names): Promise<readonly string[]> {
+  const [first, second] = before;
+  if (first === undefined) return current.startsWith('-') ? ['--help', '--version', '--config'] : firstWords();
+  if (first === 'help') return [...firstWords(), ...Object.keys(TOPICS)];
+  const single = entryNamed(first);
+  if (single === undefined && second === undefined)
+    return groupMembers(first).map(({ name }) => name.split(' ')[1] ?? '');
+  const entry = single ?? CATALOGUE.find(({ name }) => name === `${first} ${second}`);
+  if (entry === undefined) return [];
+  const command = await entry.load();
+  const table: FlagTable = { ...command.flags, ...GLOBAL_FLAGS };
+  return await inside(command, table, before.slice(single === undefined ? 2 : 1), current, names);
+}
+
+async function inside(
+  command: Command,
+  table: FlagTable,
+  before: readonly string[],
+  current: string,
+  names: Names,
+): Promise<readonly string[]> {
+  const last = before.at(-1) ?? '';
+  const awaited = valueFlag(table, last);
+  if (awaited !== undefined) return await valuesOf(awaited, table, names);
+  if (current.startsWith('-')) return ['--help', ...Object.keys(table).map((name) => `--${name}`)];
+  const operands = operandsOf(before, table);
+  const kinds = command.operands?.kinds ?? [];
+  const kind = kinds[Math.min(operands.length, kinds.length - 1)];
+  if (kind === undefined || operands.length >= (command.operands?.max ?? 0)) return [];
+  return await names(kind, operands);
+}
+
+async function valuesOf(name: string, table: FlagTable, names: Names): Promise<readonly string[]> {
+  const flag = table[name];
+  if (flag?.kind === 'choice') return flag.choices;
+  const kind = KIND_OF_FLAG[name];
+  return kind === undefined ? [] : await names(kind, []);
+}
+
+const KIND_OF_FLAG: Readonly<Record<string, OperandKind>> = {
+  queue: 'queue',
+  context: 'context',
+  function: 'function',
+};
+
+/** The flag whose value stands at the cursor. */
+function valueFlag(table: FlagTable, word: string): string | undefined {
+  if (!word.startsWith('-') || word.includes('=')) return undefined;
+  const found = Object.entries(table).find(
+    ([name, flag]) => word === `--${name}` || (flag.short !== undefined && word === `-${flag.short}`),
+  );
+  return found !== undefined && found[1].kind !== 'switch' ? found[0] : undefined;
+}
+
+function operandsOf(words: readonly string[], table: FlagTable): string[] {
+  return words.filter((word, at) => !word.startsWith('-') && valueFlag(table, words[at - 1] ?? '') === undefined);
+}

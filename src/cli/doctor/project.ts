@@ -1,0 +1,87 @@
+// What `svc doctor` looks at in the configuration: what it warns of, its data directories, and its ports.
+
+import { constants, existsSync, statfsSync } from 'node:fs';
+import { access, mkdir } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { startWarnings } from '../../start-checks.ts';
+import { fileSystemOffence } from '../../store/file-systems.ts';
+import { storeFolders } from '../../store-places.ts';
+import { isRecord, numberIn, textIn } from '../records.ts';
+import { type Finding, fail, ok, type Project, warn } from './finding.ts';
+
+const MIB = 1024 * 1024;
+/** As the store does: below it nothing but what frees space is written. */
+const RESERVE_BYTES = 256 * MIB;
+const RESERVE_SHARE = 0.02;
+
+export async function projectFindings(project: Project): Promise<Finding[]> {
+  const { config, startedIn } = project;
+  const warnings = startWarnings(config, undefined).map((text) =>
+    warn('configuration', text.trim(), 'See docs/configuration.md, and SECURITY.md.'),
+  );
+  const folders = await Promise.all(storeFolders(config, startedIn).map(folderFindings));
+  const ports = await Promise.all(portsOf(project).map((port) => portFinding(port, project)));
+  return [...warnings, ...folders.flat(), ...ports];
+}
+
+async function folderFindings(folder: string): Promise<Finding[]> {
+  const name = 'data directory';
+  if (!existsSync(folder)) return [missingFolder(folder)];
+  try {
+    await access(folder, constants.W_OK | constants.X_OK);
+  } catch {
+    return [fail(name, `${folder} cannot be written`, 'Give it to the user that the engine runs as.')];
+  }
+  const offence = fileSystemOffence(folder);
+  if (offence !== undefined) return [fail(name, `${folder} ${offence}`, 'Move it, and change file_path.')];
+  const { bavail, blocks, bsize } = statfsSync(folder);
+  const free = `${Math.floor((bavail * bsize) / MIB)} MiB free`;
+  if (bavail * bsize < Math.max(RESERVE_BYTES, blocks * bsize * RESERVE_SHARE)) {
+    return [fail(name, `${folder} has ${free}: writes are refused`, 'Free space on that disk.')];
+  }
+  return [ok(name, `${folder} can be written, ${free}`)];
+}
+
+/** The engine makes it at its first start, unless the folder above cannot be written. */
+function missingFolder(folder: string): Finding {
+  return {
+    ...warn('data directory', `${folder} does not exist yet`, `mkdir -p ${folder}`),
+    repair: { text: `make ${folder}`, run: async () => void (await mkdir(folder, { recursive: true, mode: 0o700 })) },
+  };
+}
+
+interface Port {
+  readonly module: string;
+  readonly host: string;
+  readonly port: number;
+}
+
+function portsOf({ config }: Project): Port[] {
+  return config.modules.flatMap(({ name, config: settings }) => {
+    if (!isRecord(settings)) return [];
+    const port = numberIn(settings, 'port');
+    // 0 is any free one.
+    return port === undefined || port === 0 ? [] : [{ module: name, host: textIn(settings, 'host'), port }];
+  });
+}
+
+async function portFinding({ module, host, port }: Port, { engineRuns }: Project): Promise<Finding> {
+  const name = `port ${port}`;
+  const error = await tryToListen(host, port);
+  if (error === undefined) {
+    if (!engineRuns) return ok(name, `free for ${module}`);
+    return warn(name, `free, though an engine runs: not with ${module} of this file`, 'Start that engine again.');
+  }
+  if (error !== 'EADDRINUSE')
+    return fail(name, `${host} cannot be listened on (${error})`, `Change host of ${module}.`);
+  if (engineRuns) return ok(name, `in use, and an engine runs (${module})`);
+  return fail(name, `taken by another program (${module})`, `End that program, or change port of ${module}.`);
+}
+
+async function tryToListen(host: string, port: number): Promise<string | undefined> {
+  const server = createServer();
+  return await new Promise((resolve) => {
+    server.once('error', (error: NodeJS.ErrnoException) => resolve(error.code ?? error.message));
+    server.listen({ host, port, exclusive: true }, () => server.close(() => resolve(undefined)));
+  });
+}

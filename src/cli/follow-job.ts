@@ -1,0 +1,34 @@
+// Waits for the end of a job, by its receipt (CLI-21).
+
+import type { EngineConnection } from './connection.ts';
+import { formatDuration } from './durations.ts';
+import { EXIT } from './exit-codes.ts';
+import { CliFailure } from './failures.ts';
+import { findJob } from './queue-facts.ts';
+import { type JsonRecord, textIn } from './records.ts';
+import { quoteForShell } from './shell-quote.ts';
+
+const FIRST_LOOK_MS = 20;
+const LOOK_MS_MAX = 500;
+
+export async function followJob(engine: EngineConnection, receipt: string, timeoutMs: number): Promise<JsonRecord> {
+  const untilMs = performance.now() + timeoutMs;
+  for (let waitMs = FIRST_LOOK_MS; ; waitMs = Math.min(LOOK_MS_MAX, waitMs * 2)) {
+    const job = await findJob(engine, receipt);
+    const state = textIn(job, 'state');
+    if (state === 'done' || state === 'dead') return job;
+    if (performance.now() + waitMs > untilMs) throw stillUnderWay(receipt, job, timeoutMs);
+    await new Promise((resolve) => setTimeout(resolve, waitMs));
+  }
+}
+
+function stillUnderWay(receipt: string, job: JsonRecord, timeoutMs: number): CliFailure {
+  const [state, queue] = [textIn(job, 'state'), textIn(job, 'queue')];
+  return new CliFailure({
+    code: 'TIMEOUT',
+    message: `The job ${receipt} is ${state} after ${formatDuration(timeoutMs)}.`,
+    exitCode: EXIT.timedOut,
+    hint: `It goes on. Wait longer with --timeout, or look again with: svc queue jobs ${quoteForShell(queue)}`,
+    details: { receipt, state },
+  });
+}

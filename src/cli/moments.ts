@@ -1,0 +1,25 @@
+// Moments as users write them (CLI-14): `15m` ago, `now-15m`, ISO 8601, or Unix milliseconds.
+
+import { parseDurationMs } from './durations.ts';
+import { usageFailure } from './failures.ts';
+
+/** Unix milliseconds; undefined for anything else. */
+export function parseMomentMs(text: string, nowMs: number): number | undefined {
+  if (text === 'now') return nowMs;
+  const ago = parseDurationMs(text.replace(/^now-/, ''));
+  if (ago !== undefined) return nowMs - ago;
+  if (/^\d{10,15}$/.test(text)) return Number(text);
+  // Without a zone an ISO time is local, which is what a person at this terminal means.
+  const unixMs = /^\d{4}-\d{2}-\d{2}(T|$)/.test(text) ? Date.parse(text) : Number.NaN;
+  return Number.isNaN(unixMs) ? undefined : unixMs;
+}
+
+/** The moment behind a flag, if it was given. */
+export function momentOf(flag: string, text: string | undefined, nowMs: number): number | undefined {
+  if (text === undefined) return undefined;
+  const unixMs = parseMomentMs(text, nowMs);
+  if (unixMs !== undefined) return unixMs;
+  throw usageFailure(
+    `${flag} is '${text}': expected 15m, now-15m, an ISO time such as 2026-01-02T03:04:05Z, or Unix milliseconds.`,
+  );
+}

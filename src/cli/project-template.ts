@@ -1,0 +1,163 @@
+// The templates of `svc create`: plain folders beside this file, copied and made the user's own. Nothing is fetched.
+//
+// A template is its own folder over those it shares with others. Two things are changed on the way: the name of the
+// package, and the versions of our own packages, which stand there as `*`.
+
+import { existsSync } from 'node:fs';
+import { cp, mkdir, readdir, readFile, rename, writeFile } from 'node:fs/promises';
+import { basename, join, relative, sep } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { engineVersion, packageRoot } from '../effects/version.ts';
+import { isEngineNode } from './pinned-node.ts';
+import { isRecord, type JsonRecord } from './records.ts';
+
+export interface Template {
+  readonly name: string;
+  readonly summary: string;
+  readonly language: 'ts' | 'python';
+  /** What to try when it runs. */
+  readonly tryLine: string;
+}
+
+export const TEMPLATES: readonly Template[] = [
+  {
+    name: 'quickstart',
+    summary: 'One worker with one function, also over HTTP',
+    language: 'ts',
+    tryLine: 'npx svc trigger greet::hello name=Ada',
+  },
+  {
+    name: 'http-api',
+    summary: 'Orders over HTTP, kept in the state',
+    language: 'ts',
+    tryLine: 'curl http://127.0.0.1:3111/orders',
+  },
+  {
+    name: 'queue-worker',
+    summary: 'Jobs that are retried, and dead letters',
+    language: 'ts',
+    tryLine: `curl http://127.0.0.1:3111/sign-up -H 'content-type: application/json' -d '{"to":"ann@example.org"}'`,
+  },
+  {
+    name: 'realtime-chat',
+    summary: 'A page where people chat, over streams',
+    language: 'ts',
+    tryLine: 'npx svc trigger chat::send room=lobby from=Ada text=hello',
+  },
+  {
+    name: 'cron-report',
+    summary: 'A report built by the calendar',
+    language: 'ts',
+    tryLine: 'curl http://127.0.0.1:3111/report',
+  },
+  {
+    name: 'demo',
+    summary: 'Two workers that keep every part of the engine busy',
+    language: 'ts',
+    tryLine: 'npx svc trace list',
+  },
+  {
+    name: 'python-worker',
+    summary: 'A worker in Python, with a client of its own',
+    language: 'python',
+    tryLine: "npx svc trigger words::count text='to be or not to be'",
+  },
+];
+
+const FOLDER = fileURLToPath(new URL('templates/', import.meta.url));
+
+const SHARED = { ts: ['common', 'typescript'], python: ['common'] } as const;
+
+/** Writes the template into the folder, over what is there. */
+export async function writeTemplate({ name, language }: Template, target: string): Promise<void> {
+  await writeParts([...SHARED[language], name], target);
+}
+
+/** A worker alone: a manifest, one function, a test. What it is called stands in its files as `__name__`. */
+export async function writeWorker(language: 'ts' | 'js', name: string, target: string): Promise<readonly string[]> {
+  const part = `worker-${language}`;
+  await writeParts(['common', part], target);
+  const entries = await readdir(join(FOLDER, part), { recursive: true, withFileTypes: true });
+  const files = entries
+    .filter((entry) => entry.isFile())
+    .map((entry) => relative(FOLDER, join(entry.parentPath, entry.name)));
+  const written = files.map((file) => relative(part, file));
+  for (const file of written) {
+    const text = await readFile(join(target, file), 'utf8');
+    await writeFile(join(target, file), text.replaceAll('__name__', name));
+  }
+  return written.sort();
+}
+
+async function writeParts(parts: readonly string[], target: string): Promise<void> {
+  await mkdir(target, { recursive: true });
+  for (const part of parts) await cp(join(FOLDER, part), target, { recursive: true });
+  // A package cannot carry a file of that name.
+  await rename(join(target, 'gitignore'), join(target, '.gitignore'));
+  const manifest = join(target, 'package.json');
+  await writeFile(manifest, await ownManifest(await readFile(manifest, 'utf8'), basename(target)));
+}
+
+export async function isEmptyFolder(path: string): Promise<boolean> {
+  const names = await readdir(path).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return [];
+    throw error;
+  });
+  return names.length === 0;
+}
+
+/**
+ * A range for one of our packages: the folder in a checkout, or the one that is installed beside this. By its version
+ * alone npm would look for it in a registry, where the name `svc` is somebody else's.
+ */
+function ourRange(name: string): string {
+  const root = packageRoot();
+  const isInstalled = root.split(sep).includes('node_modules');
+  const place = isInstalled ? join(root, '..', name) : join(root, OUR_PACKAGES[name] ?? '');
+  return existsSync(place) ? `file:${place}` : `^${engineVersion()}`;
+}
+
+const OUR_PACKAGES: Readonly<Record<string, string>> = {
+  svc: '',
+  'svc-sdk': 'src/sdk',
+  'svc-browser-sdk': 'src/browser-sdk',
+};
+
+/** The manifest with the name of the project and real versions. */
+async function ownManifest(text: string, folderName: string): Promise<string> {
+  const manifest = recordIn(JSON.parse(text));
+  const own = {
+    ...manifest,
+    name: packageName(folderName),
+    dependencies: withOurRanges(manifest.dependencies),
+    ...(isRecord(manifest.devDependencies) && { devDependencies: withOurRanges(manifest.devDependencies) }),
+    ...(await newerNode()),
+  };
+  return `${JSON.stringify(own, null, 2)}\n`;
+}
+
+function withOurRanges(dependencies: unknown): JsonRecord {
+  const pairs = Object.entries(recordIn(dependencies));
+  return Object.fromEntries(pairs.map(([name, range]) => [name, range === '*' ? ourRange(name) : range]));
+}
+
+/** Where the Node of the shell is too old for TypeScript files, scripts find the one that the engine runs on. */
+async function newerNode(): Promise<{ optionalDependencies?: JsonRecord }> {
+  if (isEngineNode(process.versions.node)) return {};
+  const ours = recordIn(JSON.parse(await readFile(join(packageRoot(), 'package.json'), 'utf8')));
+  const pins = Object.entries(recordIn(ours.optionalDependencies)).filter(([name]) => name.startsWith('node-'));
+  return pins.length === 0 ? {} : { optionalDependencies: Object.fromEntries(pins) };
+}
+
+function recordIn(value: unknown): JsonRecord {
+  return isRecord(value) ? value : {};
+}
+
+/** What npm accepts as a name. */
+export function packageName(folderName: string): string {
+  const name = folderName
+    .toLowerCase()
+    .replace(/[^a-z0-9._-]+/g, '-')
+    .replace(/^[._-]+|-+$/g, '');
+  return name === '' ? 'project' : name;
+}

@@ -1,0 +1,61 @@
+// What the queue commands share: the queues that the engine knows, and what to say when one is not there.
+
+import { nearestWords } from '../core/nearest.ts';
+import type { EngineConnection } from './connection.ts';
+import { formatTime } from './durations.ts';
+import { EXIT } from './exit-codes.ts';
+import { CliFailure } from './failures.ts';
+import type { Output } from './output.ts';
+import { isRecord, type JsonRecord, numberIn, textIn } from './records.ts';
+import type { Terminal } from './terminal.ts';
+
+const SUGGESTIONS_MAX = 3;
+
+export async function listQueues(engine: EngineConnection): Promise<JsonRecord[]> {
+  const answer = await engine.call('engine::queue::list', {});
+  return Array.isArray(answer) ? answer.filter(isRecord) : [];
+}
+
+/** The queue or topic of that name; throws the failure for one that is not there, with what may be meant (CLI-8). */
+export async function findQueue(engine: EngineConnection, name: string): Promise<JsonRecord> {
+  const queues = await listQueues(engine);
+  const found = queues.find((queue) => textIn(queue, 'name') === name);
+  if (found !== undefined) return found;
+  const names = queues.map((queue) => textIn(queue, 'name'));
+  const suggestions = nearestWords(name, names).slice(0, SUGGESTIONS_MAX);
+  throw new CliFailure({
+    code: 'QUEUE_NOT_FOUND',
+    message: `There is no queue or topic '${name}' (engine at ${engine.address}).`,
+    exitCode: EXIT.notFound,
+    hint: suggestions.length > 0 ? `Did you mean: ${suggestions.join(', ')}?` : 'List them with: svc queue list',
+    details: { queue: name, suggestions },
+  });
+}
+
+/** A job as the engine knows it; throws the failure for a receipt that it does not know. */
+export async function findJob(engine: EngineConnection, receipt: string): Promise<JsonRecord> {
+  const job = await engine.call('engine::queue::job', { messageReceiptId: receipt });
+  return isRecord(job) ? job : {};
+}
+
+/** A moment in Unix milliseconds for human eyes; nothing where there is none. */
+export function timeText(unixMs: number | undefined, { timeStyle }: Output, terminal: Terminal): string {
+  return unixMs === undefined ? '' : formatTime(unixMs, timeStyle, terminal.now());
+}
+
+/** The same for machines. */
+export function isoText(unixMs: number | undefined): string {
+  return unixMs === undefined ? '' : new Date(unixMs).toISOString();
+}
+
+/** A record with its times as ISO 8601 (CLI-2). */
+export function withIsoTimes(
+  record: JsonRecord,
+  fields: Readonly<Record<string, 'ms' | 's'>>,
+): Record<string, unknown> {
+  const times = Object.entries(fields).flatMap(([field, unit]) => {
+    const value = numberIn(record, field);
+    return value === undefined ? [] : [[field, isoText(unit === 's' ? value * 1_000 : value)]];
+  });
+  return { ...record, ...Object.fromEntries(times) };
+}

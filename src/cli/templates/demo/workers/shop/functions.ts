@@ -1,0 +1,57 @@
+// The first worker: takes orders over HTTP, has the warehouse find them, and enqueues what comes after.
+
+import { Fatal, type HttpReply, type HttpRequest, http, type SvcWorker } from 'svc-sdk';
+
+export interface Order {
+  readonly sku: string;
+  readonly customer: string;
+}
+
+export function register(svc: SvcWorker): void {
+  const log = (level: string, message: string, data: object): Promise<unknown> =>
+    svc.trigger({ function_id: `engine::log::${level}`, payload: { message, data } });
+
+  const order = svc.registerFunction(
+    { id: 'shop::order', description: 'Takes an order' },
+    async ({ body }: HttpRequest<Order>): Promise<HttpReply> => {
+      const { sku, customer } = body;
+      await log('debug', 'An order came in', { sku, customer });
+      const { shelf } = await svc.trigger<{ sku: string }, { shelf: number }>({
+        function_id: 'warehouse::reserve',
+        payload: { sku },
+      });
+      await svc.stream('orders').group('open').set(customer, { sku, shelf });
+      await svc.queue('mail').enqueue('mail::send', { to: customer });
+      await svc.queue('parcels').enqueue('shop::pack', { customer, sku });
+      return { status_code: 201, body: { sku, shelf } };
+    },
+  );
+
+  svc.registerFunction(
+    { id: 'mail::send', description: 'Tells a customer; fails now and then' },
+    async ({ to }: { to: string }, { attempt }) => {
+      if (to === 'nobody') throw new Fatal('There is no such customer');
+      if (to === 'bob' && attempt === 1) {
+        await log('warn', 'The mail server is busy', { to });
+        throw new Error('The mail server is busy');
+      }
+      await log('trace', 'Sent', { to });
+    },
+  );
+
+  svc.registerFunction(
+    { id: 'shop::pack', description: 'Packs a parcel; one customer after the other' },
+    async ({ customer }: Order) => {
+      await svc.stream('orders').group('open').delete(customer);
+      await svc.emit('parcel.packed', { customer });
+    },
+  );
+
+  const celebrate = svc.registerFunction(
+    { id: 'shop::count_parcel', description: 'Hears of every parcel' },
+    ({ customer }: { customer: string }) => console.log(`a parcel for ${customer}`),
+  );
+
+  svc.registerTrigger({ ...http('POST', '/orders'), function_id: order });
+  svc.registerTrigger({ type: 'event', function_id: celebrate, config: { topic: 'parcel.packed' } });
+}

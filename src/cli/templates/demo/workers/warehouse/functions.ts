@@ -1,0 +1,24 @@
+// The second worker of a trace: asked by the shop, and itself asking the state.
+
+import { ops, type SvcWorker } from 'svc-sdk';
+
+export function register(svc: SvcWorker): void {
+  const locate = svc.registerFunction(
+    { id: 'warehouse::locate', description: 'On which shelf something lies' },
+    ({ sku }: { sku: string }) => ({ shelf: sku.charCodeAt(0) % 10 }),
+  );
+
+  svc.registerFunction(
+    { id: 'warehouse::reserve', description: 'Takes something from its shelf' },
+    async ({ sku }: { sku: string }) => {
+      if (sku === 'broken') {
+        await svc.trigger({ function_id: 'engine::log::error', payload: { message: 'It fell down', data: { sku } } });
+        throw new Error('It fell down');
+      }
+      const { shelf } = await locate.trigger({ sku });
+      await svc.state.update('reserved', sku, ops.increment('count', 1));
+      await svc.trigger({ function_id: 'engine::log::info', payload: { message: 'Reserved', data: { sku, shelf } } });
+      return { shelf };
+    },
+  );
+}

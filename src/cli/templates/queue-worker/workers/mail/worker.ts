@@ -1,0 +1,13 @@
+// What runs: a connection to the engine, and the functions on it. The engine says where it is in SVC_URL.
+
+import { registerWorker } from 'svc-sdk';
+import { register } from './functions.ts';
+
+const svc = registerWorker(process.env.SVC_URL, { worker_name: 'mail' });
+register(svc, async (to, text, receipt) => {
+  // Your mail server comes here. This one is down every third time.
+  if (Math.random() < 1 / 3) throw new Error('The mail server does not answer');
+  console.log(`sent '${text}' to ${to} (${receipt})`);
+});
+await svc.ready();
+console.log('mail is ready');

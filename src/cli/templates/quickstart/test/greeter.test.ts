@@ -1,0 +1,26 @@
+import assert from 'node:assert/strict';
+import { after, test } from 'node:test';
+import { registerWorker } from 'svc-sdk';
+import { startEngine } from 'svc-sdk/testing';
+import { register } from '../workers/greeter/functions.ts';
+
+// A real engine of this test's own, in memory and on free ports.
+const engine = await startEngine();
+const svc = registerWorker(engine.url, { handle_signals: false, stream_url: engine.stream_url });
+register(svc);
+await svc.ready();
+after(async () => {
+  await svc.shutdown();
+  await engine.stop();
+});
+
+test('greets whoever calls', async () => {
+  const answer = await svc.trigger({ function_id: 'greet::hello', payload: { name: 'Ada' } });
+  assert.deepEqual(answer, { text: 'Hello, Ada!' });
+});
+
+test('greets over HTTP', async () => {
+  const response = await fetch(`${engine.http_url}/hello/Ada`);
+  assert.equal(response.status, 200);
+  assert.deepEqual(await response.json(), { text: 'Hello, Ada!' });
+});

@@ -1,0 +1,9 @@
+// What runs: a connection to the engine, and the functions on it. The engine says where it is in SVC_URL.
+
+import { registerWorker } from 'svc-sdk';
+import { register } from './functions.ts';
+
+const svc = registerWorker(process.env.SVC_URL, { worker_name: 'greeter' });
+register(svc);
+await svc.ready();
+console.log('greeter is ready');

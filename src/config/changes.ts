@@ -1,0 +1,77 @@
+// What is different between the configuration that runs and the one that the file holds now. Pure.
+
+import { isDeepStrictEqual } from 'node:util';
+import type { LoadedConfig } from './load.ts';
+import type { LoadedModule } from './module-entries.ts';
+
+export interface ConfigChanges {
+  /** Top-level keys. */
+  readonly settings: readonly string[];
+  readonly added: readonly LoadedModule[];
+  readonly removed: readonly ModulePlace[];
+  readonly changed: readonly (ModulePlace & { readonly after: LoadedModule })[];
+  readonly projectWorkers: boolean;
+}
+
+/** Of modules that may be listed several times, the n-th. */
+export interface ModulePlace {
+  readonly name: string;
+  readonly nth: number;
+}
+
+export function changesOf(before: LoadedConfig, after: LoadedConfig): ConfigChanges {
+  const were = byPlace(before.modules);
+  const are = byPlace(after.modules);
+  const changed = [...are.values()].flatMap((now) => {
+    const then = were.get(keyOf(now));
+    return then === undefined || isSame(then.module, now.module) ? [] : [{ ...placeOf(now), after: now.module }];
+  });
+  return {
+    settings: changedKeys(before.settings, after.settings),
+    added: [...are.values()].filter((now) => !were.has(keyOf(now))).map(({ module }) => module),
+    removed: [...were.values()].filter((then) => !are.has(keyOf(then))).map(placeOf),
+    changed,
+    projectWorkers: !isDeepStrictEqual(before.projectWorkers, after.projectWorkers),
+  };
+}
+
+export function isUnchanged({ settings, added, removed, changed, projectWorkers }: ConfigChanges): boolean {
+  return settings.length + added.length + removed.length + changed.length === 0 && !projectWorkers;
+}
+
+interface PlacedModule extends ModulePlace {
+  readonly module: LoadedModule;
+}
+
+function byPlace(modules: readonly LoadedModule[]): Map<string, PlacedModule> {
+  const placed = new Map<string, PlacedModule>();
+  for (const module of modules) {
+    let nth = 0;
+    while (placed.has(keyOf({ name: module.name, nth }))) nth++;
+    placed.set(keyOf({ name: module.name, nth }), { name: module.name, nth, module });
+  }
+  return placed;
+}
+
+function keyOf({ name, nth }: ModulePlace): string {
+  return `${name} ${nth}`;
+}
+
+function placeOf({ name, nth }: PlacedModule): ModulePlace {
+  return { name, nth };
+}
+
+function isSame(one: LoadedModule, other: LoadedModule): boolean {
+  return (
+    isDeepStrictEqual(one.config, other.config) &&
+    one.adapter?.name === other.adapter?.name &&
+    isDeepStrictEqual(one.adapter?.config, other.adapter?.config)
+  );
+}
+
+function changedKeys(before: object, after: object): string[] {
+  const then = new Map<string, unknown>(Object.entries(before));
+  const now = new Map<string, unknown>(Object.entries(after));
+  const keys = new Set([...then.keys(), ...now.keys()]);
+  return [...keys].filter((key) => !isDeepStrictEqual(then.get(key), now.get(key))).sort();
+}

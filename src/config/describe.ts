@@ -1,0 +1,89 @@
+// The configuration as the console shows it: what is in effect, and where each value comes from (CFG-2).
+
+import { stringify } from 'yaml';
+import type { Config, ConfigField, ConfigSchema, ConfigSource, ConfigValue } from '../console-api/system.ts';
+import type { Schema } from '../core/fields.ts';
+import { isMap, type Path } from '../core/fields-check.ts';
+import { listFields } from '../core/fields-facts.ts';
+import type { ModuleDeclaration } from '../core/module-declaration.ts';
+import { effectiveConfig, showModule } from './effective-config.ts';
+import type { LoadedConfig } from './load.ts';
+import { placeholderNames } from './placeholders.ts';
+import { topLevel } from './settings.ts';
+
+export function describeConfig(config: LoadedConfig): Config {
+  const effective = effectiveConfig(config);
+  const { workers: _workers, ...settings } = effective;
+  return {
+    yaml: stringify(effective),
+    effective,
+    values: [
+      ...valuesIn(settings, '', (path) => sourceAt(config, path)),
+      ...config.modules.flatMap((module) =>
+        valuesIn(showModule(module).config, `workers.${module.name}`, (path) =>
+          module.path.length === 0 ? 'default' : sourceAt(config, [...module.path, 'config', ...path]),
+        ),
+      ),
+    ],
+    file: config.file,
+    warnings: [...config.warnings],
+    last_reload: null,
+  };
+}
+
+export function describeSchema(declarations: readonly ModuleDeclaration[]): ConfigSchema {
+  return {
+    top_level: fieldsOf(topLevel),
+    modules: declarations.map(({ name, config, adapters }) => ({
+      name,
+      fields: [
+        ...fieldsOf(config),
+        ...adapters.flatMap((adapter) =>
+          fieldsOf(adapter.config).map((field) => ({ ...field, path: `adapter.config.${field.path}` })),
+        ),
+      ],
+    })),
+  };
+}
+
+function fieldsOf(schema: Schema<unknown>): ConfigField[] {
+  return listFields(schema).map(({ path, expected, help, isRequired, fallback }) => ({
+    path,
+    expected,
+    help: help ?? null,
+    required: isRequired,
+    ...(fallback !== undefined && { default: fallback }),
+  }));
+}
+
+/** Every value that is no map, by its path. */
+function valuesIn(value: unknown, name: string, sourceOf: (path: Path) => ConfigSource): ConfigValue[] {
+  const found: ConfigValue[] = [];
+  const visit = (at: unknown, path: Path, shownPath: string): void => {
+    if (isMap(at) && Object.keys(at).length > 0) {
+      for (const [key, member] of Object.entries(at)) {
+        visit(member, [...path, key], shownPath === '' ? key : `${shownPath}.${key}`);
+      }
+      return;
+    }
+    found.push({ path: shownPath, value: at ?? null, source: sourceOf(path) });
+  };
+  visit(value, [], name);
+  return found;
+}
+
+/** What the file itself says there, before variables were put in. */
+function sourceAt({ written }: LoadedConfig, path: Path): ConfigSource {
+  let at: unknown = written;
+  for (const step of path) {
+    if (Array.isArray(at) && typeof step === 'number') at = at[step];
+    else if (isMap(at) && Object.hasOwn(at, step)) at = at[step];
+    else return 'default';
+  }
+  return namesVariable(at) ? 'environment' : 'file';
+}
+
+function namesVariable(value: unknown): boolean {
+  if (typeof value === 'string') return placeholderNames(value).length > 0;
+  return Array.isArray(value) && value.some(namesVariable);
+}

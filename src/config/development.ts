@@ -1,0 +1,41 @@
+// A configuration as `svc dev` runs it: what is kept, is kept in memory, and all ports are moved by the same amount. It
+// works on what was read and checked, so that defaults, aliases and both styles of the file need no case of their own.
+
+import { isMap } from '../core/fields-check.ts';
+import type { LoadedConfig } from './load.ts';
+import type { LoadedModule } from './module-entries.ts';
+
+export interface DevelopmentWishes {
+  /** Keep the stores of the file. */
+  readonly keep: boolean;
+  readonly portOffset: number;
+}
+
+export function forDevelopment(config: LoadedConfig, wishes: DevelopmentWishes): LoadedConfig {
+  return { ...config, modules: config.modules.map((module) => changed(module, wishes)) };
+}
+
+function changed(module: LoadedModule, { keep, portOffset }: DevelopmentWishes): LoadedModule {
+  const moved = withPort(module, portOffset);
+  if (keep) return moved;
+  const { adapter } = moved;
+  const config = withoutDisk(moved.config);
+  if (adapter === undefined || !isMap(adapter.config) || adapter.config.store_method === undefined) {
+    return { ...moved, config };
+  }
+  return { ...moved, config, adapter: { ...adapter, config: { ...adapter.config, store_method: 'in_memory' } } };
+}
+
+/** A port of 0 is any free one already. */
+function withPort(module: LoadedModule, offset: number): LoadedModule {
+  const { config } = module;
+  if (!isMap(config) || typeof config.port !== 'number' || config.port === 0) return module;
+  return { ...module, config: { ...config, port: config.port + offset } };
+}
+
+/** The store of traces, the only one that is no adapter. */
+function withoutDisk(config: unknown): unknown {
+  if (!isMap(config) || config.trace_storage === undefined) return config;
+  const { trace_storage: _storage, ...rest } = config;
+  return rest;
+}

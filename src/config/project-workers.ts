@@ -1,0 +1,27 @@
+// Entries under `workers` that have a `path`: programs of the user which the engine starts and keeps running.
+
+import { anything, fields, mapOf, optional, refused, text } from '../core/fields.ts';
+import { checkValue, type FieldProblem, type Path } from '../core/fields-check.ts';
+import { nameOffence, type ProjectWorker } from '../core/worker-manifest.ts';
+
+export const projectWorkerFields = fields({
+  name: text({ bytesMax: 63 }),
+  path: text(),
+  env: mapOf(text({ bytesMin: 0 }), { default: {} }),
+  config: optional(anything()),
+  class: refused("A worker with a 'path' has a name, not a class."),
+  image: refused('This version does not run container images. Remove this entry.'),
+});
+
+export function readProjectWorker(
+  value: unknown,
+  path: Path,
+  isHidden: (path: Path) => boolean,
+): ProjectWorker | readonly FieldProblem[] {
+  const checked = checkValue(projectWorkerFields, value, { path, isHidden });
+  if (!checked.ok) return checked.problems;
+  const { name, path: folder, env, config } = checked.value;
+  const offence = nameOffence(name);
+  if (offence !== undefined) return [{ path: [...path, 'name'], at: 'value', message: offence }];
+  return { name, path: folder, env, config };
+}

@@ -1,0 +1,117 @@
+// The console server: the built pages, the engine's API behind them, and a word about itself.
+//
+// It starts without an engine and goes on without one (APP-1): pages, and what this server knows, are always answered.
+
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { CONSOLE_INFO_PATH, type ConsoleInfo, HTTP_REQUEST_PATH } from '../../console-api/console-server.ts';
+import type { ErrorEnvelope } from '../../console-api/envelope.ts';
+import { bareHost, hostInUrl } from '../../core/origin.ts';
+import { SDK_VERSION } from '../../sdk/version.ts';
+import { BridgeLink } from './engine-link.ts';
+import { Guard, type Offence } from './guard.ts';
+import { sendHttpRequest } from './http-request.ts';
+import { type ConsoleOptions, ConsoleStartError, checkOptions } from './options.ts';
+import { Pages, securityHeaders } from './pages.ts';
+import { API_PATH, ApiProxy } from './proxy.ts';
+import { SocketProxy } from './sockets.ts';
+
+export interface RunningConsole {
+  /** With the port that was taken. */
+  readonly url: string;
+  stop(): Promise<void>;
+}
+
+/** Rejects with a `ConsoleStartError`. `tell`: lines for whoever started it. */
+export async function startConsole(options: ConsoleOptions, tell: (line: string) => void): Promise<RunningConsole> {
+  checkOptions(options);
+  const guard = new Guard(options);
+  const pages = new Pages();
+  const server = createServer();
+  const port = await listen(server, options);
+  const link = new BridgeLink(options, tell);
+  const proxy = new ApiProxy(options);
+  const sockets = new SocketProxy(options, guard);
+  server.on('request', (request, response) => take({ options, guard, pages, proxy, link }, request, response));
+  sockets.listen(server);
+  return {
+    url: `http://${hostInUrl(options.host)}:${port}/`,
+    async stop() {
+      sockets.stop();
+      proxy.stop();
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+      await link.stop();
+    },
+  };
+}
+
+async function listen(server: Server, { host, port }: ConsoleOptions): Promise<number> {
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', (error) => {
+      const reason = 'code' in error ? String(error.code) : error.message;
+      reject(new ConsoleStartError(`Cannot listen on ${hostInUrl(host)}:${port} (${reason}).`, { isUsage: false }));
+    });
+    server.listen({ host: bareHost(host), port, exclusive: true }, resolve);
+  });
+  // Out of files, a new connection cannot be accepted: its peer sees that, and the open ones go on.
+  server.on('error', () => {});
+  const address = server.address();
+  return typeof address === 'object' && address !== null ? address.port : port;
+}
+
+interface Parts {
+  readonly options: ConsoleOptions;
+  readonly guard: Guard;
+  readonly pages: Pages;
+  readonly proxy: ApiProxy;
+  readonly link: BridgeLink;
+}
+
+function take({ options, guard, pages, proxy, link }: Parts, request: IncomingMessage, response: ServerResponse): void {
+  const { url = '/', method = 'GET' } = request;
+  const [path = '/'] = url.split('?');
+  const foreign = guard.placeOffence(request);
+  if (foreign !== undefined) return refuse(response, foreign);
+  if (path.startsWith(API_PATH)) {
+    const offence = guard.tokenOffence(request) ?? guard.readOnlyOffence(request, path);
+    if (offence !== undefined) return refuse(response, offence);
+    if (path !== HTTP_REQUEST_PATH || method !== 'POST') return proxy.pass(request, url, response);
+    sendHttpRequest(options, request, response).catch(() => response.destroy());
+    return;
+  }
+  if (method !== 'GET' && method !== 'HEAD') return refuse(response, GET_ONLY);
+  if (path === CONSOLE_INFO_PATH) return answerJson(response, 200, infoOf(options, guard, link));
+  pages.answer(path, method === 'HEAD', response).catch(() => response.destroy());
+}
+
+/** Nothing in it is a secret: a page has to know whether to ask for the token. */
+function infoOf(options: ConsoleOptions, guard: Guard, link: BridgeLink): ConsoleInfo {
+  return {
+    version: SDK_VERSION,
+    read_only: options.isReadOnly,
+    flow_enabled: options.hasFlow,
+    token_required: guard.needsToken,
+    engine: link.facts(),
+  };
+}
+
+const GET_ONLY: Offence = {
+  status: 405,
+  error: { code: 'METHOD_NOT_ALLOWED', message: 'Pages take GET and HEAD' },
+};
+
+function refuse(response: ServerResponse, { status, error }: Offence): void {
+  const body: ErrorEnvelope = { error };
+  answerJson(response, status, body);
+}
+
+function answerJson(response: ServerResponse, status: number, value: unknown): void {
+  const text = JSON.stringify(value);
+  response.writeHead(status, {
+    ...Object.fromEntries(securityHeaders(undefined)),
+    'content-type': 'application/json',
+    'cache-control': 'no-store',
+    'content-length': Buffer.byteLength(text),
+  });
+  response.end(text);
+}

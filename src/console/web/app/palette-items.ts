@@ -1,0 +1,134 @@
+// What the palette can find, asked for when it opens; what a module that is not there would list is not asked for.
+
+import { useQuery } from '@tanstack/react-query';
+import { call } from '../data/routes.ts';
+import { bestMatches } from '../logic/palette-match.ts';
+import { PAGES } from '../pages/list.ts';
+
+export interface PaletteItem {
+  readonly key: string;
+  readonly name: string;
+  /** Said behind the name. */
+  readonly note?: string;
+  readonly to: string;
+  readonly search?: Readonly<Record<string, string>>;
+}
+
+export interface PaletteGroup {
+  readonly title: string;
+  readonly items: readonly PaletteItem[];
+}
+
+/** Up to that many functions are searched here; above it, the engine is asked at every keystroke. */
+const LOCAL_MAX = 1_000;
+const SHOWN = 6;
+
+export function usePaletteGroups(text: string): readonly PaletteGroup[] {
+  const wanted = text.trim().toLowerCase();
+  const functions = useFunctions(wanted);
+  const lists = useLists();
+  const all: readonly PaletteGroup[] = [{ title: 'Pages', items: PAGE_ITEMS }, functions, ...lists];
+  return all
+    .map(({ title, items }) => ({
+      title,
+      items: bestMatches(items, ({ name }) => name, wanted, limitOf(title, wanted)),
+    }))
+    .filter(({ items }) => items.length > 0);
+}
+
+/** With nothing typed the palette is the list of pages, and a first taste of the rest. */
+function limitOf(title: string, wanted: string): number {
+  return title === 'Pages' ? PAGES.length : wanted === '' ? 3 : SHOWN;
+}
+
+const PAGE_ITEMS: readonly PaletteItem[] = PAGES.map(({ name, path, key }) => ({
+  key: `page ${path}`,
+  name,
+  note: `g ${key}`,
+  to: path,
+}));
+
+function useFunctions(wanted: string): PaletteGroup {
+  const read = (q: string, signal: AbortSignal) => call('GET /functions', { query: { q, limit: LOCAL_MAX }, signal });
+  const first = useQuery({ queryKey: ['palette', 'functions'], queryFn: ({ signal }) => read('', signal) });
+  const isLocal = first.data?.next_cursor === null;
+  const asked = useQuery({
+    queryKey: ['palette', 'functions', wanted],
+    queryFn: ({ signal }) => read(wanted, signal),
+    enabled: !isLocal && wanted !== '',
+    placeholderData: (previous) => previous,
+  });
+  const rows = (isLocal || wanted === '' ? first : asked).data?.items ?? [];
+  return {
+    title: 'Functions',
+    items: rows.map(({ function_id, worker_name }) => ({
+      key: `function ${function_id}`,
+      name: function_id,
+      note: worker_name,
+      to: '/functions',
+      search: { id: function_id },
+    })),
+  };
+}
+
+function useLists(): readonly PaletteGroup[] {
+  const { data } = useQuery({ queryKey: ['palette', 'lists'], queryFn: ({ signal }) => readLists(signal) });
+  return data ?? [];
+}
+
+async function readLists(signal: AbortSignal): Promise<PaletteGroup[]> {
+  const query = { limit: LOCAL_MAX };
+  const { modules, telemetry } = await call('GET /status', { signal });
+  const has = (name: string): boolean => modules.some((module) => module.name === name);
+  const none = { items: [] };
+  const [triggers, workers, queues, scopes, streams, traces] = await Promise.all([
+    call('GET /triggers', { query, signal }),
+    call('GET /workers', { query, signal }),
+    has('svc-queue') ? call('GET /queues', { query, signal }) : none,
+    has('svc-state') ? call('GET /states/scopes', { query, signal }) : none,
+    has('svc-stream') ? call('GET /streams', { query, signal }) : none,
+    telemetry.traces ? call('POST /traces/search', { body: { limit: SHOWN }, signal }) : none,
+  ]);
+  return [
+    {
+      title: 'Triggers',
+      items: triggers.items.map(({ id, trigger_type, config_summary, function_id }) => ({
+        key: `trigger ${id}`,
+        name: `${trigger_type} ${config_summary}`,
+        note: function_id,
+        to: '/triggers',
+        search: { id },
+      })),
+    },
+    {
+      title: 'Queues',
+      items: queues.items.map(({ name }) => ({ key: `queue ${name}`, name, to: '/queues', search: { queue: name } })),
+    },
+    {
+      title: 'States',
+      items: scopes.items.map(({ scope }) => ({
+        key: `scope ${scope}`,
+        name: scope,
+        to: '/states',
+        search: { scope },
+      })),
+    },
+    {
+      title: 'Streams',
+      items: streams.items.map(({ name }) => ({ key: `stream ${name}`, name, to: '/streams', search: { sub: name } })),
+    },
+    {
+      title: 'Workers',
+      items: workers.items.map(({ id, name }) => ({ key: `worker ${id}`, name, to: '/workers', search: { id } })),
+    },
+    {
+      title: 'Recent traces',
+      items: traces.items.map(({ trace_id, name }) => ({
+        key: trace_id,
+        name,
+        note: trace_id.slice(0, 8),
+        to: `/traces/${trace_id}`,
+      })),
+    },
+  ];
+}

@@ -1,0 +1,47 @@
+// The routes: one for each page of the list, loaded when it is first wanted or pointed at.
+
+import { createRootRoute, createRoute, createRouter, lazyRouteComponent } from '@tanstack/react-router';
+import type { ReactNode } from 'react';
+import { EmptyState, Loading } from '../kit/empty-state.tsx';
+import { ErrorCard } from '../kit/error-card.tsx';
+import { parseAddress, printAddress } from '../logic/search-params.ts';
+import { PAGES } from '../pages/list.ts';
+import { Shell } from './shell.tsx';
+
+const rootRoute = createRootRoute({ component: Shell, notFoundComponent: NotFound, errorComponent: PageFailed });
+
+const pageRoutes = PAGES.flatMap(({ path, load, below }) => {
+  const component = lazyRouteComponent(load);
+  const own = createRoute({ getParentRoute: () => rootRoute, path, component });
+  // The same component on purpose: list and detail are one page, and its state survives the step.
+  return below === true
+    ? [own, createRoute({ getParentRoute: () => rootRoute, path: `${path}/$id`, component })]
+    : [own];
+});
+
+export const router = createRouter({
+  routeTree: rootRoute.addChildren(pageRoutes),
+  parseSearch: (text) => parseAddress(text),
+  stringifySearch: (search) => printAddress(search),
+  defaultPreload: 'intent',
+  defaultPendingMs: 150,
+  defaultPendingComponent: () => <Loading what="the page" />,
+  defaultErrorComponent: PageFailed,
+  scrollRestoration: false,
+});
+
+function NotFound(): ReactNode {
+  return (
+    <EmptyState title="There is no such page">
+      <p>The pages are in the navigation, and behind Ctrl K.</p>
+    </EmptyState>
+  );
+}
+
+function PageFailed({ error, reset }: { readonly error: unknown; readonly reset: () => void }): ReactNode {
+  return (
+    <div className="p-4">
+      <ErrorCard error={error} what="Showing this page" retry={reset} />
+    </div>
+  );
+}

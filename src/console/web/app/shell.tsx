@@ -1,0 +1,57 @@
+// What stands around every page: navigation, the bar that says the engine is away, toasts, dialogs of the keys.
+
+import { Outlet } from '@tanstack/react-router';
+import { lazy, type ReactNode, Suspense, useState } from 'react';
+import { session } from '../data/session.ts';
+import { useStore } from '../data/store.ts';
+import { Toasts } from '../kit/toast.tsx';
+import { useWide } from '../kit/use-wide.ts';
+import { useGlobalKeys } from './global-keys.ts';
+import { KeyList } from './key-list.tsx';
+import { EngineGate, OfflineBar } from './offline.tsx';
+import { SideNav, TopNav } from './side-nav.tsx';
+import { TokenGate } from './token-gate.tsx';
+
+const Palette = lazy(() => import('./palette.tsx'));
+
+const SKIP =
+  'sr-only z-50 rounded-md bg-accent-fill px-3 py-1 text-on-accent focus:not-sr-only focus:absolute focus:m-2';
+
+export function Shell(): ReactNode {
+  const [palette, setPalette] = useState(false);
+  const [keyList, setKeyList] = useState(false);
+  const isWide = useWide();
+  const { wanted } = useStore(session);
+  useGlobalKeys({ openPalette: () => setPalette(true), openKeyList: () => setKeyList(true) });
+  return (
+    <div className={isWide ? 'flex h-full' : 'flex h-full flex-col'}>
+      <a href="#main" className={SKIP}>
+        Skip to content
+      </a>
+      {isWide ? (
+        <SideNav openPalette={() => setPalette(true)} openKeyList={() => setKeyList(true)} />
+      ) : (
+        <TopNav openPalette={() => setPalette(true)} openKeyList={() => setKeyList(true)} />
+      )}
+      <div className="flex min-h-0 min-w-0 flex-1 flex-col">
+        <OfflineBar />
+        <main id="main" tabIndex={-1} className="min-h-0 min-w-0 flex-1 outline-none">
+          {wanted ? (
+            <TokenGate />
+          ) : (
+            <EngineGate>
+              <Outlet />
+            </EngineGate>
+          )}
+        </main>
+      </div>
+      {palette && (
+        <Suspense>
+          <Palette onClose={() => setPalette(false)} />
+        </Suspense>
+      )}
+      <KeyList open={keyList} onClose={() => setKeyList(false)} />
+      <Toasts />
+    </div>
+  );
+}

@@ -1,0 +1,70 @@
+// What this browser remembers of its user: looks, the way times are written, which keys work. `public/theme.js` reads
+// the same record before the first paint.
+
+import { createStore } from './store.ts';
+
+const PLACE = 'svc.preferences';
+
+export interface Preferences {
+  readonly theme: 'dark' | 'light' | 'system';
+  readonly density: 'comfortable' | 'compact';
+  readonly time: 'relative' | 'local' | 'utc';
+  /** Whether keys without Ctrl act (KEY-1). */
+  readonly letters: boolean;
+  readonly navClosed: boolean;
+  /** Whether functions and calls of the engine itself are shown (DSH-6). */
+  readonly internal: boolean;
+}
+
+const DEFAULTS: Preferences = {
+  theme: 'system',
+  density: 'comfortable',
+  time: 'relative',
+  letters: true,
+  navClosed: false,
+  internal: false,
+};
+
+export const preferences = createStore<Preferences>({ ...DEFAULTS, ...(readKept(PLACE) as Partial<Preferences>) });
+
+export function setPreference<K extends keyof Preferences>(name: K, value: Preferences[K]): void {
+  preferences.set({ ...preferences.get(), [name]: value });
+  keep(PLACE, preferences.get());
+  paint();
+}
+
+const prefersLight = matchMedia('(prefers-color-scheme: light)');
+prefersLight.addEventListener('change', paint);
+// What the system prefers may have changed between `theme.js` and here, when nobody listened.
+paint();
+
+/** The theme that is on the screen now. */
+export function shownTheme(): 'dark' | 'light' {
+  const { theme } = preferences.get();
+  if (theme !== 'system') return theme;
+  return prefersLight.matches ? 'light' : 'dark';
+}
+
+function paint(): void {
+  const { dataset } = document.documentElement;
+  dataset.theme = shownTheme();
+  dataset.density = preferences.get().density;
+}
+
+/** A value of local storage, or an empty record where there is none that can be read. */
+export function readKept(place: string): unknown {
+  try {
+    return JSON.parse(localStorage.getItem(place) ?? '{}') ?? {};
+  } catch {
+    return {};
+  }
+}
+
+/** Storage may be full or closed: then the value holds until the page is left. */
+export function keep(place: string, value: unknown): void {
+  try {
+    localStorage.setItem(place, JSON.stringify(value));
+  } catch {
+    // Nothing is lost but the memory of it.
+  }
+}

@@ -1,0 +1,35 @@
+// The token of this tab (APP-4): kept in session storage, sent in a header or as the first live frame, never in an
+// address.
+
+import { createStore } from './store.ts';
+
+const PLACE = 'svc.token';
+
+export interface Session {
+  readonly token: string | undefined;
+  /** Set while the server refuses what it was shown. */
+  readonly wanted: boolean;
+}
+
+export const session = createStore<Session>({ token: readToken(), wanted: false });
+
+export function setToken(token: string): void {
+  try {
+    sessionStorage.setItem(PLACE, token);
+  } catch {
+    // It holds until the tab is left.
+  }
+  session.set({ token, wanted: false });
+}
+
+export function tokenRefused(): void {
+  if (!session.get().wanted) session.set({ ...session.get(), wanted: true });
+}
+
+function readToken(): string | undefined {
+  try {
+    return sessionStorage.getItem(PLACE) ?? undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,110 @@
+// Live topics in components: a ring that fills outside React, and a count that makes the view look again.
+
+import { useEffect, useMemo, useRef, useState } from 'react';
+import { beforeNextPaint } from './frames.ts';
+import { listen } from './live.ts';
+import { Ring } from './ring.ts';
+
+/** An item of a ring: what the server sent, or the mark of what it could not send (LIV-5). */
+export type LiveItem<T> =
+  | { readonly kind: 'item'; readonly value: T }
+  /** `dropped` is undefined where the connection was lost and nobody counted. */
+  | { readonly kind: 'gap'; readonly dropped: number | undefined; readonly atMs: number };
+
+export interface LiveFeed<T> {
+  readonly ring: Ring<LiveItem<T>>;
+  /** Grows with every batch; a view that depends on it is drawn again, at most once a frame. */
+  readonly version: number;
+  readonly refusal: { readonly code: string; readonly message: string } | undefined;
+  clear(): void;
+}
+
+interface FeedOptions {
+  readonly limit?: number;
+  readonly filter?: unknown;
+  /** False while the view does not want the topic. */
+  readonly enabled?: boolean;
+}
+
+/** Subscribes while the component is mounted. Items arrive oldest first. */
+export function useLiveFeed<T>(
+  topic: string,
+  { limit = 5_000, filter, enabled = true }: FeedOptions = {},
+): LiveFeed<T> {
+  const ring = useMemo(() => new Ring<LiveItem<T>>(limit), [limit]);
+  const [version, setVersion] = useState(0);
+  const [refusal, setRefusal] = useState<LiveFeed<T>['refusal']>();
+  const filterText = JSON.stringify(filter);
+  useEffect(() => {
+    if (!enabled) return;
+    let alive = true;
+    const draw = (): void => setVersion((now) => (alive ? now + 1 : now));
+    const put = (items: readonly LiveItem<T>[]): void => {
+      ring.push(items);
+      beforeNextPaint(draw);
+    };
+    setRefusal(undefined);
+    const stop = listen(
+      topic,
+      {
+        items: (items) => put(items.map((value) => ({ kind: 'item', value: value as T }))),
+        gap: (dropped) => put([{ kind: 'gap', dropped, atMs: Date.now() }]),
+        lost: () => put([{ kind: 'gap', dropped: undefined, atMs: Date.now() }]),
+        refused: setRefusal,
+      },
+      filterText === undefined ? undefined : JSON.parse(filterText),
+    );
+    return () => {
+      alive = false;
+      stop();
+    };
+  }, [topic, filterText, enabled, ring]);
+  return {
+    ring,
+    version,
+    refusal,
+    clear: () => {
+      ring.clear();
+      setVersion((now) => now + 1);
+    },
+  };
+}
+
+/**
+ * For topics whose items patch something else: they are told before the next paint, however many frames brought them
+ * (LIV-2). The handlers may change from render to render.
+ */
+export function useLive(
+  topic: string,
+  handlers: { items(items: readonly unknown[]): void; back?(): void },
+  { filter, enabled = true }: Omit<FeedOptions, 'limit'> = {},
+): void {
+  const latest = useRef(handlers);
+  latest.current = handlers;
+  const filterText = JSON.stringify(filter);
+  useEffect(() => {
+    if (!enabled) return;
+    let waiting: unknown[] = [];
+    const tell = (): void => {
+      const items = waiting;
+      waiting = [];
+      if (items.length > 0) latest.current.items(items);
+    };
+    const stop = listen(
+      topic,
+      {
+        items(items) {
+          waiting.push(...items);
+          beforeNextPaint(tell);
+        },
+        back: () => latest.current.back?.(),
+        gap: () => latest.current.back?.(),
+      },
+      filterText === undefined ? undefined : JSON.parse(filterText),
+    );
+    return () => {
+      waiting = [];
+      stop();
+    };
+  }, [topic, filterText, enabled]);
+}

@@ -1,0 +1,68 @@
+// An id: cut in the middle, opened by a click on it, copied by the button beside it (APP-9).
+
+import { Link } from '@tanstack/react-router';
+import { Copy } from 'lucide-react';
+import type { ReactNode } from 'react';
+import { visibleText } from '../logic/visible-text.ts';
+import { classes } from './classes.ts';
+import { copyText } from './clipboard.ts';
+
+export interface CopyIdProps {
+  readonly id: string;
+  /** What it is, for the button's name: "function id". */
+  readonly what: string;
+  /** Where it opens: a page with search parameters. */
+  readonly to?: string | undefined;
+  readonly search?: Readonly<Record<string, string>> | undefined;
+  /** For links that select in the page itself. */
+  readonly onOpen?: (() => void) | undefined;
+  readonly className?: string;
+}
+
+export function CopyId({ id, what, to, search, onOpen, className }: CopyIdProps): ReactNode {
+  return (
+    <span className={classes('group/id inline-flex max-w-full min-w-0 items-center gap-1 font-mono', className)}>
+      {to === undefined && onOpen === undefined ? (
+        <MiddleCut text={id} />
+      ) : to === undefined ? (
+        <button type="button" onClick={onOpen} className="min-w-0 text-left hover:text-accent hover:underline">
+          <MiddleCut text={id} />
+        </button>
+      ) : (
+        <Link to={to} search={search ?? {}} className="min-w-0 text-accent hover:underline">
+          <MiddleCut text={id} />
+        </Link>
+      )}
+      <button
+        type="button"
+        aria-label={`Copy ${what}`}
+        title={`Copy ${what}`}
+        onClick={(event) => {
+          event.stopPropagation();
+          void copyText(id, what);
+        }}
+        className={
+          'shrink-0 rounded-sm p-0.5 text-faint opacity-0 hover:text-text focus-visible:opacity-100 ' +
+          'group-hover/id:opacity-100 [@media(hover:none)]:opacity-100'
+        }
+      >
+        <Copy size={12} />
+      </button>
+    </span>
+  );
+}
+
+/** The end stays in sight, for it is what tells ids apart: the first part gives way, the last keeps its place. */
+export function MiddleCut({ text, tail = 10 }: { readonly text: string; readonly tail?: number }): ReactNode {
+  const shown = visibleText(text);
+  if (shown.length <= tail * 2) return <span className="truncate whitespace-pre">{shown}</span>;
+  // Not within a character of two units.
+  const end = shown.length - tail;
+  const cut = /[\udc00-\udfff]/.test(shown.charAt(end)) ? end - 1 : end;
+  return (
+    <span className="flex min-w-0 whitespace-pre" title={shown}>
+      <span className="truncate">{shown.slice(0, cut)}</span>
+      <span className="shrink-0">{shown.slice(cut)}</span>
+    </span>
+  );
+}

@@ -1,0 +1,176 @@
+// One place of a form: the field that fits its schema, with the message of what is wrong with it.
+
+import { Plus, Trash2 } from 'lucide-react';
+import { type ReactNode, useState } from 'react';
+import type { SchemaNode } from '../../logic/schema-at.ts';
+import { type FormField, type FormPath, fieldOf, isRecord, newValue } from '../../logic/schema-form.ts';
+import { Button, IconButton } from '../button.tsx';
+import { Input, Select } from '../field.tsx';
+import { PlainField } from './form-field.tsx';
+
+export interface FormContext {
+  readonly root: SchemaNode;
+  /** By JSON pointer, as the validator names places: `#/items/0`. */
+  readonly errors: ReadonlyMap<string, string>;
+  readonly change: (path: FormPath, next: unknown) => void;
+}
+
+export interface FormNodeProps {
+  readonly context: FormContext;
+  readonly schema: SchemaNode;
+  readonly value: unknown;
+  readonly path: FormPath;
+  readonly label: string;
+  readonly required?: boolean;
+}
+
+export function FormNode(props: FormNodeProps): ReactNode {
+  const field = fieldOf(props.context.root, props.schema);
+  switch (field.kind) {
+    case 'object':
+      return <ObjectField {...props} field={field} />;
+    case 'array':
+      return <ArrayField {...props} items={field.items} />;
+    case 'union':
+      return <UnionField {...props} field={field} />;
+    default:
+      return <PlainField {...props} field={field} />;
+  }
+}
+
+function Group({ label, note, children }: { label: string; note?: ReactNode; children: ReactNode }): ReactNode {
+  if (label === '') return <div className="flex flex-col gap-3">{children}</div>;
+  return (
+    <fieldset className="flex min-w-0 flex-col gap-3 border-l-2 border-line pl-3">
+      <legend className="flex items-center gap-2 text-xs font-medium text-muted">
+        {label} {note}
+      </legend>
+      {children}
+    </fieldset>
+  );
+}
+
+function ObjectField({
+  context,
+  value,
+  path,
+  label,
+  field,
+}: FormNodeProps & { readonly field: Extract<FormField, { kind: 'object' }> }): ReactNode {
+  const [name, setName] = useState('');
+  const record = isRecord(value) ? value : {};
+  const known = new Set(field.members.map((member) => member.name));
+  const extras = Object.keys(record).filter((key) => !known.has(key));
+  const { extra } = field;
+  return (
+    <Group label={label}>
+      {field.members.map((member) => (
+        <FormNode
+          key={member.name}
+          context={context}
+          schema={member.schema}
+          value={record[member.name]}
+          path={[...path, member.name]}
+          label={member.name}
+          required={member.required}
+        />
+      ))}
+      {extras.map((key) => (
+        <div key={key} className="flex items-end gap-1">
+          <div className="min-w-0 flex-1">
+            <FormNode
+              context={context}
+              schema={typeof extra === 'object' ? extra : {}}
+              value={record[key]}
+              path={[...path, key]}
+              label={key}
+            />
+          </div>
+          <IconButton label={`Remove ${key}`} onClick={() => context.change([...path, key], undefined)}>
+            <Trash2 size={13} />
+          </IconButton>
+        </div>
+      ))}
+      {extra !== undefined && (
+        <div className="flex items-center gap-1">
+          <Input
+            aria-label="Name of another member"
+            placeholder="name"
+            value={name}
+            onChange={(event) => setName(event.target.value)}
+          />
+          <Button
+            icon={<Plus size={13} />}
+            disabled={name === '' || name in record}
+            onClick={() => [context.change([...path, name], newValue(context.root, extra)), setName('')]}
+          >
+            Add
+          </Button>
+        </div>
+      )}
+    </Group>
+  );
+}
+
+function ArrayField({ context, value, path, label, items }: FormNodeProps & { readonly items: SchemaNode }): ReactNode {
+  const list: readonly unknown[] = Array.isArray(value) ? value : [];
+  const message = context.errors.get(pointerOf(path));
+  return (
+    <Group label={label === '' ? 'items' : label} note={<span className="text-faint">{list.length}</span>}>
+      {list.map((item, at) => (
+        <div key={ITEM_KEYS[at] ?? at} className="flex items-end gap-1">
+          <div className="min-w-0 flex-1">
+            <FormNode context={context} schema={items} value={item} path={[...path, at]} label={String(at)} />
+          </div>
+          <IconButton label={`Remove item ${at}`} onClick={() => context.change([...path, at], undefined)}>
+            <Trash2 size={13} />
+          </IconButton>
+        </div>
+      ))}
+      {message !== undefined && <p className="text-xs text-bad">{message}</p>}
+      <Button
+        className="self-start"
+        icon={<Plus size={13} />}
+        onClick={() => context.change([...path, list.length], newValue(context.root, items))}
+      >
+        Add item
+      </Button>
+    </Group>
+  );
+}
+
+const ITEM_KEYS = Array.from({ length: 256 }, (_none, at) => `item-${at}`);
+
+function UnionField({
+  context,
+  value,
+  path,
+  label,
+  field,
+}: FormNodeProps & { readonly field: Extract<FormField, { kind: 'union' }> }): ReactNode {
+  const tag = isRecord(value) ? value[field.by] : undefined;
+  const branch = field.branches.find((one) => one.tag === tag);
+  const choose = (next: string): void => {
+    const chosen = field.branches.find((one) => one.tag === next);
+    if (chosen !== undefined) context.change(path, newValue(context.root, chosen.schema));
+  };
+  return (
+    <Group label={label}>
+      <Select
+        aria-label={`${label} ${field.by}`}
+        value={branch?.tag ?? ''}
+        onChange={(event) => choose(event.target.value)}
+      >
+        {branch === undefined && <option value="">Choose…</option>}
+        {field.branches.map((one) => (
+          <option key={one.tag}>{one.tag}</option>
+        ))}
+      </Select>
+      {branch !== undefined && <FormNode context={context} schema={branch.schema} value={value} path={path} label="" />}
+    </Group>
+  );
+}
+
+export function pointerOf(path: FormPath): string {
+  return ['#', ...path.map((step) => encodeURI(String(step).replaceAll('~', '~0').replaceAll('/', '~1')))].join('/');
+}

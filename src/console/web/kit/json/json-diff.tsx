@@ -1,0 +1,28 @@
+// The difference of two JSON texts, both as they are stored but laid out alike.
+
+import { lazy, type ReactNode, Suspense } from 'react';
+import { formatJsonSource } from '../../logic/json-source.ts';
+
+export interface JsonDiffProps {
+  readonly label: string;
+  readonly before: string;
+  readonly after: string;
+}
+
+const Diff = lazy(() => import('./code-diff.tsx'));
+
+export function JsonDiff({ label, before, after }: JsonDiffProps): ReactNode {
+  return (
+    <Suspense fallback={<div className="skeleton h-32 w-full" />}>
+      <Diff label={label} before={laidOut(before)} after={laidOut(after)} />
+    </Suspense>
+  );
+}
+
+function laidOut(text: string): string {
+  try {
+    return formatJsonSource(text);
+  } catch {
+    return text;
+  }
+}

@@ -1,0 +1,78 @@
+// A value read and laid out for its tree without ever holding the page up: a long one in slices (JSN-3).
+
+import { useEffect, useMemo, useRef, useState } from 'react';
+import { type JsonRowOptions, type JsonRows, jsonRowSteps, jsonRows } from '../../logic/json-rows.ts';
+import { type JsonNode, JsonReader, parseJsonSource } from '../../logic/json-source.ts';
+import { inSlices } from '../slices.ts';
+
+/** Up to here reading takes less than a slice. */
+const AT_ONCE_CHARS_MAX = 64 * 1_024;
+const TOKENS_A_STEP = 1_000;
+
+/** `undefined` while it is read. */
+export type ReadJson = JsonNode | 'no-json' | undefined;
+
+export function useJsonSource(text: string): ReadJson {
+  const isShort = text.length <= AT_ONCE_CHARS_MAX;
+  const atOnce = useMemo(() => (isShort ? readAtOnce(text) : undefined), [text, isShort]);
+  const [slow, setSlow] = useState<{ readonly text: string; readonly read: ReadJson }>();
+  useEffect(() => {
+    if (isShort) return;
+    const reader = new JsonReader(text);
+    let read: ReadJson;
+    return inSlices(
+      () => {
+        read = readStep(reader);
+        return read === undefined;
+      },
+      () => setSlow({ text, read }),
+    );
+  }, [text, isShort]);
+  if (isShort) return atOnce;
+  return slow?.text === text ? slow.read : undefined;
+}
+
+function readAtOnce(text: string): ReadJson {
+  try {
+    return parseJsonSource(text);
+  } catch {
+    return 'no-json';
+  }
+}
+
+function readStep(reader: JsonReader): ReadJson {
+  try {
+    return reader.read(TOKENS_A_STEP) ? undefined : reader.root;
+  } catch {
+    return 'no-json';
+  }
+}
+
+/** Of a long value the rows of before stay until those of now are found. `undefined`: there were none before. */
+export function useJsonRows(
+  root: JsonNode,
+  options: JsonRowOptions,
+): { readonly rows: JsonRows | undefined; readonly isOld: boolean } {
+  const isShort = options.text.length <= AT_ONCE_CHARS_MAX;
+  const atOnce = useMemo(() => (isShort ? jsonRows(root, options) : undefined), [root, options, isShort]);
+  const [slow, setSlow] = useState<{ readonly options: JsonRowOptions; readonly rows: JsonRows }>();
+  const shownFor = useRef(root);
+  useEffect(() => {
+    if (isShort) return;
+    const steps = jsonRowSteps(root, options);
+    let rows: JsonRows | undefined;
+    return inSlices(
+      () => {
+        const { done, value } = steps.next();
+        if (done === true) rows = value;
+        return done !== true;
+      },
+      () => {
+        shownFor.current = root;
+        if (rows !== undefined) setSlow({ options, rows });
+      },
+    );
+  }, [root, options, isShort]);
+  if (isShort) return { rows: atOnce, isOld: false };
+  return { rows: shownFor.current === root ? slow?.rows : undefined, isOld: slow?.options !== options };
+}

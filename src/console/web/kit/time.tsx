@@ -1,0 +1,75 @@
+// A moment, in the way that is chosen for all pages; hovering shows the others and the raw value (APP-8).
+
+import { Copy } from 'lucide-react';
+import { HoverCard } from 'radix-ui';
+import type { ReactNode } from 'react';
+import { preferences } from '../data/preferences.ts';
+import { useStore } from '../data/store.ts';
+import { formatAge, formatLocal, formatTime, formatUtc } from '../logic/times.ts';
+import { copyText } from './clipboard.ts';
+import { useNow } from './use-now.ts';
+
+export interface TimeProps {
+  readonly ms: number;
+  /** Digits, where the moment is known that exactly. */
+  readonly nanos?: string | undefined;
+  readonly className?: string;
+}
+
+export function Time({ ms, nanos, className }: TimeProps): ReactNode {
+  const { time } = useStore(preferences);
+  const nowMs = useNow();
+  const raw = nanos ?? `${ms}000000`;
+  return (
+    <HoverCard.Root openDelay={350} closeDelay={100}>
+      <HoverCard.Trigger asChild>
+        <time dateTime={new Date(ms).toISOString()} className={className ?? 'whitespace-nowrap'}>
+          {formatTime(ms, time, nowMs)}
+        </time>
+      </HoverCard.Trigger>
+      <HoverCard.Portal>
+        <HoverCard.Content
+          align="start"
+          sideOffset={6}
+          className="z-40 rounded-lg border border-line bg-raised p-3 text-sm shadow-float"
+        >
+          <dl className="grid grid-cols-[auto_1fr] gap-x-4 gap-y-1">
+            <Row name="Age" value={formatAge(ms, nowMs)} />
+            <Row name="Local" value={formatLocal(ms)} />
+            <Row name="UTC" value={formatUtc(ms)} />
+            <Row name="Nanoseconds" value={raw} copy />
+          </dl>
+        </HoverCard.Content>
+      </HoverCard.Portal>
+    </HoverCard.Root>
+  );
+}
+
+function Row({
+  name,
+  value,
+  copy,
+}: {
+  readonly name: string;
+  readonly value: string;
+  readonly copy?: true;
+}): ReactNode {
+  return (
+    <>
+      <dt className="text-muted">{name}</dt>
+      <dd className="flex items-center gap-1 font-mono">
+        {value}
+        {copy && (
+          <button
+            type="button"
+            aria-label="Copy nanoseconds"
+            className="rounded-sm p-0.5 text-faint hover:text-text"
+            onClick={() => void copyText(value, 'nanoseconds')}
+          >
+            <Copy size={12} />
+          </button>
+        )}
+      </dd>
+    </>
+  );
+}

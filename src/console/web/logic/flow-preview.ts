@@ -1,0 +1,69 @@
+// The small diagram of the Dashboard (DSH-3): triggers at the left, functions in the middle, what they touch at the
+// right; as many of each as fit, the most connected first, and a count of the rest.
+
+import type { FlowEdge, FlowGraph, FlowNode } from '../../../console-api/flow.ts';
+
+export interface PreviewNode {
+  readonly node: FlowNode;
+  readonly x: number;
+  readonly y: number;
+}
+
+export interface PreviewEdge {
+  readonly edge: FlowEdge;
+  readonly from: PreviewNode;
+  readonly to: PreviewNode;
+}
+
+export interface Preview {
+  readonly nodes: readonly PreviewNode[];
+  readonly edges: readonly PreviewEdge[];
+  readonly height: number;
+  /** How many nodes are not drawn. */
+  readonly left: number;
+}
+
+export const PREVIEW = { rows: 7, rowHeight: 34, nodeHeight: 24, columns: [0, 0.36, 0.74] } as const;
+
+const COLUMN_OF: Readonly<Record<FlowNode['kind'], number>> = {
+  trigger: 0,
+  function: 1,
+  queue: 2,
+  state: 2,
+  stream: 2,
+  topic: 2,
+};
+
+/** `x` is a part of the width, `y` pixels. */
+export function previewOf({ nodes, edges }: FlowGraph): Preview {
+  const own = nodes.filter(({ internal }) => !internal);
+  const degree = new Map<string, number>();
+  for (const { from, to } of edges) {
+    degree.set(from, (degree.get(from) ?? 0) + 1);
+    degree.set(to, (degree.get(to) ?? 0) + 1);
+  }
+  const byWeight = own.toSorted((a, b) => (degree.get(b.id) ?? 0) - (degree.get(a.id) ?? 0) || (a.id < b.id ? -1 : 1));
+  const columns: FlowNode[][] = [[], [], []];
+  for (const node of byWeight) {
+    const column = columns[COLUMN_OF[node.kind]];
+    if (column !== undefined && column.length < PREVIEW.rows) column.push(node);
+  }
+  const tallest = Math.max(1, ...columns.map(({ length }) => length));
+  const placed = new Map<string, PreviewNode>();
+  columns.forEach((column, at) => {
+    const offset = ((tallest - column.length) * PREVIEW.rowHeight) / 2;
+    column.forEach((node, row) => {
+      placed.set(node.id, { node, x: PREVIEW.columns[at] ?? 0, y: offset + row * PREVIEW.rowHeight });
+    });
+  });
+  const drawn = edges.flatMap((edge) => {
+    const [from, to] = [placed.get(edge.from), placed.get(edge.to)];
+    return from === undefined || to === undefined || from.x === to.x ? [] : [{ edge, from, to }];
+  });
+  return {
+    nodes: [...placed.values()],
+    edges: drawn,
+    height: tallest * PREVIEW.rowHeight,
+    left: own.length - placed.size,
+  };
+}

@@ -1,0 +1,70 @@
+// The flow as a picture of its own (FLO-4), for documents: no script, no font, no address of anything.
+
+import { NODE_SIZE, type Places } from './flow-layout.ts';
+import type { FlowView, ViewNode } from './flow-view.ts';
+import { visibleText } from './visible-text.ts';
+
+export interface SvgColours {
+  readonly ground: string;
+  readonly box: string;
+  readonly line: string;
+  readonly text: string;
+  readonly muted: string;
+  readonly bad: string;
+}
+
+const MARGIN = 24;
+const LABEL_CHARS = 28;
+
+export function flowSvg({ nodes, edges }: FlowView, places: Places, colours: SvgColours): string {
+  const placed = nodes.flatMap((node) => {
+    const place = places[node.id];
+    return place === undefined ? [] : [{ node, ...place }];
+  });
+  const left = Math.min(0, ...placed.map(({ x }) => x)) - MARGIN;
+  const top = Math.min(0, ...placed.map(({ y }) => y)) - MARGIN;
+  const right = Math.max(0, ...placed.map(({ x }) => x + NODE_SIZE.width)) + MARGIN;
+  const bottom = Math.max(0, ...placed.map(({ y }) => y + NODE_SIZE.height)) + MARGIN;
+  const lines = edges.flatMap(({ from, to, kind, errorRate }) => {
+    const [start, end] = [places[from], places[to]];
+    if (start === undefined || end === undefined) return [];
+    const [x1, y1] = [start.x + NODE_SIZE.width, start.y + NODE_SIZE.height / 2];
+    const [x2, y2] = [end.x, end.y + NODE_SIZE.height / 2];
+    const bend = Math.max(40, (x2 - x1) / 2);
+    const dashes = kind === 'seen' ? ' stroke-dasharray="5 4"' : '';
+    const colour = (errorRate ?? 0) > 0 ? colours.bad : colours.line;
+    const path = `M${x1} ${y1}C${x1 + bend} ${y1} ${x2 - bend} ${y2} ${x2} ${y2}`;
+    return [`<path d="${path}" fill="none" stroke="${colour}"${dashes}/>`];
+  });
+  const boxes = placed.map(({ node, x, y }) => box(node, x, y, colours));
+  const [width, height] = [right - left, bottom - top];
+  return `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" \
+viewBox="${left} ${top} ${width} ${height}" font-family="system-ui, sans-serif" font-size="12">
+<rect x="${left}" y="${top}" width="${width}" height="${height}" fill="${colours.ground}"/>
+${[...lines, ...boxes].join('\n')}
+</svg>
+`;
+}
+
+function box(node: ViewNode, x: number, y: number, colours: SvgColours): string {
+  const { width, height } = NODE_SIZE;
+  const stroke = node.isFailing ? colours.bad : colours.line;
+  const name = visibleText(node.label);
+  const shown = name.length > LABEL_CHARS ? `${name.slice(0, LABEL_CHARS - 1)}…` : name;
+  return `<g><title>${escaped(name)}</title>\
+<rect x="${x}" y="${y}" width="${width}" height="${height}" rx="6" fill="${colours.box}" stroke="${stroke}"/>\
+<text x="${x + 12}" y="${y + 18}" fill="${colours.text}">${escaped(shown)}</text>\
+<text x="${x + 12}" y="${y + 34}" fill="${colours.muted}" font-size="10">${escaped(kindWords(node))}</text></g>`;
+}
+
+/** What stands below the name of a node. */
+export function kindWords({ node, members }: ViewNode): string {
+  if (node === undefined) return `${members} parts`;
+  const more = node.kind === 'trigger' ? node.trigger_type : node.worker;
+  const failed = node.status === 'ok' ? '' : ` · ${node.status}`;
+  return visibleText(`${node.kind}${more === null ? '' : ` · ${more}`}${failed}`);
+}
+
+function escaped(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+}

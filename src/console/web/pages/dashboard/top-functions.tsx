@@ -1,0 +1,60 @@
+// The functions that stand out by calls, errors and time, with how they went in the last minutes (DSH-5).
+
+import type { ReactNode } from 'react';
+import type { FunctionRow } from '../../../../console-api/functions.ts';
+import { CopyId } from '../../kit/copy-id.tsx';
+import { Card } from '../../kit/panel.tsx';
+import { Sparkline } from '../../kit/sparkline.tsx';
+import { formatDuration, formatRate } from '../../logic/times.ts';
+import { type TopKind, topFunctions } from '../../logic/top-functions.ts';
+
+const KINDS: readonly { kind: TopKind; title: string; write: (value: number) => string }[] = [
+  { kind: 'calls', title: 'Most calls', write: (value) => `${formatRate(value)}/min` },
+  { kind: 'errors', title: 'Most errors', write: (value) => `${formatRate(value)}/min` },
+  { kind: 'time', title: 'Most time', write: (value) => `${formatDuration(value)}/min` },
+];
+
+export function TopFunctions({ functions }: { readonly functions: readonly FunctionRow[] | undefined }): ReactNode {
+  const isMeasured = functions?.some(({ figures }) => figures !== null) ?? true;
+  return (
+    <div className="grid gap-4 lg:grid-cols-3">
+      {KINDS.map(({ kind, title, write }) => {
+        const top = topFunctions(functions ?? [], kind);
+        return (
+          <Card key={kind} title={title} flush>
+            {top.length === 0 && (
+              <p className="p-3 text-muted">
+                {isMeasured ? EMPTY[kind] : 'No figures yet. They need the observability module with metrics.'}
+              </p>
+            )}
+            <ol>
+              {top.map(({ id, value, course }) => (
+                <li key={id} className="flex min-h-9 items-center gap-3 border-b border-line px-3 last:border-0">
+                  <CopyId
+                    id={id}
+                    what="function id"
+                    to="/functions"
+                    search={{ id, tab: 'overview' }}
+                    className="flex-1"
+                  />
+                  <Sparkline
+                    values={course}
+                    label={`${title}: ${id} in the last minutes`}
+                    tone={kind === 'errors' ? 'bad' : 'accent'}
+                  />
+                  <span className="min-w-20 text-right whitespace-nowrap">{write(value)}</span>
+                </li>
+              ))}
+            </ol>
+          </Card>
+        );
+      })}
+    </div>
+  );
+}
+
+const EMPTY: Readonly<Record<TopKind, string>> = {
+  calls: 'No calls in the last minutes.',
+  errors: 'No errors in the last minutes.',
+  time: 'No calls in the last minutes.',
+};

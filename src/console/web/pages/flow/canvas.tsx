@@ -1,0 +1,218 @@
+// The canvas of the flow: boxes and lines to pan, zoom, move and open, by pointer and by keyboard.
+
+import '@xyflow/react/dist/base.css';
+import './flow.css';
+import {
+  Background,
+  type Edge,
+  MarkerType,
+  MiniMap,
+  type NodeChange,
+  type NodeHandle,
+  Panel,
+  Position,
+  ReactFlow,
+  useReactFlow,
+} from '@xyflow/react';
+import { Maximize, Minus, Plus } from 'lucide-react';
+import { type ReactNode, useEffect, useMemo, useRef, useState } from 'react';
+import { useKeys } from '../../app/keys.ts';
+import { IconButton } from '../../kit/button.tsx';
+import { useWide } from '../../kit/use-wide.ts';
+import { framesOf, NODE_SIZE, type Place, type Places } from '../../logic/flow-layout.ts';
+import type { FlowView, ViewEdge, ViewNode } from '../../logic/flow-view.ts';
+import { formatRate, formatShare } from '../../logic/times.ts';
+import { visibleText } from '../../logic/visible-text.ts';
+import { type FlowBox, FlowBoxNode, type FlowFrame, FlowFrameNode } from './node.tsx';
+
+const NODE_TYPES = { box: FlowBoxNode, frame: FlowFrameNode };
+/** More are drawn only where they are in sight. */
+const ALL_DRAWN_MAX = 200;
+const LABELLED_MAX = 80;
+const FIT = { padding: 0.1, maxZoom: 1.1 } as const;
+
+export interface FlowCanvasProps {
+  readonly view: FlowView;
+  readonly places: Places;
+  /** Edges of the graph that carried something just now. */
+  readonly active: ReadonlySet<string>;
+  /** In lower case; empty: nothing is looked for. */
+  readonly wanted: string;
+  readonly openId: string | undefined;
+  readonly open: (id: string) => void;
+  readonly move: (moved: Readonly<Record<string, Place>>) => void;
+  readonly toggleGroup: (group: string) => void;
+}
+
+type Shown = FlowBox | FlowFrame;
+
+export function FlowCanvas(props: FlowCanvasProps): ReactNode {
+  const { view, places, openId, open, move } = props;
+  const isWide = useWide();
+  const [held, setHeld] = useState<Places>({});
+  const nodes = useShownNodes(props, held);
+  const edges = useShownEdges(props);
+  useFit(props);
+  const change = (changes: NodeChange<Shown>[]): void => {
+    const moved: Record<string, Place> = {};
+    const isDone = changes.every((one) => one.type !== 'position' || one.dragging !== true);
+    for (const one of changes) {
+      if (one.type === 'position' && one.position !== undefined) moved[one.id] = one.position;
+      if (one.type === 'select' && one.selected && one.id !== openId) open(one.id);
+    }
+    if (Object.keys(moved).length > 0 && !isDone) setHeld((now) => ({ ...now, ...moved }));
+    else if (isDone && changes.some(({ type }) => type === 'position')) {
+      const all = { ...held, ...moved };
+      setHeld({});
+      if (Object.entries(all).some(([id, place]) => !isSame(places[id], place))) move(all);
+    }
+  };
+  return (
+    <ReactFlow
+      nodes={nodes}
+      edges={edges}
+      nodeTypes={NODE_TYPES}
+      onNodesChange={change}
+      nodesConnectable={false}
+      edgesFocusable={false}
+      elementsSelectable
+      deleteKeyCode={null}
+      multiSelectionKeyCode={null}
+      selectionKeyCode={null}
+      minZoom={0.05}
+      maxZoom={2}
+      onlyRenderVisibleElements={view.nodes.length > ALL_DRAWN_MAX}
+      fitView
+      fitViewOptions={FIT}
+      aria-label="Flow"
+    >
+      <Background />
+      <ZoomButtons />
+      {isWide && <MiniMap pannable zoomable ariaLabel="Overview of the flow" nodeColor="var(--line-strong)" />}
+    </ReactFlow>
+  );
+}
+
+function isSame(before: Place | undefined, { x, y }: Place): boolean {
+  return before !== undefined && before.x === x && before.y === y;
+}
+
+function useShownNodes({ view, places, wanted, openId, toggleGroup }: FlowCanvasProps, held: Places): Shown[] {
+  return useMemo(() => {
+    const now = { ...places, ...held };
+    const grouped = view.nodes.map(({ id, node, group }) => ({ id, group: node === undefined ? undefined : group }));
+    const frames = framesOf(grouped, now).map(
+      ({ id, x, y, width, height }): FlowFrame => ({
+        id: `frame:${id}`,
+        type: 'frame',
+        position: { x, y },
+        width,
+        height,
+        zIndex: -1,
+        draggable: false,
+        selectable: false,
+        focusable: false,
+        data: { label: id, close: () => toggleGroup(id) },
+      }),
+    );
+    const boxes = view.nodes.flatMap((one): FlowBox[] => {
+      const place = now[one.id];
+      if (place === undefined) return [];
+      return [
+        {
+          id: one.id,
+          type: 'box',
+          position: place,
+          ...NODE_SIZE,
+          // Known without measuring, so that lines are there with the first picture.
+          handles: HANDLES,
+          selected: one.id === openId,
+          ariaLabel: wordsOf(one),
+          data: { view: one, isDimmed: wanted !== '' && !isWanted(one, wanted) },
+        },
+      ];
+    });
+    return [...frames, ...boxes];
+  }, [view, places, held, wanted, openId, toggleGroup]);
+}
+
+const HANDLES: NodeHandle[] = [
+  { type: 'target', position: Position.Left, x: 0, y: NODE_SIZE.height / 2, width: 1, height: 1 },
+  { type: 'source', position: Position.Right, x: NODE_SIZE.width, y: NODE_SIZE.height / 2, width: 1, height: 1 },
+];
+
+export function isWanted({ label, node }: ViewNode, wanted: string): boolean {
+  return label.toLowerCase().includes(wanted) || node?.worker?.toLowerCase().includes(wanted) === true;
+}
+
+function wordsOf({ node, label, isFailing, members }: ViewNode): string {
+  const what = node === undefined ? `Group of ${members}` : node.kind;
+  return visibleText(`${what} ${label}${isFailing ? ', failing' : ''}`);
+}
+
+function useShownEdges({ view, active }: FlowCanvasProps): Edge[] {
+  return useMemo(() => {
+    const hasLabels = view.edges.length <= LABELLED_MAX;
+    return view.edges.map((edge): Edge => {
+      const isActive = edge.parts.some((part) => active.has(part));
+      const isBad = (edge.errorRate ?? 0) > 0;
+      const colour = isBad ? 'var(--bad)' : isActive ? 'var(--accent)' : 'var(--line-strong)';
+      const label = hasLabels ? figuresOf(edge) : undefined;
+      return {
+        id: edge.id,
+        source: edge.from,
+        target: edge.to,
+        selectable: false,
+        className: `${edge.kind}${isActive ? ' active' : ''}`,
+        style: { stroke: colour },
+        markerEnd: { type: MarkerType.ArrowClosed, width: 14, height: 14, color: colour },
+        ...(label !== undefined && { label, labelShowBg: true, labelBgPadding: [4, 2] as [number, number] }),
+      };
+    });
+  }, [view, active]);
+}
+
+function figuresOf({ callsPerMinute, errorRate }: ViewEdge): string | undefined {
+  if (callsPerMinute === null || callsPerMinute === 0) return undefined;
+  const errors = (errorRate ?? 0) > 0 ? ` · ${formatShare(errorRate ?? 0)} fail` : '';
+  return `${formatRate(callsPerMinute)}/min${errors}`;
+}
+
+/** All in sight when there is another view, what is found when something is looked for. */
+function useFit({ view, places, wanted }: FlowCanvasProps): void {
+  const { fitView } = useReactFlow();
+  const count = view.nodes.length;
+  const latest = useRef(view);
+  latest.current = view;
+  // biome-ignore lint/correctness/useExhaustiveDependencies: with another number of nodes, not with each figure
+  useEffect(() => {
+    const found = wanted === '' ? [] : latest.current.nodes.filter((node) => isWanted(node, wanted));
+    const nodes = found.length === 0 ? {} : { nodes: found.map(({ id }) => ({ id })) };
+    const frame = requestAnimationFrame(() => void fitView({ ...FIT, ...nodes }));
+    return () => cancelAnimationFrame(frame);
+  }, [count, wanted, fitView, Object.keys(places).length]);
+}
+
+function ZoomButtons(): ReactNode {
+  const { fitView, zoomIn, zoomOut } = useReactFlow();
+  useKeys([
+    { keys: ['0'], name: 'Fit the flow', run: () => void fitView(FIT) },
+    { keys: ['+'], name: 'Zoom in', run: () => void zoomIn() },
+    { keys: ['-'], name: 'Zoom out', run: () => void zoomOut() },
+  ]);
+  return (
+    <Panel position="bottom-left">
+      <div className="flex flex-col rounded-md border border-line bg-panel">
+        <IconButton label="Zoom in" hint="+" onClick={() => void zoomIn()}>
+          <Plus size={14} />
+        </IconButton>
+        <IconButton label="Zoom out" hint="-" onClick={() => void zoomOut()}>
+          <Minus size={14} />
+        </IconButton>
+        <IconButton label="Fit the flow" hint="0" onClick={() => void fitView(FIT)}>
+          <Maximize size={14} />
+        </IconButton>
+      </div>
+    </Panel>
+  );
+}

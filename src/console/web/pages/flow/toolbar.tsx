@@ -1,0 +1,97 @@
+// What of the flow is shown, and how (FLO-4).
+
+import { Download, RotateCcw } from 'lucide-react';
+import { type ReactNode, useCallback } from 'react';
+import { Button } from '../../kit/button.tsx';
+import { Segments, Select } from '../../kit/field.tsx';
+import { FilterBar, Pill } from '../../kit/filter-bar.tsx';
+import { FLOW_KINDS } from '../../logic/flow-view.ts';
+import type { SearchValues } from '../../logic/search-params.ts';
+import { visibleText } from '../../logic/visible-text.ts';
+import type { FLOW_SEARCH } from './search.ts';
+
+type FlowSearch = SearchValues<typeof FLOW_SEARCH>;
+
+interface ToolbarProps {
+  readonly search: FlowSearch;
+  readonly setSearch: (change: Partial<FlowSearch>) => void;
+  readonly focusLabel: string | undefined;
+  /** How many nodes the text finds; undefined: none is looked for. */
+  readonly found: number | undefined;
+}
+
+const HOPS = [
+  { value: '1', label: '1 hop' },
+  { value: '2', label: '2 hops' },
+  { value: 'all', label: 'All' },
+] as const;
+
+export function FlowToolbar({ search, setSearch, focusLabel, found }: ToolbarProps): ReactNode {
+  const { q, range, group, hide, hops } = search;
+  const setQ = useCallback((text: string) => setSearch({ q: text }), [setSearch]);
+  return (
+    <FilterBar label="Search the flow" value={q} onChange={setQ}>
+      {found !== undefined && (
+        <span role="status" className="text-sm text-muted">
+          {found === 0 ? 'not found' : `${found} found`}
+        </span>
+      )}
+      {FLOW_KINDS.map((kind) => (
+        <Pill
+          key={kind}
+          label={`${kind.charAt(0).toUpperCase()}${kind.slice(1)}s`}
+          on={!hide.includes(kind)}
+          onToggle={() =>
+            setSearch({ hide: hide.includes(kind) ? hide.filter((one) => one !== kind) : [...hide, kind] })
+          }
+        />
+      ))}
+      <Select
+        aria-label="Group by"
+        value={group}
+        onChange={({ target }) =>
+          setSearch({ group: target.value as FlowSearch['group'], toggled: [], focus: undefined })
+        }
+      >
+        <option value="none">No groups</option>
+        <option value="namespace">By namespace</option>
+        <option value="worker">By worker</option>
+      </Select>
+      <Select
+        aria-label="Range of the figures"
+        value={range}
+        onChange={({ target }) => setSearch({ range: target.value as FlowSearch['range'] })}
+      >
+        <option value="5m">Last 5 minutes</option>
+        <option value="15m">Last 15 minutes</option>
+        <option value="1h">Last hour</option>
+        <option value="24h">Last day</option>
+      </Select>
+      {focusLabel !== undefined && (
+        <>
+          <Pill label={`Around ${visibleText(focusLabel)}`} on onToggle={() => setSearch({ focus: undefined })} />
+          <Segments label="How far" value={hops} choices={HOPS} onChange={(to) => setSearch({ hops: to })} />
+        </>
+      )}
+    </FilterBar>
+  );
+}
+
+interface ActionsProps {
+  readonly isMoved: boolean;
+  readonly reset: () => void;
+  readonly exportSvg: () => void;
+}
+
+export function FlowActions({ isMoved, reset, exportSvg }: ActionsProps): ReactNode {
+  return (
+    <>
+      <Button icon={<RotateCcw size={13} />} disabled={!isMoved} onClick={reset}>
+        Reset layout
+      </Button>
+      <Button icon={<Download size={13} />} onClick={exportSvg}>
+        SVG
+      </Button>
+    </>
+  );
+}

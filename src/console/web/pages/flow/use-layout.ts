@@ -1,0 +1,115 @@
+// The places of the nodes: laid out in a worker, moved by hand, kept in the engine (FLO-1, FLO-3).
+
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
+import { call } from '../../data/routes.ts';
+import { toast } from '../../kit/toast-store.ts';
+import { keepPlaces, type Place, type Places, readPlaces } from '../../logic/flow-layout.ts';
+import type { FlowView } from '../../logic/flow-view.ts';
+import type { LayoutReply } from './layout-worker.ts';
+
+export interface FlowPlaces {
+  /** Undefined until the first layout. */
+  readonly places: Places | undefined;
+  /** Whether something stands where a hand has put it. */
+  readonly isMoved: boolean;
+  readonly move: (moved: Readonly<Record<string, Place>>) => void;
+  readonly reset: () => void;
+}
+
+export function useFlowLayout(view: FlowView | undefined, mayStore: boolean): FlowPlaces {
+  const id = `main-${view?.groupBy ?? 'none'}`;
+  const client = useQueryClient();
+  const key = useMemo(() => ['flow', 'layout', id], [id]);
+  const stored = useQuery({
+    queryKey: key,
+    queryFn: ({ signal }) => call('GET /flow/layout/{id}', { parts: { id }, signal }),
+    staleTime: Number.POSITIVE_INFINITY,
+    enabled: view !== undefined,
+    retry: false,
+  });
+  const isRead = stored.data !== undefined || stored.error !== null;
+  const fixed = useMemo(() => readPlaces(stored.data?.config), [stored.data]);
+  const known = useRef<Record<string, Places>>({});
+  const [laidOut, setLaidOut] = useState<{ id: string; places: Places }>();
+  const [round, setRound] = useState(0);
+  const lay = useLayoutWorker();
+  const shape = view === undefined ? '' : shapeOf(view);
+  const latest = useRef(view);
+  latest.current = view;
+  // biome-ignore lint/correctness/useExhaustiveDependencies: laid out anew when the shape changes, not with each figure
+  useEffect(() => {
+    const { current } = latest;
+    if (current === undefined || !isRead) return;
+    let isWanted = true;
+    lay(current, (fresh) => {
+      if (!isWanted) return;
+      const places = keepPlaces(current, { ...known.current[id], ...fixed }, fresh);
+      known.current[id] = { ...known.current[id], ...places };
+      setLaidOut({ id, places });
+    });
+    return () => {
+      isWanted = false;
+    };
+  }, [shape, id, isRead, round]);
+  const put = (places: Places | undefined): void => {
+    const config = places === undefined ? null : { places };
+    client.setQueryData(key, { id, config });
+    if (!mayStore) return;
+    call('PUT /flow/layout/{id}', { parts: { id }, body: { config } }).catch(() =>
+      toast({ tone: 'warn', text: 'The layout could not be stored: it needs the state module' }),
+    );
+  };
+  const places = laidOut?.id === id ? laidOut.places : undefined;
+  return {
+    places,
+    isMoved: Object.keys(fixed).length > 0,
+    move: (moved) => {
+      const next = { ...known.current[id], ...places, ...moved };
+      known.current[id] = next;
+      setLaidOut({ id, places: next });
+      put(next);
+    },
+    reset: () => {
+      known.current[id] = {};
+      put(undefined);
+      // With the next render, in which nothing is fixed any more.
+      setRound((now) => now + 1);
+    },
+  };
+}
+
+/** What decides where nodes stand; figures do not. */
+function shapeOf({ nodes, edges }: FlowView): string {
+  return JSON.stringify([nodes.map(({ id, group }) => [id, group]), edges.map(({ id }) => id)]);
+}
+
+/** One worker for the page; an answer that was overtaken is left. */
+function useLayoutWorker(): (view: FlowView, done: (places: Places) => void) => void {
+  const worker = useRef<Worker>(undefined);
+  const waiting = useRef<{ readonly id: number; readonly done: (places: Places) => void }>(undefined);
+  useEffect(
+    () => () => {
+      worker.current?.terminate();
+      worker.current = undefined;
+    },
+    [],
+  );
+  return useCallback((view, done) => {
+    if (worker.current === undefined) {
+      worker.current = new Worker(new URL('./layout-worker.ts', import.meta.url), { type: 'module' });
+      worker.current.onmessage = ({ data }: MessageEvent<LayoutReply>) => {
+        if (waiting.current?.id === data.id) waiting.current.done(data.places);
+      };
+      worker.current.onerror = () => toast({ tone: 'bad', text: 'The thread that lays out the flow could not start' });
+    }
+    const id = (waiting.current?.id ?? 0) + 1;
+    waiting.current = { id, done };
+    const nodes = view.nodes.map(({ id: nodeId, group, node }) => ({
+      id: nodeId,
+      group: node === undefined ? undefined : group,
+    }));
+    const edges = view.edges.map(({ from, to }) => ({ from, to }));
+    worker.current.postMessage({ id, nodes, edges });
+  }, []);
+}

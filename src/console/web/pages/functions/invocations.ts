@@ -1,0 +1,35 @@
+// Calls made from this browser: the last fifty of each function, kept here and nowhere else (FUN-7).
+
+import { keep, readKept } from '../../data/preferences.ts';
+
+export interface Invocation {
+  readonly atMs: number;
+  readonly mode: 'wait' | 'void' | 'enqueue';
+  readonly input: string;
+  /** JSON as it came, or the error's; cut where it is long. */
+  readonly output: string;
+  readonly ok: boolean;
+  readonly durationMs: number;
+  readonly bytes: number;
+  readonly worker: string | undefined;
+  readonly traceId: string | undefined;
+}
+
+const KEPT = 50;
+const KEPT_CHARS = 32_768;
+
+const placeOf = (functionId: string): string => `svc.invocations.${functionId}`;
+
+export function pastInvocations(functionId: string): readonly Invocation[] {
+  const kept = readKept(placeOf(functionId));
+  return Array.isArray(kept) ? kept : [];
+}
+
+/** Newest first. What is too long to be kept is kept without its texts. */
+export function rememberInvocation(functionId: string, invocation: Invocation): readonly Invocation[] {
+  const isLong = invocation.output.length + invocation.input.length > KEPT_CHARS;
+  const kept = isLong ? { ...invocation, output: '"(too long to be kept)"' } : invocation;
+  const all = [kept, ...pastInvocations(functionId)].slice(0, KEPT);
+  keep(placeOf(functionId), all);
+  return all;
+}

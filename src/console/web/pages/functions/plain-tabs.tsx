@@ -1,0 +1,156 @@
+// What the engine knows of a function, in tabs.
+
+import { Link } from '@tanstack/react-router';
+import type { ReactNode } from 'react';
+import type { FunctionDetail, FunctionFigures } from '../../../../console-api/functions.ts';
+import { copiesOf, useCopyPlaces } from '../../kit/copy-as.tsx';
+import { CopyId } from '../../kit/copy-id.tsx';
+import { EmptyState, Snippet } from '../../kit/empty-state.tsx';
+import { JsonTree } from '../../kit/json/json-tree.tsx';
+import { Facts } from '../../kit/panel.tsx';
+import { WordStatus } from '../../kit/status.tsx';
+import { Time } from '../../kit/time.tsx';
+import { TriggerIcon } from '../../kit/trigger-icon.tsx';
+import { type SchemaNode, sampleOf } from '../../logic/schema-at.ts';
+import { formatCount, formatDuration, formatRate, formatShare } from '../../logic/times.ts';
+import { visibleText } from '../../logic/visible-text.ts';
+import { ConfigWords } from '../triggers/columns.tsx';
+
+interface TabProps {
+  readonly detail: FunctionDetail;
+}
+
+export function OverviewTab({ detail }: TabProps): ReactNode {
+  const { figures } = detail;
+  const rows: [string, ReactNode][] = [
+    ['Function', <CopyId key="id" id={detail.function_id} what="function id" />],
+    ['Status', <WordStatus key="status" word={detail.status} />],
+    ['Description', visibleText(detail.description ?? '–')],
+  ];
+  if (figures !== null) {
+    rows.push(
+      ['Calls', `${formatCount(figures.calls)}, ${formatRate(figures.calls_per_minute)} a minute`],
+      ['Errors', `${formatCount(figures.errors)}, ${formatShare(figures.error_rate)} lately`],
+      ['p50 · p95', [figures.p50_ms, figures.p95_ms].map(durationOr).join(' · ')],
+      ['Last call', figures.last_call_at === null ? 'none yet' : <Time key="call" ms={figures.last_call_at} />],
+      ['Last error', lastError(figures)],
+    );
+  }
+  return (
+    <div className="flex flex-col gap-3 p-3">
+      <Facts rows={rows} />
+      {figures === null && (
+        <p className="text-muted">No figures yet. They need the observability module with metrics.</p>
+      )}
+      {figures?.last_error !== null && figures?.last_error !== undefined && (
+        <pre className="rounded-md border border-line bg-ground p-2 text-sm break-words whitespace-pre-wrap text-bad">
+          {visibleText(figures.last_error)}
+        </pre>
+      )}
+      {detail.metadata !== null && detail.metadata !== undefined && (
+        <JsonTree label="metadata" text={JSON.stringify(detail.metadata)} />
+      )}
+    </div>
+  );
+}
+
+/** Its words stand below. */
+function lastError({ errors, last_error_at: at }: FunctionFigures): ReactNode {
+  if (at === null) return errors === 0 ? 'none in the last minutes' : '–';
+  return <Time key="error" ms={at} />;
+}
+
+function durationOr(ms: number | null): string {
+  return ms === null ? '–' : formatDuration(ms);
+}
+
+export function TriggersTab({ detail }: TabProps): ReactNode {
+  const { registered_triggers: triggers } = detail;
+  if (triggers.length === 0) {
+    return (
+      <EmptyState title="No trigger calls it">
+        <p>Bind one in the worker:</p>
+        <Snippet label="code" text={bindingCode(detail.function_id)} />
+      </EmptyState>
+    );
+  }
+  return (
+    <ul>
+      {triggers.map((trigger) => (
+        <li key={trigger.id} className="flex min-h-9 items-center gap-3 border-b border-line px-3 py-1">
+          <TriggerIcon type={trigger.trigger_type} />
+          <Link to="/triggers" search={{ id: trigger.id }} className="flex min-w-0 flex-1 text-accent hover:underline">
+            <ConfigWords row={trigger} />
+          </Link>
+          <WordStatus word={trigger.status} title={trigger.reason ?? undefined} />
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function bindingCode(functionId: string): string {
+  return `svc.registerTrigger({
+  type: 'http',
+  function_id: ${JSON.stringify(functionId)},
+  config: { api_path: '/path', http_method: 'POST' },
+})`;
+}
+
+export function WorkersTab({ detail }: TabProps): ReactNode {
+  return (
+    <ul>
+      {detail.workers.map(({ id, name }) => (
+        <li key={id} className="flex min-h-9 items-center gap-3 border-b border-line px-3 py-1">
+          <Link to="/workers" search={{ id }} className="min-w-0 flex-1 truncate text-accent hover:underline">
+            {visibleText(name)}
+          </Link>
+          <CopyId id={id} what="worker id" className="text-muted" />
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+export function SchemaTab({ detail }: TabProps): ReactNode {
+  const { request_schema: request, response_schema: response } = detail;
+  if (request === null && response === null) {
+    return (
+      <EmptyState title="No schema is registered">
+        <p>Give the function an input and an output schema when it is registered, then this page makes a form of it.</p>
+      </EmptyState>
+    );
+  }
+  return (
+    <div className="flex flex-col gap-4 p-3">
+      {request !== null && <SchemaPart name="Request" schema={request} />}
+      {response !== null && <SchemaPart name="Response" schema={response} />}
+    </div>
+  );
+}
+
+function SchemaPart({ name, schema }: { readonly name: string; readonly schema: unknown }): ReactNode {
+  return (
+    <section>
+      <h3 className="mb-1 text-sm font-semibold text-muted">{name}</h3>
+      <JsonTree label={`${name.toLowerCase()} schema`} text={JSON.stringify(schema)} depth={4} />
+    </section>
+  );
+}
+
+export function CodeTab({ detail }: TabProps): ReactNode {
+  const places = useCopyPlaces();
+  const schema = detail.request_schema as SchemaNode | null;
+  const payloadText = schema === null ? '{}' : JSON.stringify(sampleOf(schema));
+  const copies = copiesOf({ functionId: detail.function_id, payloadText, mode: 'wait' }, places);
+  return (
+    <div className="flex flex-col gap-4 p-3">
+      {copies.map(({ label, text }) => (
+        <section key={label}>
+          <h3 className="mb-1 text-sm font-semibold text-muted">{label}</h3>
+          <Snippet text={text} label={label} />
+        </section>
+      ))}
+    </div>
+  );
+}

@@ -1,0 +1,16 @@
+// The address of the Functions page.
+
+import { param } from '../../logic/search-params.ts';
+
+export const FUNCTIONS_SEARCH = {
+  q: param.text(),
+  ns: param.text(),
+  worker: param.text(),
+  sort: param.choice(['id', 'worker', 'triggers', 'calls', 'errors', 'p95']),
+  order: param.choice(['asc', 'desc']),
+  group: param.flag(true),
+  id: param.optional(),
+  tab: param.choice(['invoke', 'overview', 'triggers', 'workers', 'traces', 'logs', 'schema', 'code']),
+};
+
+export type FunctionTab = (typeof FUNCTIONS_SEARCH)['tab']['fallback'];

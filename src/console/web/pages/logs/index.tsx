@@ -1,0 +1,163 @@
+// The Logs page: what every part of the system said, newest first.
+
+import { Pause, Play } from 'lucide-react';
+import { type ReactNode, useMemo, useState } from 'react';
+import type { LogSearch } from '../../../../console-api/telemetry.ts';
+import { useKeys } from '../../app/keys.ts';
+import { call } from '../../data/routes.ts';
+import { usePageSearch } from '../../data/search.ts';
+import { Button } from '../../kit/button.tsx';
+import { EmptyState, FailedState, Loading, NoMatch, Snippet } from '../../kit/empty-state.tsx';
+import { Page } from '../../kit/page.tsx';
+import { parseLogQuery, wordsToMark } from '../../logic/log-query.ts';
+import { hiddenCount, logListRows } from '../../logic/log-rows.ts';
+import { formatCount } from '../../logic/times.ts';
+import { Waiting } from '../traces/waiting.tsx';
+import { Histogram } from './histogram.tsx';
+import { LogActions } from './log-actions.tsx';
+import { LogDetail } from './log-detail.tsx';
+import { LogList } from './log-list.tsx';
+import { LogToolbar } from './log-toolbar.tsx';
+import { activeLogFilters, LOGS_SEARCH, logQuestion } from './logs-search.ts';
+import { useLogs } from './use-logs.ts';
+
+export default function Logs(): ReactNode {
+  const { search, setSearch } = usePageSearch(LOGS_SEARCH);
+  const [isPaused, setPaused] = useState(false);
+  const [isScrolled, setScrolled] = useState(false);
+  const [hidden, setHidden] = useState<ReadonlySet<string>>(new Set());
+  const [open, setOpen] = useState<ReadonlySet<string>>(new Set());
+  const question = useQuestion(search);
+  const logs = useLogs(question, search.around === undefined ? search.order : 'desc', isPaused || isScrolled);
+  const entries = logs.entries;
+  const rows = useMemo(
+    () => logListRows(entries ?? [], { isGrouped: search.group, open, hidden }),
+    [entries, search.group, open, hidden],
+  );
+  const marks = useMarks(search);
+  const release = (): void => {
+    setPaused(false);
+    setScrolled(false);
+    logs.release();
+    document.querySelector('[data-list]')?.scrollTo({ top: 0 });
+  };
+  const hideLike = (messageKey: string): void => setHidden((now) => new Set(now).add(messageKey));
+  const selected = entries?.find((entry) => entry.id === search.id);
+  return (
+    <Page
+      title="Logs"
+      note={logs.list.total === null ? undefined : formatCount(logs.list.total)}
+      actions={
+        <>
+          <LiveSwitch isLive={logs.isLive} {...{ isPaused, setPaused }} />
+          <LogActions question={question} search={search} onCleared={logs.list.refetch} />
+        </>
+      }
+      toolbar={
+        <LogToolbar
+          {...{ search, setSearch }}
+          hiddenMessages={hidden.size}
+          hiddenRecords={hiddenCount(entries ?? [], hidden)}
+          unhide={() => setHidden(new Set())}
+        />
+      }
+      detail={
+        selected !== undefined && 'body' in selected ? (
+          <LogDetail log={selected} {...{ search, setSearch }} hideLike={hideLike} />
+        ) : undefined
+      }
+    >
+      <div className="relative flex h-full min-h-0 flex-col">
+        {hasTimes(rows, search) && <Histogram question={question} {...{ search, setSearch }} />}
+        <div className="relative min-h-0 flex-1">
+          <Waiting count={logs.waitingCount} dropped={logs.droppedCount} release={release} />
+          {entries === undefined ? (
+            <NotYet {...logs.list} />
+          ) : rows.length === 0 ? (
+            <Nothing {...{ search, setSearch }} />
+          ) : (
+            <LogList
+              rows={rows}
+              {...{ search, setSearch, marks }}
+              total={logs.list.total}
+              more={logs.list.more}
+              onScrolled={setScrolled}
+              onToggleGroup={(group) => setOpen((now) => toggled(now, group))}
+            />
+          )}
+        </div>
+      </div>
+    </Page>
+  );
+}
+
+type LogsSearch = ReturnType<typeof usePageSearch<typeof LOGS_SEARCH>>['search'];
+
+/** A relative time is read once for each change: a question that changed by the second would never rest. */
+function useQuestion(search: LogsSearch): LogSearch {
+  const { sev, svc, q, trace, span, from, to, around } = search;
+  const key = JSON.stringify([sev, svc, q, trace, span, from, to, around]);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: `key` holds what the question depends on
+  return useMemo(() => logQuestion(search, Date.now()), [key]);
+}
+
+/** Without any record, and without a filter that may be why, a picture of their times would be an empty frame. */
+function hasTimes(rows: readonly unknown[], search: LogsSearch): boolean {
+  return search.around === undefined && (rows.length > 0 || activeLogFilters(search).length > 0);
+}
+
+/** What the query found and what is only highlighted (LOG-6). */
+function useMarks({ q, mark }: LogsSearch): readonly string[] {
+  return useMemo(() => [q, mark].flatMap((text) => wordsToMark(parseLogQuery(text))), [q, mark]);
+}
+
+function toggled(keys: ReadonlySet<string>, key: string): ReadonlySet<string> {
+  const next = new Set(keys);
+  if (!next.delete(key)) next.add(key);
+  return next;
+}
+
+interface LiveSwitchProps {
+  readonly isLive: boolean;
+  readonly isPaused: boolean;
+  readonly setPaused: (isPaused: boolean) => void;
+}
+
+function LiveSwitch({ isLive, isPaused, setPaused }: LiveSwitchProps): ReactNode {
+  useKeys([{ keys: ['p'], name: 'Pause or resume live', run: () => setPaused(!isPaused) }]);
+  if (!isLive) return <span className="text-sm text-muted">Not live with this order or range</span>;
+  return (
+    <Button
+      aria-pressed={isPaused}
+      title="p"
+      icon={isPaused ? <Play size={13} /> : <Pause size={13} />}
+      onClick={() => setPaused(!isPaused)}
+    >
+      {isPaused ? 'Resume' : 'Pause'}
+    </Button>
+  );
+}
+
+function NotYet({ error, refetch }: ReturnType<typeof useLogs>['list']): ReactNode {
+  if (error === null) return <Loading what="the logs" />;
+  return <FailedState error={error} what="Logs" shows="what every part of the system said" retry={refetch} />;
+}
+
+function Nothing({ search, setSearch }: ReturnType<typeof usePageSearch<typeof LOGS_SEARCH>>): ReactNode {
+  const filters = activeLogFilters(search);
+  if (filters.length > 0) {
+    return (
+      <NoMatch
+        what="logs"
+        total={(signal) => call('POST /logs/search', { body: { limit: 1 }, signal })}
+        filters={filters.map(({ label, removed }) => ({ label, remove: () => setSearch(removed) }))}
+      />
+    );
+  }
+  return (
+    <EmptyState title="No logs yet">
+      <p>Records appear here as soon as a worker or the engine logs. Write one:</p>
+      <Snippet text={`svc trigger engine::log::info message='hello'`} label="command" />
+    </EmptyState>
+  );
+}

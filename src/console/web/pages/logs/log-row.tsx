@@ -1,0 +1,128 @@
+// What a row of the log list shows: a record, many alike as one, or where some are missing (LIV-5).
+
+import { ChevronDown, ChevronRight } from 'lucide-react';
+import type { ReactNode } from 'react';
+import type { LogRow } from '../../../../console-api/telemetry.ts';
+import type { SearchState } from '../../data/search.ts';
+import { classes } from '../../kit/classes.ts';
+import { Time } from '../../kit/time.tsx';
+import { stripAnsi } from '../../logic/ansi.ts';
+import type { LogListRow } from '../../logic/log-rows.ts';
+import { similarKey } from '../../logic/similar-text.ts';
+import { formatCount } from '../../logic/times.ts';
+import { visibleText } from '../../logic/visible-text.ts';
+import { LogText } from './log-text.tsx';
+import type { LOGS_SEARCH } from './logs-search.ts';
+import { Severity } from './severity.tsx';
+
+export interface RowContentProps {
+  readonly search: SearchState<typeof LOGS_SEARCH>['search'];
+  readonly marks: readonly string[];
+}
+
+export function RowContent({ row, ...props }: RowContentProps & { readonly row: LogListRow }): ReactNode {
+  if (row.kind === 'gap') {
+    return (
+      <div role="gridcell" className="flex-1 text-center text-sm text-warn">
+        {row.dropped === undefined
+          ? 'The live connection was lost here; records may be missing'
+          : `${formatCount(row.dropped)} records were left out here: they came faster than this page could take them`}
+      </div>
+    );
+  }
+  if (row.kind === 'group') return <GroupRow {...props} row={row} />;
+  return <RecordRow {...props} log={row.log} />;
+}
+
+function GroupRow({
+  row,
+  search,
+}: RowContentProps & { readonly row: Extract<LogListRow, { kind: 'group' }> }): ReactNode {
+  return (
+    <>
+      <Moment log={row.newest} />
+      <div role="gridcell" className="flex">
+        <Severity text={row.newest.severity_text} />
+      </div>
+      <Service log={row.newest} />
+      <div role="gridcell" className="flex min-w-0 flex-1 items-start gap-2">
+        <span className="shrink-0 rounded-sm bg-accent-soft px-1.5 text-sm font-medium text-accent">
+          ×{formatCount(row.count)}
+        </span>
+        <span className={classes('min-w-0 font-mono text-sm text-muted', search.wrap ? 'break-words' : 'truncate')}>
+          {visibleText(similarKey(firstLine(stripAnsi(row.newest.body))))}
+        </span>
+      </div>
+    </>
+  );
+}
+
+function RecordRow({ log, search, marks }: RowContentProps & { readonly log: LogRow }): ReactNode {
+  const lines = log.body.includes('\n') ? log.body.split(/\r?\n/).length : 1;
+  const isOpen = search.wrap || log.id === search.id;
+  const Arrow = isOpen ? ChevronDown : ChevronRight;
+  return (
+    <>
+      <Moment log={log} />
+      <div role="gridcell" className="flex">
+        <Severity text={log.severity_text} />
+      </div>
+      <Service log={log} />
+      {search.cols.map((key) => (
+        <div role="gridcell" key={key} className="w-32 shrink-0 truncate font-mono text-sm text-muted" title={key}>
+          {visibleText(valueText(log.attributes[key]))}
+        </div>
+      ))}
+      <div role="gridcell" className={classes('flex min-w-0 flex-1 items-start gap-2', !isOpen && 'overflow-hidden')}>
+        <LogText text={isOpen ? log.body : firstLine(log.body)} isWrapped={isOpen} marks={marks} />
+        {lines > 1 && !isOpen && (
+          <span className="inline-flex shrink-0 items-center rounded-sm bg-raised px-1 text-xs text-muted">
+            <Arrow size={11} /> {formatCount(lines)} lines
+          </span>
+        )}
+        {!isOpen && <Attributes log={log} />}
+      </div>
+    </>
+  );
+}
+
+const ATTRIBUTES_SHOWN = 6;
+const ATTRIBUTE_CHARS = 60;
+
+/** What was logged with the message, as far as there is room behind it. */
+function Attributes({ log }: { readonly log: LogRow }): ReactNode {
+  const pairs = Object.entries(log.attributes).slice(0, ATTRIBUTES_SHOWN);
+  if (pairs.length === 0) return undefined;
+  return (
+    <span className="min-w-0 flex-1 truncate font-mono text-sm text-faint max-sm:hidden">
+      {pairs.map(([key, value]) => visibleText(`${key}=${valueText(value).slice(0, ATTRIBUTE_CHARS)}`)).join('  ')}
+    </span>
+  );
+}
+
+function Moment({ log }: { readonly log: LogRow }): ReactNode {
+  const nano = log.timestamp_unix_nano;
+  return (
+    <div role="gridcell" className="w-24 shrink-0 text-sm text-muted max-sm:w-16">
+      <Time ms={nano / 1e6} nanos={BigInt(Math.round(nano)).toString()} className="block truncate" />
+    </div>
+  );
+}
+
+function Service({ log }: { readonly log: LogRow }): ReactNode {
+  return (
+    <div role="gridcell" className="w-28 shrink-0 truncate text-sm max-sm:w-16" title={visibleText(log.service_name)}>
+      {visibleText(log.service_name)}
+    </div>
+  );
+}
+
+function firstLine(text: string): string {
+  const end = text.search(/[\r\n]/);
+  return end === -1 ? text : text.slice(0, end);
+}
+
+export function valueText(value: unknown): string {
+  if (value === undefined) return '';
+  return typeof value === 'string' ? value : (JSON.stringify(value) ?? '');
+}

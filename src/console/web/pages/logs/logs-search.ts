@@ -1,0 +1,79 @@
+// The address of the Logs page, and the question to the server in it.
+
+import type { LiveFilter } from '../../../../console-api/live.ts';
+import type { LogSearch } from '../../../../console-api/telemetry.ts';
+import { parseLogQuery, printLogQuery } from '../../logic/log-query.ts';
+import { param, type SearchValues } from '../../logic/search-params.ts';
+import { readMoment } from '../../logic/trace-filters.ts';
+import { SEVERITIES } from './severity.tsx';
+
+export const LOGS_SEARCH = {
+  sev: param.list(SEVERITIES),
+  svc: param.text(),
+  q: param.text(),
+  /** Terms of the query that are switched off: kept, but not asked. */
+  off: param.text(),
+  trace: param.text(),
+  span: param.text(),
+  from: param.text(),
+  to: param.text(),
+  order: param.choice(['desc', 'asc']),
+  wrap: param.flag(),
+  group: param.flag(),
+  /** Words to mark without filtering. */
+  mark: param.text(),
+  /** Attributes as columns. */
+  cols: param.list(),
+  id: param.optional(),
+  /** The record whose surroundings are shown, without filters. */
+  around: param.optional(),
+};
+
+export type LogsSearch = SearchValues<typeof LOGS_SEARCH>;
+
+export const AROUND_ROWS = 50;
+
+export function logQuestion(search: LogsSearch, nowMs: number): LogSearch {
+  if (search.around !== undefined) return { around: { id: search.around, before: AROUND_ROWS, after: AROUND_ROWS } };
+  const q = printLogQuery(parseLogQuery(search.q));
+  const [from, to] = [readMoment(search.from, nowMs), readMoment(search.to, nowMs)];
+  return {
+    ...(search.sev.length > 0 && { severities: [...search.sev] }),
+    ...(search.svc !== '' && { service_name: search.svc }),
+    ...(q !== '' && { q }),
+    ...(search.trace !== '' && { trace_id: search.trace }),
+    ...(search.span !== '' && { span_id: search.span }),
+    ...(from !== undefined && { start_time: from }),
+    ...(to !== undefined && { end_time: to }),
+  };
+}
+
+/** Undefined where the live topic cannot ask the same: an end of the range, the surroundings of a record. */
+export function liveLogFilter(question: LogSearch): LiveFilter | undefined {
+  if (question.end_time !== undefined || question.around !== undefined || question.span_id !== undefined)
+    return undefined;
+  const { q, service_name: service, trace_id: trace } = question;
+  return {
+    ...(q !== undefined && { q }),
+    ...(service !== undefined && { service_name: service }),
+    ...(trace !== undefined && { trace_id: trace }),
+  };
+}
+
+export interface ActiveLogFilter {
+  readonly label: string;
+  readonly removed: Partial<LogsSearch>;
+}
+
+/** Each with the change that takes it away (EMP-3). */
+export function activeLogFilters(search: LogsSearch): ActiveLogFilter[] {
+  const all: (ActiveLogFilter | false)[] = [
+    search.sev.length > 0 && { label: `severity: ${search.sev.join(', ')}`, removed: { sev: [] } },
+    search.svc !== '' && { label: `service: ${search.svc}`, removed: { svc: '' } },
+    search.q !== '' && { label: `query: ${search.q}`, removed: { q: '' } },
+    search.trace !== '' && { label: `trace: ${search.trace}`, removed: { trace: '' } },
+    search.span !== '' && { label: `span: ${search.span}`, removed: { span: '' } },
+    (search.from !== '' || search.to !== '') && { label: 'time range', removed: { from: '', to: '' } },
+  ];
+  return all.filter((filter) => filter !== false);
+}

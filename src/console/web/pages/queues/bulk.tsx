@@ -1,0 +1,70 @@
+// Redrive and purge: asked before, and followed while the server works (QUE-3).
+
+import type { ReactNode } from 'react';
+import { readAnew } from '../../data/queries.ts';
+import { call } from '../../data/routes.ts';
+import { usePageSearch } from '../../data/search.ts';
+import { ConfirmDialog } from '../../kit/confirm.tsx';
+import { TaskProgress } from '../../kit/task-progress.tsx';
+import { type BulkTarget, type BulkVerb, bulkRequest, targetWords } from '../../logic/dead-letters.ts';
+import { visibleText } from '../../logic/visible-text.ts';
+import { QUEUES_SEARCH } from './search.ts';
+
+export interface BulkDialogProps {
+  readonly verb: BulkVerb;
+  /** `*`: all of them. */
+  readonly queue: string;
+  readonly target: BulkTarget;
+  readonly onClose: () => void;
+}
+
+export function BulkDialog({ verb, queue, target, onClose }: BulkDialogProps): ReactNode {
+  const start = useBulk(queue);
+  const what = targetWords(target);
+  const where = queue === '*' ? 'all queues' : visibleText(queue);
+  return (
+    <ConfirmDialog
+      open
+      onClose={onClose}
+      title={verb === 'redrive' ? `Redrive ${what}?` : `Purge ${what}?`}
+      action={verb === 'redrive' ? 'Redrive' : 'Purge'}
+      harmless={verb === 'redrive'}
+      {...(verb === 'purge' && { typed: queue === '*' ? 'all queues' : queue })}
+      run={() => start(verb, target)}
+    >
+      {verb === 'redrive' ? (
+        <p>They go back to the end of {where} and run again, with all their attempts.</p>
+      ) : (
+        <p>They are removed from {where} for good, with their payloads. Nothing brings them back.</p>
+      )}
+    </ConfirmDialog>
+  );
+}
+
+/** Starts the work; its progress then stands in the address. */
+export function useBulk(queue: string): (verb: BulkVerb, target: BulkTarget, payloadText?: string) => Promise<void> {
+  const { setSearch } = usePageSearch(QUEUES_SEARCH);
+  return async (verb, target, payloadText) => {
+    const request = JSON.stringify(bulkRequest(target));
+    // The payload goes as it was typed, number for number.
+    const text = payloadText === undefined ? request : `${request.slice(0, -1)},"payload":${payloadText}}`;
+    const route = verb === 'redrive' ? 'POST /queues/{queue}/dlq/redrive' : 'POST /queues/{queue}/dlq/purge';
+    const { task_id } = await call(route, { parts: { queue }, text });
+    setSearch({ task: task_id });
+  };
+}
+
+export function BulkProgress(): ReactNode {
+  const { search, setSearch } = usePageSearch(QUEUES_SEARCH);
+  if (search.task === undefined) return undefined;
+  return (
+    <TaskProgress
+      key={search.task}
+      id={search.task}
+      onEnd={() => {
+        for (const key of ['queues', 'queue', 'jobs', 'dead-groups', 'job']) readAnew([key]);
+      }}
+      onClose={() => setSearch({ task: undefined })}
+    />
+  );
+}

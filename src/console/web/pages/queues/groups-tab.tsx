@@ -1,0 +1,126 @@
+// The lines of a FIFO queue: the head of each, and why it waits (QUE-4).
+
+import { useQuery } from '@tanstack/react-query';
+import { type ReactNode, useMemo } from 'react';
+import type { QueueDetail, QueueGroup } from '../../../../console-api/queues.ts';
+import { call } from '../../data/routes.ts';
+import { usePageSearch } from '../../data/search.ts';
+import { CopyId } from '../../kit/copy-id.tsx';
+import { EmptyState, FailedState, Loading } from '../../kit/empty-state.tsx';
+import { WordStatus } from '../../kit/status.tsx';
+import type { Column } from '../../kit/table/column.ts';
+import { Table } from '../../kit/table/table.tsx';
+import { Time } from '../../kit/time.tsx';
+import { formatCount } from '../../logic/times.ts';
+import { visibleText } from '../../logic/visible-text.ts';
+import { whyWaits } from '../../logic/why-waits.ts';
+import { stateWord } from './job-columns.tsx';
+import { QUEUES_SEARCH } from './search.ts';
+
+export function GroupsTab({ queue }: { readonly queue: QueueDetail }): ReactNode {
+  const { search, setSearch } = usePageSearch(QUEUES_SEARCH);
+  const { data, error, refetch } = useQuery({
+    queryKey: ['groups', queue.name],
+    queryFn: ({ signal }) => call('GET /queues/{queue}/groups', { parts: { queue: queue.name }, signal }),
+    // Of jobs far behind in the queue nothing is told.
+    refetchInterval: 5_000,
+  });
+  const columns = useMemo(() => columnsOf(queue), [queue]);
+  if (data === undefined) {
+    if (error === null) return <Loading what="the groups" />;
+    return (
+      <FailedState error={error} what="The groups" shows="what each group waits for" retry={() => void refetch()} />
+    );
+  }
+  if (data.groups.length === 0) {
+    return (
+      <EmptyState title="No group waits">
+        <p>A group is here while it has jobs. Each runs in its order, and only its head can run.</p>
+      </EmptyState>
+    );
+  }
+  return (
+    <Table<QueueGroup>
+      name="queue-groups"
+      label="Groups"
+      columns={columns}
+      rows={data.groups}
+      keyOf={keyOf}
+      openKey={search.id}
+      onOpen={({ head }) => setSearch({ id: head.id }, { push: true })}
+      foot={data.has_more ? 'More groups have jobs than are listed here.' : undefined}
+    />
+  );
+}
+
+const keyOf = ({ head }: QueueGroup): string => head.id;
+
+function columnsOf(queue: QueueDetail): readonly Column<QueueGroup>[] {
+  return [
+    {
+      id: 'value',
+      header: queue.message_group_field ?? 'Group',
+      width: 160,
+      grow: 1,
+      text: ({ value }) => value,
+      cell: ({ value }) => <span className="truncate font-mono">{value === null ? 'all' : visibleText(value)}</span>,
+    },
+    {
+      id: 'jobs',
+      header: 'Jobs',
+      width: 70,
+      align: 'right',
+      text: ({ jobs }) => jobs,
+      cell: ({ jobs }) => formatCount(jobs),
+    },
+    {
+      id: 'state',
+      header: 'State of its head',
+      width: 150,
+      text: ({ head }) => head.state,
+      cell: ({ head }) => <WordStatus word={stateWord(head.state)} />,
+    },
+    {
+      id: 'why',
+      header: 'Why it waits',
+      width: 300,
+      grow: 3,
+      text: ({ head }) => whyWaits(head, queue).words,
+      cell: ({ head }) => <Why queue={queue} head={head} />,
+    },
+    {
+      id: 'head',
+      header: 'Head',
+      width: 190,
+      grow: 1,
+      text: ({ head }) => head.id,
+      cell: ({ head }) => <CopyId id={head.id} what="receipt" className="text-text" />,
+    },
+    {
+      id: 'enqueued_at',
+      header: 'Enqueued',
+      width: 120,
+      text: ({ head }) => head.enqueued_at,
+      cell: ({ head }) => <Time ms={head.enqueued_at} />,
+    },
+    {
+      id: 'error',
+      header: 'Last error',
+      width: 200,
+      grow: 2,
+      optional: true,
+      text: ({ head }) => head.error,
+      cell: ({ head: { error } }) => error !== null && <span className="truncate text-bad">{visibleText(error)}</span>,
+    },
+  ];
+}
+
+function Why({ queue, head }: { readonly queue: QueueDetail; readonly head: QueueGroup['head'] }): ReactNode {
+  const { words, untilMs } = whyWaits(head, queue);
+  return (
+    <span className="flex min-w-0 gap-1.5">
+      <span className="truncate">{visibleText(words)}</span>
+      {untilMs !== null && <Time ms={untilMs} />}
+    </span>
+  );
+}

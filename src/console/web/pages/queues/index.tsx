@@ -1,0 +1,127 @@
+// The Queues page: every queue with its figures, and below it one queue with its jobs and dead letters (QUE-1 to
+// QUE-4).
+
+import { RotateCcw } from 'lucide-react';
+import { type ReactNode, useCallback, useState } from 'react';
+import type { QueueRow } from '../../../../console-api/queues.ts';
+import { useReadOnly } from '../../data/console-info.ts';
+import { call } from '../../data/routes.ts';
+import { usePageSearch } from '../../data/search.ts';
+import type { ListState } from '../../data/use-list.ts';
+import { Button } from '../../kit/button.tsx';
+import { EmptyState, FailedState, Loading, NoMatch, Snippet } from '../../kit/empty-state.tsx';
+import { FilterBar } from '../../kit/filter-bar.tsx';
+import { Page } from '../../kit/page.tsx';
+import { Table } from '../../kit/table/table.tsx';
+import { formatCount } from '../../logic/times.ts';
+import { BulkDialog, BulkProgress } from './bulk.tsx';
+import { COLUMNS } from './columns.tsx';
+import { JobPanel } from './job-panel.tsx';
+import { QueuePage } from './queue-page.tsx';
+import { NO_JOB_FILTER, QUEUES_SEARCH } from './search.ts';
+import { useQueues } from './use-queues.ts';
+
+export default function Queues(): ReactNode {
+  const { search } = usePageSearch(QUEUES_SEARCH);
+  return search.queue === undefined ? <AllQueues /> : <QueuePage key={search.queue} name={search.queue} />;
+}
+
+function AllQueues(): ReactNode {
+  const { search, setSearch } = usePageSearch(QUEUES_SEARCH);
+  const list = useQueues(search);
+  const setQ = useCallback((q: string) => setSearch({ q }), [setSearch]);
+  const dead = list.items?.reduce((sum, row) => sum + row.dead, 0) ?? 0;
+  return (
+    <Page
+      title="Queues"
+      note={list.total === null ? undefined : formatCount(list.total)}
+      actions={<RedriveEverything dead={dead} />}
+      toolbar={<FilterBar label="Search queues" value={search.q} onChange={setQ} />}
+      detail={
+        search.id === undefined ? undefined : (
+          <JobPanel key={search.id} queue={undefined} id={search.id} onClose={() => setSearch({ id: undefined })} />
+        )
+      }
+    >
+      <div className="flex h-full min-h-0 flex-col">
+        <BulkProgress />
+        <div className="min-h-0 flex-1">
+          <QueueList list={list} />
+        </div>
+      </div>
+    </Page>
+  );
+}
+
+function RedriveEverything({ dead }: { readonly dead: number }): ReactNode {
+  const [isAsking, setAsking] = useState(false);
+  if (useReadOnly() || dead === 0) return undefined;
+  return (
+    <>
+      <Button icon={<RotateCcw size={13} />} onClick={() => setAsking(true)}>
+        Redrive all queues
+      </Button>
+      {isAsking && (
+        <BulkDialog
+          verb="redrive"
+          queue="*"
+          target={{ kind: 'filter', filter: {}, count: dead }}
+          onClose={() => setAsking(false)}
+        />
+      )}
+    </>
+  );
+}
+
+const CONFIGURED = `workers:
+  - name: svc-queue
+    config:
+      queue_configs:
+        mail: {max_retries: 5, concurrency: 10, backoff_ms: 2000}`;
+
+function QueueList({ list }: { readonly list: ListState<QueueRow> }): ReactNode {
+  const { search, setSearch } = usePageSearch(QUEUES_SEARCH);
+  if (list.items === undefined) {
+    if (list.error === null) return <Loading what="the queues" />;
+    return <FailedState error={list.error} what="Queues" shows="every queue" retry={list.refetch} />;
+  }
+  if (list.items.length === 0) {
+    if (search.q !== '') {
+      const remove = (): void => setSearch({ q: '' });
+      return (
+        <NoMatch
+          what="queues"
+          total={(signal) => call('GET /queues', { query: { limit: 1 }, signal })}
+          filters={[{ label: `search: ${search.q}`, remove }]}
+        />
+      );
+    }
+    return (
+      <EmptyState title="No queue yet">
+        <p>Queues are named in the configuration of the engine; topics make theirs when somebody subscribes:</p>
+        <Snippet text={CONFIGURED} label="configuration" />
+      </EmptyState>
+    );
+  }
+  return (
+    <Table
+      name="queues"
+      label="Queues"
+      columns={COLUMNS}
+      rows={list.items}
+      keyOf={keyOf}
+      sort={{
+        by: search.sort,
+        order: search.order,
+        onSort: (by, order) => setSearch({ sort: QUEUES_SEARCH.sort.read([by]) ?? 'trouble', order }),
+      }}
+      onOpen={({ name, dead }) =>
+        setSearch({ queue: name, tab: dead > 0 ? 'dead' : 'jobs', ...NO_JOB_FILTER, id: undefined }, { push: true })
+      }
+      total={list.total}
+      onNearEnd={list.more}
+    />
+  );
+}
+
+const keyOf = ({ name }: QueueRow): string => name;

@@ -1,0 +1,109 @@
+// A job to try a queue with (QUE-4), and the same as a call to be copied.
+
+import { Send } from 'lucide-react';
+import { type ReactNode, useState } from 'react';
+import type { QueueDetail } from '../../../../console-api/queues.ts';
+import { useKeys } from '../../app/keys.ts';
+import { useDraft } from '../../data/drafts.ts';
+import { refetchSoon } from '../../data/queries.ts';
+import { call } from '../../data/routes.ts';
+import { Button } from '../../kit/button.tsx';
+import { CopyAs } from '../../kit/copy-as.tsx';
+import { CopyId } from '../../kit/copy-id.tsx';
+import { ErrorCard } from '../../kit/error-card.tsx';
+import { Field, Input } from '../../kit/field.tsx';
+import { JsonInput } from '../../kit/json/json-input.tsx';
+import { Badge, Status } from '../../kit/status.tsx';
+import { jsonProblem } from '../../logic/json-source.ts';
+
+type Outcome = { readonly receipt: string | null } | { readonly error: unknown };
+
+export function PublishTab({ queue }: { readonly queue: QueueDetail }): ReactNode {
+  const isTopic = queue.type === 'topic';
+  const draft = useDraft(`publish.${queue.name}`, '{}');
+  const [functionId, setFunctionId] = useState('');
+  const [delay, setDelay] = useState('');
+  const [key, setKey] = useState('');
+  const [outcome, setOutcome] = useState<Outcome>();
+  const problem = jsonProblem(draft.text);
+  const delayMs = delay.trim() === '' ? undefined : Number(delay);
+  const isDelayBad = delayMs !== undefined && !(Number.isInteger(delayMs) && delayMs >= 0);
+  const isNameless = !isTopic && functionId.trim() === '';
+  const isBlocked = problem !== undefined || isDelayBad || isNameless;
+  const send = (): void => {
+    if (isBlocked) return;
+    const options = {
+      ...(!isTopic && { function_id: functionId.trim() }),
+      ...(delayMs !== undefined && { delay_ms: delayMs }),
+      ...(key !== '' && { idempotency_key: key }),
+    };
+    const payload = draft.text.trim() === '' ? 'null' : draft.text;
+    const head = JSON.stringify(options).slice(0, -1);
+    const text = `${head}${head === '{' ? '' : ','}"payload":${payload}}`;
+    void publish(queue.name, text).then(setOutcome);
+  };
+  useKeys([{ keys: ['mod+enter'], name: 'Publish', inInputs: true, run: send }]);
+  return (
+    <div className="flex h-full max-w-3xl flex-col gap-3 overflow-y-auto p-4">
+      {!isTopic && (
+        <div className="flex flex-wrap gap-3">
+          <Field label="Function" className="min-w-48 flex-1">
+            {(ids) => <Input {...ids} value={functionId} onChange={(event) => setFunctionId(event.target.value)} />}
+          </Field>
+          <Field label="Delay, ms" className="w-28" error={isDelayBad ? 'a whole number' : undefined}>
+            {(ids) => (
+              <Input {...ids} inputMode="numeric" value={delay} onChange={(event) => setDelay(event.target.value)} />
+            )}
+          </Field>
+          <Field label="Idempotency key" className="w-44">
+            {(ids) => <Input {...ids} value={key} onChange={(event) => setKey(event.target.value)} />}
+          </Field>
+        </div>
+      )}
+      <JsonInput
+        label="Payload"
+        value={draft.text}
+        onChange={draft.set}
+        onRun={send}
+        note={draft.isDraft && <Badge>draft</Badge>}
+      />
+      <div className="flex flex-wrap items-center gap-2">
+        <Button look="primary" icon={<Send size={13} />} disabled={isBlocked} onClick={send}>
+          Publish
+        </Button>
+        {!isTopic && (
+          <CopyAs
+            call={{ functionId: functionId.trim(), payloadText: draft.text, mode: 'enqueue', queue: queue.name }}
+          />
+        )}
+        {problem !== undefined && <span className="text-sm text-bad">{problem}</span>}
+        {isNameless && <span className="text-sm text-muted">Name the function that the job is for.</span>}
+      </div>
+      {outcome !== undefined && <Published outcome={outcome} queue={queue.name} />}
+    </div>
+  );
+}
+
+async function publish(queue: string, text: string): Promise<Outcome> {
+  try {
+    const { messageReceiptId: receipt } = await call('POST /queues/{queue}/publish', { parts: { queue }, text });
+    refetchSoon(['queue', queue]);
+    return { receipt };
+  } catch (error) {
+    return { error };
+  }
+}
+
+function Published({ outcome, queue }: { readonly outcome: Outcome; readonly queue: string }): ReactNode {
+  if ('error' in outcome) return <ErrorCard error={outcome.error} what="Publishing" />;
+  return (
+    <section aria-label="Result" role="status" className="flex flex-wrap items-center gap-3">
+      <Status tone="good" word="Published" />
+      {outcome.receipt === null ? (
+        <span className="text-muted">to every subscriber of the topic</span>
+      ) : (
+        <CopyId id={outcome.receipt} what="receipt" to="/queues" search={{ queue, id: outcome.receipt }} />
+      )}
+    </section>
+  );
+}

@@ -1,0 +1,41 @@
+// The queues with their figures: listed once, patched every second (QUE-1).
+
+import { useEffect, useMemo, useRef, useState } from 'react';
+import type { QueueRow } from '../../../../console-api/queues.ts';
+import { refetchSoon } from '../../data/queries.ts';
+import { call } from '../../data/routes.ts';
+import { createStore } from '../../data/store.ts';
+import { type ListState, useList } from '../../data/use-list.ts';
+import { useLive } from '../../data/use-live.ts';
+import { useNow } from '../../kit/use-now.ts';
+import { type DepthHistory, withDepths } from '../../logic/depth-history.ts';
+import type { QueuesSearch } from './search.ts';
+
+/** Of all queues that a view of this tab has watched. */
+export const depths = createStore<DepthHistory>(new Map());
+
+export function useQueues({ q, sort, order }: Pick<QueuesSearch, 'q' | 'sort' | 'order'>): ListState<QueueRow> {
+  const list = useList(['queues', q, sort, order], (page, signal) =>
+    call('GET /queues', { query: { ...page, q, sort, order }, signal }),
+  );
+  const [live, setLive] = useState<ReadonlyMap<string, QueueRow>>(new Map());
+  useLive('queues', {
+    items: (items) =>
+      setLive((now) => new Map([...now, ...(items as readonly QueueRow[]).map((row) => [row.name, row] as const)])),
+    back: () => refetchSoon(['queues']),
+  });
+  const items = useMemo(() => list.items?.map((row) => live.get(row.name) ?? row), [list.items, live]);
+  useDepths(items);
+  return { ...list, items };
+}
+
+/** One value a second, also while nothing changes. */
+function useDepths(items: readonly QueueRow[] | undefined): void {
+  const nowMs = useNow();
+  const latest = useRef(items);
+  latest.current = items;
+  useEffect(() => {
+    const { current: rows } = latest;
+    if (nowMs > 0 && rows !== undefined) depths.set((now) => withDepths(now, rows));
+  }, [nowMs]);
+}

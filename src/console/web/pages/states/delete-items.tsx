@@ -1,0 +1,53 @@
+// Deleting entries: one with a question, several with their number typed (STA-6).
+
+import type { ReactNode } from 'react';
+import { refetchSoon } from '../../data/queries.ts';
+import { call } from '../../data/routes.ts';
+import { ConfirmDialog } from '../../kit/confirm.tsx';
+import { eachOf } from '../../logic/each-of.ts';
+import { formatCount } from '../../logic/times.ts';
+import { visibleText } from '../../logic/visible-text.ts';
+
+interface DeleteDialogProps {
+  readonly scope: string;
+  readonly keys: readonly string[];
+  /** Of a single one: refused when it changed since. */
+  readonly version?: string;
+  readonly onClose: () => void;
+}
+
+const SHOWN = 8;
+
+export function DeleteDialog({ scope, keys, version, onClose }: DeleteDialogProps): ReactNode {
+  const count = formatCount(keys.length);
+  const run = async (): Promise<void> => {
+    const query = version === undefined ? {} : { if_version: version };
+    const failures = await eachOf(keys, (key) =>
+      call('DELETE /states/{scope}/items/{key}', { parts: { scope, key }, query }),
+    );
+    refetchSoon(['states', scope]);
+    refetchSoon(['scopes']);
+    const [first] = failures;
+    if (first !== undefined) throw first;
+  };
+  return (
+    <ConfirmDialog
+      open
+      onClose={onClose}
+      title={keys.length === 1 ? 'Delete this entry?' : `Delete ${count} entries?`}
+      action={keys.length === 1 ? 'Delete' : `Delete ${count} entries`}
+      {...(keys.length > 1 && { typed: String(keys.length) })}
+      run={run}
+    >
+      <p>They are gone for good, and triggers on their deletion fire.</p>
+      <ul className="mt-2 max-h-40 overflow-y-auto font-mono text-sm text-text">
+        {keys.slice(0, SHOWN).map((key) => (
+          <li key={key} className="truncate">
+            {visibleText(key)}
+          </li>
+        ))}
+        {keys.length > SHOWN && <li className="font-sans text-muted">and {formatCount(keys.length - SHOWN)} more</li>}
+      </ul>
+    </ConfirmDialog>
+  );
+}

@@ -1,0 +1,161 @@
+// Editing an entry: what will change is shown before it is saved, and what changed meanwhile is not lost (STA-3).
+
+import { Save } from 'lucide-react';
+import { type ReactNode, useRef, useState } from 'react';
+import { useKeys } from '../../app/keys.ts';
+import { useDraft } from '../../data/drafts.ts';
+import { refetchSoon } from '../../data/queries.ts';
+import { Button } from '../../kit/button.tsx';
+import { ErrorCard } from '../../kit/error-card.tsx';
+import { JsonDiff } from '../../kit/json/json-diff.tsx';
+import { JsonInput } from '../../kit/json/json-input.tsx';
+import { Sheet } from '../../kit/sheet.tsx';
+import { Badge } from '../../kit/status.tsx';
+import { duplicateKeys, formatJsonSource, jsonProblem, parseJsonSource } from '../../logic/json-source.ts';
+import { FiredFunctions } from './fired-functions.tsx';
+import { conflictOf, type SaveCondition, type StoredItem, writeItem } from './values.ts';
+
+interface EditItemProps {
+  readonly scope: string;
+  readonly itemKey: string;
+  readonly item: StoredItem;
+  readonly isGone: boolean;
+  readonly onDone: () => void;
+  readonly onCancel: () => void;
+}
+
+export function EditItem({ scope, itemKey, item, isGone, onDone, onCancel }: EditItemProps): ReactNode {
+  // What was read when the edit began: later changes of others do not touch it.
+  const base = useRef(item);
+  const draft = useDraft(`state.${scope}.${itemKey}`, formatJsonSource(base.current.text));
+  const [isAsking, setAsking] = useState(false);
+  const problem = jsonProblem(draft.text);
+  const isFine = problem === undefined && draft.text.trim() !== '';
+  const ask = (): void => {
+    if (isFine && draft.isDraft) setAsking(true);
+  };
+  useKeys([{ keys: ['mod+s'], name: 'Save', inInputs: true, run: ask }]);
+  const isBehind = isGone || item.facts.version !== base.current.facts.version;
+  return (
+    <>
+      <JsonInput
+        label="Value"
+        value={draft.text}
+        onChange={draft.set}
+        onSave={ask}
+        onRun={ask}
+        minLines={12}
+        note={draft.isDraft && <Badge>draft</Badge>}
+      />
+      {isBehind && (
+        <p role="status" className="text-sm text-warn">
+          {isGone ? 'It was deleted' : 'It changed'} since this edit began. Saving will show what happened.
+        </p>
+      )}
+      <div className="flex flex-wrap items-center gap-2">
+        <Button look="primary" icon={<Save size={13} />} disabled={!isFine || !draft.isDraft} onClick={ask}>
+          Save
+        </Button>
+        <Button
+          onClick={() => {
+            draft.drop();
+            onCancel();
+          }}
+        >
+          Cancel
+        </Button>
+        {problem !== undefined && <span className="text-sm text-bad">{problem}</span>}
+      </div>
+      {isAsking && (
+        <SaveDialog
+          {...{ scope, itemKey, base: base.current, text: draft.text }}
+          onClose={() => setAsking(false)}
+          onSaved={() => {
+            draft.drop();
+            refetchSoon(['states', scope]);
+            onDone();
+          }}
+          onReload={(current) => {
+            draft.drop(current === undefined ? undefined : formatJsonSource(current.text));
+            onDone();
+          }}
+        />
+      )}
+    </>
+  );
+}
+
+interface SaveDialogProps {
+  readonly scope: string;
+  readonly itemKey: string;
+  readonly base: StoredItem;
+  readonly text: string;
+  readonly onClose: () => void;
+  readonly onSaved: () => void;
+  readonly onReload: (current: StoredItem | undefined) => void;
+}
+
+function SaveDialog(props: SaveDialogProps): ReactNode {
+  const { scope, itemKey, base, text, onClose, onSaved, onReload } = props;
+  const [error, setError] = useState<unknown>();
+  const [isBusy, setBusy] = useState(false);
+  const conflict = conflictOf(error);
+  const save = (condition: SaveCondition): void => {
+    setBusy(true);
+    writeItem(scope, itemKey, text, condition).then(onSaved, (thrown: unknown) => {
+      setBusy(false);
+      setError(thrown);
+    });
+  };
+  if (conflict !== undefined) {
+    const { current } = conflict;
+    // Overwriting means what is seen here: a third change is refused again.
+    const seen: SaveCondition = current === null ? { if_absent: true } : { if_version: current.facts.version };
+    return (
+      <Sheet title="It changed since it was read" onClose={onClose}>
+        <p className="text-warn">
+          {current === null ? 'Meanwhile it was deleted.' : 'Somebody else saved it meanwhile.'}
+        </p>
+        {current !== null && (
+          <>
+            <h3 className="text-sm font-medium">What they changed: as it was read, as it is stored now</h3>
+            <JsonDiff label="Their change" before={base.text} after={current.text} />
+          </>
+        )}
+        <h3 className="text-sm font-medium">What saving would change: as it is stored now, your text</h3>
+        <JsonDiff label="Your change" before={current?.text ?? ''} after={text} />
+        <div className="flex flex-wrap justify-end gap-2">
+          <Button onClick={onClose}>Back to the edit</Button>
+          <Button onClick={() => onReload(current ?? undefined)}>Reload, drop my text</Button>
+          <Button look="danger" disabled={isBusy} onClick={() => save(seen)}>
+            Overwrite
+          </Button>
+        </div>
+      </Sheet>
+    );
+  }
+  return (
+    <Sheet title="Save this?" onClose={onClose}>
+      <JsonDiff label="What will change" before={base.text} after={text} />
+      <Duplicates text={text} />
+      <FiredFunctions scope={scope} itemKey={itemKey} />
+      {error !== undefined && <ErrorCard error={error} what="Saving" />}
+      <div className="flex justify-end gap-2">
+        <Button onClick={onClose}>Back to the edit</Button>
+        <Button look="primary" disabled={isBusy} onClick={() => save({ if_version: base.facts.version })}>
+          Save
+        </Button>
+      </div>
+    </Sheet>
+  );
+}
+
+function Duplicates({ text }: { readonly text: string }): ReactNode {
+  const paths = duplicateKeys(parseJsonSource(text));
+  if (paths.length === 0) return undefined;
+  return (
+    <p role="alert" className="text-sm text-warn">
+      These keys stand twice, and readers take the last: <code className="break-all">{paths.join(', ')}</code>
+    </p>
+  );
+}

@@ -1,0 +1,19 @@
+// The address of the States page.
+
+import { param, type SearchValues } from '../../logic/search-params.ts';
+
+export const SEPARATORS = [':', '/', '.', '::'] as const;
+
+export const STATES_SEARCH = {
+  scope: param.optional(),
+  q: param.text(),
+  /** Where in the key the text stands. */
+  at: param.choice(['anywhere', 'start']),
+  key: param.optional(),
+  /** A list, or a tree by that separator. */
+  view: param.choice(['list', ':', '/', '.', '::']),
+  tab: param.choice(['value', 'update', 'changes']),
+};
+
+export type StatesSearch = SearchValues<typeof STATES_SEARCH>;
+export type ItemTab = StatesSearch['tab'];

@@ -1,0 +1,92 @@
+// The keys of a scope: read in pages, and kept up to date by the changes that the engine tells of (STA-2, STA-4).
+
+import { useMemo, useRef, useState } from 'react';
+import type { StateChange } from '../../../../console-api/live.ts';
+import type { StateRow } from '../../../../console-api/states.ts';
+import { refetchSoon } from '../../data/queries.ts';
+import { call } from '../../data/routes.ts';
+import { type ListState, useList } from '../../data/use-list.ts';
+import { useLive } from '../../data/use-live.ts';
+import type { StatesSearch } from './search.ts';
+
+export interface ItemRow extends StateRow {
+  /** How often it changed before one's eyes: rows flash once for each. */
+  readonly changes: number;
+}
+
+/** As the engine gives at most; the list reads on while one scrolls. */
+const PAGE_ROWS = 1_000;
+/** A list longer than this is not read again for a change: its rows are, one by one. */
+const REREAD_ROWS_MAX = 2_000;
+const ROWS_READ_AT_ONCE = 20;
+
+interface Seen {
+  readonly atMs: number;
+  readonly changes: number;
+  readonly row?: StateRow;
+  readonly isGone: boolean;
+}
+
+export function useItems(scope: string, { q, at }: Pick<StatesSearch, 'q' | 'at'>): ListState<ItemRow> {
+  const key = ['states', scope, q, at];
+  const list = useList(key, (page, signal) =>
+    call('GET /states/{scope}/items', {
+      parts: { scope },
+      query: { ...page, limit: PAGE_ROWS, ...(at === 'start' ? { prefix: q } : { q }) },
+      signal,
+    }),
+  );
+  const [seen, setSeen] = useState<ReadonlyMap<string, Seen>>(new Map());
+  const loaded = useRef(list.items);
+  loaded.current = list.items;
+  useLive(`state:${encodeURIComponent(scope)}`, {
+    items(given) {
+      const changes = given as readonly StateChange[];
+      setSeen((now) => withChanges(now, changes));
+      if ((loaded.current?.length ?? 0) <= REREAD_ROWS_MAX) return refetchSoon(['states', scope]);
+      void readRows(scope, changes, loaded.current ?? []).then((rows) => setSeen((now) => withRows(now, rows)));
+    },
+    back: () => refetchSoon(['states', scope]),
+  });
+  const items = useMemo(() => list.items?.flatMap((row) => itemRow(row, seen.get(row.key))), [list.items, seen]);
+  return { ...list, items };
+}
+
+function withChanges(now: ReadonlyMap<string, Seen>, changes: readonly StateChange[]): ReadonlyMap<string, Seen> {
+  const next = new Map(now);
+  for (const { key, at, change } of changes) {
+    next.set(key, { atMs: at, changes: (next.get(key)?.changes ?? 0) + 1, isGone: change === 'deleted' });
+  }
+  return next;
+}
+
+function withRows(now: ReadonlyMap<string, Seen>, rows: readonly StateRow[]): ReadonlyMap<string, Seen> {
+  const next = new Map(now);
+  for (const row of rows) {
+    const before = next.get(row.key);
+    if (before !== undefined) next.set(row.key, { ...before, row });
+  }
+  return next;
+}
+
+/** Of a long list only what is loaded; the first key that begins with a key is that key itself. */
+async function readRows(
+  scope: string,
+  changes: readonly StateChange[],
+  loaded: readonly StateRow[],
+): Promise<readonly StateRow[]> {
+  const known = new Set(loaded.map(({ key }) => key));
+  const keys = [...new Set(changes.map(({ key }) => key))].filter((key) => known.has(key)).slice(0, ROWS_READ_AT_ONCE);
+  const answers = await Promise.allSettled(
+    keys.map((prefix) => call('GET /states/{scope}/items', { parts: { scope }, query: { prefix, limit: 1 } })),
+  );
+  return answers
+    .flatMap((answer) => (answer.status === 'fulfilled' ? answer.value.items : []))
+    .filter(({ key }) => keys.includes(key));
+}
+
+function itemRow(row: StateRow, seen: Seen | undefined): ItemRow[] {
+  if (seen === undefined) return [{ ...row, changes: 0 }];
+  if (seen.isGone) return [];
+  return [{ ...(seen.row ?? row), updated_at: seen.atMs, changes: seen.changes }];
+}

@@ -1,0 +1,55 @@
+// Entries of the state store with their values as they are stored, digit by digit.
+
+import { useQuery } from '@tanstack/react-query';
+import type { StateItem } from '../../../../console-api/states.ts';
+import { ApiError } from '../../data/api-error.ts';
+import { callText } from '../../data/routes.ts';
+import { memberSource, nestedSource, withoutMember } from '../../logic/json-member.ts';
+
+export interface StoredItem {
+  readonly facts: Omit<StateItem, 'value'>;
+  readonly text: string;
+}
+
+export async function readItem(scope: string, key: string, signal?: AbortSignal): Promise<StoredItem> {
+  const { text } = await callText('GET /states/{scope}/items/{key}', {
+    parts: { scope, key },
+    ...(signal !== undefined && { signal }),
+  });
+  return storedOf(text);
+}
+
+export function storedOf(text: string): StoredItem {
+  const { value: _value, ...facts }: StateItem = JSON.parse(withoutMember(text, 'value'));
+  return { facts, text: memberSource(text, 'value') ?? 'null' };
+}
+
+export type SaveCondition = { readonly if_version: string } | { readonly if_absent: true } | undefined;
+
+export async function writeItem(
+  scope: string,
+  key: string,
+  valueText: string,
+  condition: SaveCondition,
+): Promise<StoredItem> {
+  const rest = condition === undefined ? '' : `,${JSON.stringify(condition).slice(1, -1)}`;
+  const { text } = await callText('PUT /states/{scope}/items/{key}', {
+    parts: { scope, key },
+    text: `{"value":${valueText}${rest}}`,
+  });
+  return storedOf(text);
+}
+
+/** The entry as it is now, of a refused save; undefined for every other failure; `null` when it was deleted. */
+export function conflictOf(error: unknown): { readonly current: StoredItem | null } | undefined {
+  if (!(error instanceof ApiError) || error.code !== 'CONFLICT') return undefined;
+  const current = nestedSource(error.exchange.responseText, ['error', 'details', 'current']);
+  return { current: current === undefined || current === 'null' ? null : storedOf(current) };
+}
+
+export function useItem(scope: string, key: string) {
+  return useQuery({
+    queryKey: ['state', scope, key],
+    queryFn: ({ signal }) => readItem(scope, key, signal),
+  });
+}

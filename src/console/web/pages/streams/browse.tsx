@@ -1,0 +1,283 @@
+// What streams hold: stream, group, items (STR-3), with who listens to a group.
+
+import { Plus, Send } from 'lucide-react';
+import { type ReactNode, useCallback, useState } from 'react';
+import type { StreamTap } from '../../../../console-api/live.ts';
+import type { StreamGroupRow, StreamItemRow, StreamRow } from '../../../../console-api/streams.ts';
+import { useReadOnly } from '../../data/console-info.ts';
+import { refetchSoon } from '../../data/queries.ts';
+import { call } from '../../data/routes.ts';
+import { usePageSearch } from '../../data/search.ts';
+import { type ListState, useList } from '../../data/use-list.ts';
+import { useLive } from '../../data/use-live.ts';
+import { Button } from '../../kit/button.tsx';
+import { CopyId } from '../../kit/copy-id.tsx';
+import { EmptyState, FailedState, Loading, NoMatch, Snippet } from '../../kit/empty-state.tsx';
+import { Toggle } from '../../kit/field.tsx';
+import { FilterBar } from '../../kit/filter-bar.tsx';
+import { Page } from '../../kit/page.tsx';
+import { Badge } from '../../kit/status.tsx';
+import type { Column } from '../../kit/table/column.ts';
+import { Table } from '../../kit/table/table.tsx';
+import { formatBytes, formatCount } from '../../logic/times.ts';
+import { visibleText } from '../../logic/visible-text.ts';
+import { Crumbs } from './crumbs.tsx';
+import { StreamItemPanel } from './item-panel.tsx';
+import { STREAM_EXAMPLE, STREAMS_SEARCH } from './search.ts';
+import { AddStreamItem, SendEvent } from './stream-dialogs.tsx';
+import { Subscribers } from './subscribers.tsx';
+
+export function Browse({ tabs }: { readonly tabs: ReactNode }): ReactNode {
+  const { search, setSearch } = usePageSearch(STREAMS_SEARCH);
+  const { stream, group, item } = search;
+  const [dialog, setDialog] = useState<'add' | 'send'>();
+  const isReadOnly = useReadOnly();
+  const setQ = useCallback((q: string) => setSearch({ q }), [setSearch]);
+  return (
+    <Page
+      title="Streams"
+      note={<Crumbs />}
+      actions={
+        <>
+          {!isReadOnly && (
+            <>
+              <Button icon={<Send size={13} />} onClick={() => setDialog('send')}>
+                Send event
+              </Button>
+              <Button icon={<Plus size={14} />} onClick={() => setDialog('add')}>
+                Add item
+              </Button>
+            </>
+          )}
+          {tabs}
+        </>
+      }
+      toolbar={
+        stream === undefined ? (
+          <FilterBar label="Search streams" value={search.q} onChange={setQ}>
+            <Toggle label="System" checked={search.system} onChange={(system) => setSearch({ system })} />
+          </FilterBar>
+        ) : undefined
+      }
+      detail={
+        stream === undefined || group === undefined || item === undefined ? undefined : (
+          <StreamItemPanel
+            key={`${stream}\n${group}\n${item}`}
+            {...{ stream, group, item }}
+            onClose={() => setSearch({ item: undefined }, { push: true })}
+          />
+        )
+      }
+    >
+      {stream === undefined ? (
+        <StreamList />
+      ) : group === undefined ? (
+        <GroupList stream={stream} />
+      ) : (
+        <ItemList stream={stream} group={group} />
+      )}
+      {dialog === 'add' && (
+        <AddStreamItem stream={stream ?? ''} group={group ?? ''} onClose={() => setDialog(undefined)} />
+      )}
+      {dialog === 'send' && (
+        <SendEvent stream={stream ?? ''} group={group ?? ''} onClose={() => setDialog(undefined)} />
+      )}
+    </Page>
+  );
+}
+
+function StreamList(): ReactNode {
+  const { search, setSearch } = usePageSearch(STREAMS_SEARCH);
+  const { q, system } = search;
+  const list = useList(['streams', q, system], (page, signal) =>
+    call('GET /streams', { query: { ...page, q, system }, signal }),
+  );
+  useLive('streams', { items: () => refetchSoon(['streams']) }, { filter: { system } });
+  if (list.items?.length === 0) {
+    if (q === '') {
+      return (
+        <EmptyState title="No stream yet">
+          <p>A stream is there as long as it holds an item. Add one above, or write one:</p>
+          <Snippet text={STREAM_EXAMPLE} label="command" />
+        </EmptyState>
+      );
+    }
+    const remove = (): void => setSearch({ q: '' });
+    return (
+      <NoMatch
+        what="streams"
+        total={(signal) => call('GET /streams', { query: { limit: 1 }, signal })}
+        filters={[{ label: `search: ${q}`, remove }]}
+      />
+    );
+  }
+  return (
+    <Listed list={list} what="Streams">
+      {(rows) => (
+        <Table<StreamRow>
+          name="streams"
+          label="Streams"
+          columns={STREAM_COLUMNS}
+          rows={rows}
+          keyOf={streamKey}
+          onOpen={({ name }) => setSearch({ stream: name, group: undefined, item: undefined }, { push: true })}
+          total={list.total}
+          onNearEnd={list.more}
+        />
+      )}
+    </Listed>
+  );
+}
+
+function GroupList({ stream }: { readonly stream: string }): ReactNode {
+  const { setSearch } = usePageSearch(STREAMS_SEARCH);
+  const list = useList(['stream-groups', stream], (page, signal) =>
+    call('GET /streams/{stream}/groups', { parts: { stream }, query: page, signal }),
+  );
+  useLive(`stream:${encodeURIComponent(stream)}`, { items: () => refetchSoon(['stream-groups', stream]) });
+  if (list.items?.length === 0) return <EmptyState title="No group">This stream holds no item.</EmptyState>;
+  return (
+    <Listed list={list} what="Groups">
+      {(rows) => (
+        <Table<StreamGroupRow>
+          name="stream-groups"
+          label="Groups"
+          columns={GROUP_COLUMNS}
+          rows={rows}
+          keyOf={groupKey}
+          onOpen={({ group }) => setSearch({ group, item: undefined }, { push: true })}
+          onNearEnd={list.more}
+        />
+      )}
+    </Listed>
+  );
+}
+
+function ItemList({ stream, group }: { readonly stream: string; readonly group: string }): ReactNode {
+  const { search, setSearch } = usePageSearch(STREAMS_SEARCH);
+  const key = ['stream-items', stream, group];
+  const list = useList(key, (page, signal) =>
+    call('GET /streams/{stream}/{group}/items', { parts: { stream, group }, query: page, signal }),
+  );
+  useLive(`stream:${encodeURIComponent(stream)}/${encodeURIComponent(group)}`, {
+    items: (items) => {
+      refetchSoon(key);
+      for (const { item } of items as readonly StreamTap[]) {
+        if (item !== null && item === search.item) refetchSoon(['stream-item', stream, group, item]);
+      }
+    },
+    back: () => refetchSoon(key),
+  });
+  return (
+    <div className="flex h-full min-h-0 flex-col">
+      <div className="min-h-0 flex-1">
+        {list.items?.length === 0 ? (
+          <EmptyState title="No items">This group holds nothing. Subscribers of it hear of the first one.</EmptyState>
+        ) : (
+          <Listed list={list} what="Items">
+            {(rows) => (
+              <Table<StreamItemRow>
+                name="stream-items"
+                label="Items"
+                columns={ITEM_COLUMNS}
+                rows={rows}
+                keyOf={itemKey}
+                openKey={search.item}
+                onOpen={({ id }) => setSearch({ item: id }, { push: true })}
+                onNearEnd={list.more}
+              />
+            )}
+          </Listed>
+        )}
+      </div>
+      <Subscribers stream={stream} group={group} />
+    </div>
+  );
+}
+
+function Listed<T>({
+  list,
+  what,
+  children,
+}: {
+  readonly list: ListState<T>;
+  readonly what: string;
+  readonly children: (rows: readonly T[]) => ReactNode;
+}): ReactNode {
+  if (list.items !== undefined) return children(list.items);
+  if (list.error === null) return <Loading what={`the ${what.toLowerCase()}`} />;
+  return <FailedState error={list.error} what={what} shows={what.toLowerCase()} retry={list.refetch} />;
+}
+
+const streamKey = ({ name }: StreamRow): string => name;
+const groupKey = ({ group }: StreamGroupRow): string => group;
+const itemKey = ({ id }: StreamItemRow): string => id;
+
+function count<Row>(id: string, header: string, read: (row: Row) => number): Column<Row> {
+  return { id, header, width: 96, align: 'right', text: read, cell: (row) => formatCount(read(row)) };
+}
+
+const STREAM_COLUMNS: readonly Column<StreamRow>[] = [
+  {
+    id: 'name',
+    header: 'Name',
+    width: 220,
+    grow: 2,
+    text: ({ name }) => name,
+    cell: ({ name }) => <CopyId id={name} what="stream name" className="text-text" />,
+  },
+  count('groups', 'Groups', ({ groups }) => groups),
+  {
+    id: 'type',
+    header: 'Type',
+    width: 140,
+    text: ({ type }) => type,
+    cell: ({ type }) => <Badge>{type === 'user' ? 'user-defined' : 'system-internal'}</Badge>,
+  },
+  count('subscribers', 'Subscribers', ({ subscribers }) => subscribers),
+];
+
+const GROUP_COLUMNS: readonly Column<StreamGroupRow>[] = [
+  {
+    id: 'group',
+    header: 'Group',
+    width: 220,
+    grow: 1,
+    text: ({ group }) => group,
+    cell: ({ group }) => <CopyId id={group} what="group" className="text-text" />,
+  },
+  count('subscribers', 'Subscribers', ({ subscribers }) => subscribers),
+];
+
+const ITEM_COLUMNS: readonly Column<StreamItemRow>[] = [
+  {
+    id: 'id',
+    header: 'Item',
+    width: 200,
+    grow: 1,
+    text: ({ id }) => id,
+    cell: ({ id }) => <CopyId id={id} what="item id" className="text-text" />,
+  },
+  { id: 'type', header: 'Type', width: 84, text: ({ type }) => type, cell: ({ type }) => <Badge>{type}</Badge> },
+  {
+    id: 'size',
+    header: 'Size',
+    width: 80,
+    align: 'right',
+    text: ({ size }) => size,
+    cell: ({ size }) => formatBytes(size),
+  },
+  {
+    id: 'preview',
+    header: 'Data',
+    width: 240,
+    grow: 3,
+    text: ({ preview }) => preview,
+    cell: ({ preview, truncated }) => (
+      <span className="truncate font-mono text-sm text-muted">
+        {visibleText(preview)}
+        {truncated && ' …'}
+      </span>
+    ),
+  },
+];

@@ -1,0 +1,211 @@
+// An item of a stream: to read until one says Edit, or deleted (STR-3).
+
+import { useQuery } from '@tanstack/react-query';
+import { Pencil, Save, Trash2 } from 'lucide-react';
+import { type ReactNode, useState } from 'react';
+import type { StreamItem } from '../../../../console-api/streams.ts';
+import { useKeys } from '../../app/keys.ts';
+import { ApiError } from '../../data/api-error.ts';
+import { useReadOnly } from '../../data/console-info.ts';
+import { useDraft } from '../../data/drafts.ts';
+import { refetchSoon } from '../../data/queries.ts';
+import { call, callText } from '../../data/routes.ts';
+import { Button } from '../../kit/button.tsx';
+import { ConfirmDialog } from '../../kit/confirm.tsx';
+import { CopyAs } from '../../kit/copy-as.tsx';
+import { CopyId } from '../../kit/copy-id.tsx';
+import { DetailPanel } from '../../kit/detail-panel.tsx';
+import { EmptyState, Loading } from '../../kit/empty-state.tsx';
+import { ErrorCard } from '../../kit/error-card.tsx';
+import { JsonDiff } from '../../kit/json/json-diff.tsx';
+import { JsonInput } from '../../kit/json/json-input.tsx';
+import { JsonTree } from '../../kit/json/json-tree.tsx';
+import { Sheet } from '../../kit/sheet.tsx';
+import { Badge } from '../../kit/status.tsx';
+import { memberSource } from '../../logic/json-member.ts';
+import { formatJsonSource, jsonProblem } from '../../logic/json-source.ts';
+import { formatBytes } from '../../logic/times.ts';
+import { visibleText } from '../../logic/visible-text.ts';
+
+interface StreamPlace {
+  readonly stream: string;
+  readonly group: string;
+  readonly item: string;
+}
+
+export function StreamItemPanel({
+  stream,
+  group,
+  item,
+  onClose,
+}: StreamPlace & { readonly onClose: () => void }): ReactNode {
+  const place = { stream, group, item };
+  const { data, error, refetch } = useQuery({
+    queryKey: ['stream-item', stream, group, item],
+    queryFn: async ({ signal }) => {
+      const { text } = await callText('GET /streams/{stream}/{group}/items/{id}', {
+        parts: { stream, group, id: item },
+        signal,
+      });
+      const facts: StreamItem = JSON.parse(text);
+      return { size: facts.size, text: memberSource(text, 'data') ?? 'null' };
+    },
+  });
+  const isGone = error instanceof ApiError && error.exchange.status === 404;
+  return (
+    <DetailPanel
+      label={`Item ${item}`}
+      title={
+        <span className="flex font-mono">
+          <CopyId id={item} what="item id" />
+        </span>
+      }
+      onClose={onClose}
+    >
+      {data === undefined && error === null && <Loading what="the item" />}
+      {isGone && (
+        <EmptyState title="No such item">
+          <code className="break-all text-text">{visibleText(item)}</code> was deleted, or never was.
+        </EmptyState>
+      )}
+      {data === undefined && error !== null && !isGone && (
+        <div className="p-3">
+          <ErrorCard error={error} what="Reading the item" retry={() => void refetch()} />
+        </div>
+      )}
+      {data !== undefined && !isGone && <Item place={place} {...data} refetch={() => void refetch()} />}
+    </DetailPanel>
+  );
+}
+
+interface ItemProps {
+  readonly place: StreamPlace;
+  readonly size: number;
+  readonly text: string;
+  readonly refetch: () => void;
+}
+
+function Item({ place, size, text, refetch }: ItemProps): ReactNode {
+  const [mode, setMode] = useState<'read' | 'edit' | 'delete'>('read');
+  const isReadOnly = useReadOnly();
+  useKeys([{ keys: ['e'], name: 'Edit', run: () => setMode('edit') }], !isReadOnly);
+  const { stream, group, item } = place;
+  const asked = JSON.stringify({ stream_name: stream, group_id: group, item_id: item });
+  return (
+    <div className="flex flex-col gap-3 p-3">
+      {mode === 'edit' ? (
+        <EditStreamItem
+          {...{ place, text }}
+          onDone={() => {
+            setMode('read');
+            refetch();
+          }}
+        />
+      ) : (
+        <>
+          <div className="flex flex-wrap items-center gap-2">
+            {!isReadOnly && (
+              <>
+                <Button icon={<Pencil size={13} />} onClick={() => setMode('edit')}>
+                  Edit
+                </Button>
+                <Button icon={<Trash2 size={13} />} onClick={() => setMode('delete')}>
+                  Delete
+                </Button>
+              </>
+            )}
+            <CopyAs call={{ functionId: 'stream::get', payloadText: asked, mode: 'wait' }} />
+            <span className="text-sm text-muted">{formatBytes(size)}</span>
+          </div>
+          <JsonTree label="data" text={text} depth={3} maxHeight={560} />
+        </>
+      )}
+      {mode === 'delete' && (
+        <ConfirmDialog
+          open
+          onClose={() => setMode('read')}
+          title="Delete this item?"
+          action="Delete"
+          run={async () => {
+            await call('DELETE /streams/{stream}/{group}/items/{id}', { parts: { stream, group, id: item } });
+            refetchSoon(['stream-items', stream, group]);
+            refetch();
+          }}
+        >
+          <p className="break-all">{visibleText(item)} is gone for good, and every subscriber of the group is told.</p>
+        </ConfirmDialog>
+      )}
+    </div>
+  );
+}
+
+interface EditStreamItemProps {
+  readonly place: StreamPlace;
+  readonly text: string;
+  readonly onDone: () => void;
+}
+
+function EditStreamItem({ place, text, onDone }: EditStreamItemProps): ReactNode {
+  const { stream, group, item } = place;
+  // What others write meanwhile does not touch the edit.
+  const [base] = useState(() => formatJsonSource(text));
+  const draft = useDraft(`stream.${stream}.${group}.${item}`, base);
+  const [isAsking, setAsking] = useState(false);
+  const [error, setError] = useState<unknown>();
+  const problem = jsonProblem(draft.text);
+  const isBlocked = problem !== undefined || draft.text.trim() === '' || !draft.isDraft;
+  const ask = (): void => {
+    if (!isBlocked) setAsking(true);
+  };
+  const save = (): void => {
+    const parts = { stream, group, id: item };
+    call('PUT /streams/{stream}/{group}/items/{id}', { parts, text: `{"data":${draft.text}}` }).then(() => {
+      draft.drop();
+      refetchSoon(['stream-items', stream, group]);
+      onDone();
+    }, setError);
+  };
+  useKeys([{ keys: ['mod+s'], name: 'Save', inInputs: true, run: ask }]);
+  return (
+    <>
+      <JsonInput
+        label="Data"
+        value={draft.text}
+        onChange={draft.set}
+        onSave={ask}
+        onRun={ask}
+        minLines={12}
+        note={draft.isDraft && <Badge>draft</Badge>}
+      />
+      <div className="flex flex-wrap items-center gap-2">
+        <Button look="primary" icon={<Save size={13} />} disabled={isBlocked} onClick={ask}>
+          Save
+        </Button>
+        <Button
+          onClick={() => {
+            draft.drop();
+            onDone();
+          }}
+        >
+          Cancel
+        </Button>
+        {problem !== undefined && <span className="text-sm text-bad">{problem}</span>}
+      </div>
+      {isAsking && (
+        <Sheet title="Save this?" onClose={() => setAsking(false)}>
+          <p className="text-muted">
+            Every subscriber of the group is told. Below: as it is stored now, and your text.
+          </p>
+          <JsonDiff label="What will change" before={text} after={draft.text} />
+          {error !== undefined && <ErrorCard error={error} what="Saving" />}
+          <div className="flex justify-end gap-2">
+            <Button onClick={() => setAsking(false)}>Back to the edit</Button>
+            <Button look="primary" onClick={save}>
+              Save
+            </Button>
+          </div>
+        </Sheet>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,26 @@
+// The address of the Streams page.
+
+import { param, type SearchValues } from '../../logic/search-params.ts';
+
+export const BUFFERS = ['5000', '1000', '20000', '100000'] as const;
+
+export const STREAMS_SEARCH = {
+  tab: param.choice(['monitor', 'browse']),
+  /** `stream` or `stream/group`, several. */
+  sub: param.list(),
+  dir: param.choice(['all', 'inbound', 'outbound']),
+  system: param.flag(),
+  q: param.text(),
+  /** Of the buffer: as long as the page is open. */
+  msg: param.optional(),
+  buffer: param.choice(BUFFERS),
+  stream: param.optional(),
+  group: param.optional(),
+  item: param.optional(),
+};
+
+export type StreamsSearch = SearchValues<typeof STREAMS_SEARCH>;
+
+/** For views that have nothing to show yet. */
+export const STREAM_EXAMPLE =
+  `svc trigger stream::set stream_name=orders group_id=new ` + `item_id=o-1 data:='{"sku":"lamp"}'`;

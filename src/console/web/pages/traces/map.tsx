@@ -1,0 +1,216 @@
+// The trace map (TRC-14): services or functions as boxes, calls between them as arrows that count. Drawn as SVG, with
+// the same calls as a list for those who do not see it.
+
+import { type ReactNode, useEffect, useMemo, useState } from 'react';
+import { Loading } from '../../kit/empty-state.tsx';
+import { Segments } from '../../kit/field.tsx';
+import { MAP_NODE, type PlacedMap, placeMap } from '../../logic/map-layout.ts';
+import { formatCount, formatDuration } from '../../logic/times.ts';
+import type { MapEdge, MapNode, TraceMap } from '../../logic/trace-services.ts';
+import type { TraceView } from '../../logic/trace-session.ts';
+import { visibleText } from '../../logic/visible-text.ts';
+import type { TraceClient } from './trace-client.ts';
+
+export interface TraceMapProps {
+  readonly client: TraceClient;
+  readonly view: TraceView;
+  readonly serviceColours: readonly string[];
+  readonly by: 'service' | 'function';
+  readonly onBy: (by: 'service' | 'function') => void;
+  /** Shows the spans of that box alone. */
+  readonly onNode: (node: MapNode) => void;
+}
+
+/** More boxes than this are no picture any more; the list below still has them. */
+const NODES_MAX = 300;
+
+export function TraceMapView(props: TraceMapProps): ReactNode {
+  const { client, view, by } = props;
+  const [map, setMap] = useState<TraceMap>();
+  useEffect(() => {
+    let isCurrent = true;
+    void client.ask({ op: 'map', by }).then((next) => isCurrent && view !== undefined && setMap(next));
+    return () => {
+      isCurrent = false;
+    };
+  }, [client, view, by]);
+  return (
+    <div className="flex h-full min-h-0 flex-col">
+      <div className="flex shrink-0 flex-wrap items-center gap-3 border-b border-line px-3 py-1.5">
+        <Segments
+          label="What the boxes are"
+          value={by}
+          onChange={props.onBy}
+          choices={[
+            { value: 'service', label: 'Services' },
+            { value: 'function', label: 'Functions' },
+          ]}
+        />
+        <span className="text-sm text-muted">
+          Arrows are calls: how many, their p95, and errors. Dashed arrows are part of a loop.
+        </span>
+      </div>
+      {map === undefined ? <Loading what="the map" /> : <MapPicture {...props} map={map} />}
+    </div>
+  );
+}
+
+function MapPicture({ map, ...props }: TraceMapProps & { readonly map: TraceMap }): ReactNode {
+  const placed = useMemo(() => placeMap(map), [map]);
+  if (map.nodes.length > NODES_MAX) {
+    return (
+      <p className="p-4 text-muted">
+        {formatCount(map.nodes.length)} boxes are too many for a picture. Switch to services, or use the flame graph by
+        name.
+      </p>
+    );
+  }
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard
+    <div className="min-h-0 flex-1 overflow-auto" tabIndex={0} role="region" aria-label="Trace map">
+      <div className="relative m-auto" style={{ width: placed.width, height: placed.height }}>
+        <svg aria-hidden className="absolute inset-0" width={placed.width} height={placed.height}>
+          <title>Calls between the boxes</title>
+          <defs>
+            <marker
+              id="trace-map-end"
+              viewBox="0 0 8 8"
+              refX="7"
+              refY="4"
+              markerWidth="7"
+              markerHeight="7"
+              orient="auto"
+            >
+              <path d="M0 0 8 4 0 8Z" className="fill-line-strong" />
+            </marker>
+          </defs>
+          {map.edges.map((edge) => (
+            <Edge key={`${edge.from} → ${edge.to}`} edge={edge} placed={placed} />
+          ))}
+        </svg>
+        {map.nodes.map((node) => (
+          <Node key={node.id} {...props} node={node} place={placed.places.get(node.id)} />
+        ))}
+      </div>
+      <EdgeList map={map} />
+    </div>
+  );
+}
+
+function Node({
+  node,
+  place,
+  view,
+  serviceColours,
+  by,
+  onNode,
+}: TraceMapProps & {
+  readonly node: MapNode;
+  readonly place: { readonly x: number; readonly y: number } | undefined;
+}): ReactNode {
+  if (place === undefined) return undefined;
+  return (
+    <button
+      type="button"
+      onClick={() => onNode(node)}
+      title={`${visibleText(node.name)}: show its spans`}
+      className={
+        'absolute flex flex-col justify-center overflow-hidden rounded-lg border border-line bg-panel px-3 text-left ' +
+        'hover:border-line-strong hover:bg-hover'
+      }
+      style={{ left: place.x, top: place.y, width: MAP_NODE.width, height: MAP_NODE.height }}
+    >
+      <span
+        aria-hidden
+        className="absolute inset-y-0 left-0 w-1"
+        style={{ background: serviceColours[view.columns.services.indexOf(node.service)] }}
+      />
+      <span className="w-full truncate font-medium">{visibleText(node.name) || 'unknown parent'}</span>
+      <span className="w-full truncate text-xs text-muted">
+        {by === 'function' && `${visibleText(node.service)} · `}
+        {formatCount(node.spanCount)} {node.spanCount === 1 ? 'span' : 'spans'} · own {formatDuration(node.selfMs)}
+        {node.errorCount > 0 && <span className="text-bad"> · {formatCount(node.errorCount)} errors</span>}
+      </span>
+    </button>
+  );
+}
+
+function Edge({ edge, placed }: { readonly edge: MapEdge; readonly placed: PlacedMap }): ReactNode {
+  const [from, to] = [placed.places.get(edge.from), placed.places.get(edge.to)];
+  if (from === undefined || to === undefined) return undefined;
+  const { path, x, y } = edgePath(from, to);
+  return (
+    <g className={edge.errorCount > 0 ? 'text-bad' : 'text-muted'}>
+      <path
+        d={path}
+        fill="none"
+        className={edge.errorCount > 0 ? 'stroke-bad' : 'stroke-line-strong'}
+        strokeWidth={Math.min(4, 1.25 + Math.log10(edge.count))}
+        strokeDasharray={edge.isLoop ? '5 4' : undefined}
+        markerEnd="url(#trace-map-end)"
+      />
+      <text x={x} y={y - 5} textAnchor="middle" className="fill-current text-xs">
+        ×{formatCount(edge.count)} · {formatDuration(edge.p95Ms)}
+      </text>
+      {edge.errorCount > 0 && (
+        <text x={x} y={y + 13} textAnchor="middle" className="fill-current text-xs">
+          {formatCount(edge.errorCount)} {edge.errorCount === 1 ? 'error' : 'errors'}
+        </text>
+      )}
+    </g>
+  );
+}
+
+function edgePath(
+  from: { x: number; y: number },
+  to: { x: number; y: number },
+): { path: string; x: number; y: number } {
+  const { width, height } = MAP_NODE;
+  if (from === to || (from.x === to.x && from.y === to.y)) {
+    const [x, y] = [from.x + width / 2, from.y];
+    return { path: `M${x - 24} ${y} C${x - 40} ${y - 34} ${x + 40} ${y - 34} ${x + 24} ${y}`, x, y: y - 22 };
+  }
+  if (to.x > from.x) {
+    const [x1, y1, x2, y2] = [from.x + width, from.y + height / 2, to.x, to.y + height / 2];
+    const middle = (x1 + x2) / 2;
+    return { path: `M${x1} ${y1} C${middle} ${y1} ${middle} ${y2} ${x2} ${y2}`, x: middle, y: (y1 + y2) / 2 };
+  }
+  // Back, or within a column: below the boxes, so that it is not taken for the way there.
+  const [x1, x2] = [from.x + width / 2, to.x + width / 2];
+  const [y1, y2] = [from.y + height, to.y + height];
+  const low = Math.max(y1, y2) + 26;
+  return { path: `M${x1} ${y1} C${x1} ${low} ${x2} ${low} ${x2} ${y2}`, x: (x1 + x2) / 2, y: low - 2 };
+}
+
+function EdgeList({ map }: { readonly map: TraceMap }): ReactNode {
+  if (map.edges.length === 0) return <p className="p-4 text-muted">Nothing in this trace calls anything else.</p>;
+  return (
+    <table className="m-4 border-separate border-spacing-x-4 text-sm">
+      <caption className="sr-only">Calls of the trace</caption>
+      <thead className="text-left text-xs text-muted">
+        <tr>
+          <th scope="col">From</th>
+          <th scope="col">To</th>
+          <th scope="col">Calls</th>
+          <th scope="col">p95</th>
+          <th scope="col">Errors</th>
+          <th scope="col">Loop</th>
+        </tr>
+      </thead>
+      <tbody>
+        {map.edges.map((edge) => (
+          <tr key={`${edge.from} → ${edge.to}`}>
+            <td>{visibleText(edge.from)}</td>
+            <td>{visibleText(edge.to)}</td>
+            <td className="text-right">{formatCount(edge.count)}</td>
+            <td className="text-right">{formatDuration(edge.p95Ms)}</td>
+            <td className={edge.errorCount > 0 ? 'text-right text-bad' : 'text-right'}>
+              {formatCount(edge.errorCount)}
+            </td>
+            <td>{edge.isLoop ? 'yes' : ''}</td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}

@@ -1,0 +1,26 @@
+// The address of an open trace: everything a colleague should see as well (rule 1).
+
+import { param } from '../../logic/search-params.ts';
+import { SPAN_TABS } from './span-panel.tsx';
+
+export const TRACE_MODES = ['waterfall', 'flame', 'services', 'map'] as const;
+
+export const TRACE_SEARCH = {
+  view: param.choice(TRACE_MODES),
+  span: param.optional(),
+  tab: param.choice(SPAN_TABS),
+  /** Milliseconds from the start of the trace. */
+  from: param.number(),
+  to: param.number(),
+  q: param.text(),
+  level: param.number(),
+  only: param.choice(['all', 'errors', 'path', 'found']),
+  path: param.flag(true),
+  logs: param.flag(true),
+  fold: param.flag(true),
+  clocks: param.flag(),
+  order: param.choice(['time', 'name']),
+  by: param.choice(['service', 'function']),
+  /** Attributes shown beside the bars. */
+  cols: param.list(),
+};

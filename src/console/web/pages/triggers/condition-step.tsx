@@ -1,0 +1,87 @@
+// The condition of a trigger as the step that it is: asked first, and on `false` the function is not called (TRG-7).
+
+import { ArrowDown } from 'lucide-react';
+import type { ReactNode } from 'react';
+import type { TriggerDetail } from '../../../../console-api/triggers.ts';
+import { apiText } from '../../data/api.ts';
+import { useDraft } from '../../data/drafts.ts';
+import { Button } from '../../kit/button.tsx';
+import { CopyId } from '../../kit/copy-id.tsx';
+import { ErrorCard } from '../../kit/error-card.tsx';
+import { JsonInput } from '../../kit/json/json-input.tsx';
+import { Status } from '../../kit/status.tsx';
+import { invokeText } from '../../logic/copy-as.ts';
+import { jsonProblem } from '../../logic/json-source.ts';
+import { visibleText } from '../../logic/visible-text.ts';
+import { Section } from './section.tsx';
+import { useFire } from './use-fire.ts';
+
+interface ConditionProps {
+  readonly functionId: string;
+  readonly detail: TriggerDetail;
+  readonly readOnly: boolean;
+}
+
+const SHOWN_CHARS = 200;
+
+export function ConditionStep({ functionId, detail, readOnly }: ConditionProps): ReactNode {
+  return (
+    <Section title="Condition">
+      <div className="flex flex-col gap-2 rounded-md border border-line p-2">
+        <p className="flex flex-wrap items-center gap-2">
+          <span className="text-muted">First asks</span>
+          <CopyId id={functionId} what="condition" to="/functions" search={{ id: functionId }} />
+        </p>
+        {!readOnly && <Evaluation functionId={functionId} detail={detail} />}
+      </div>
+      <p className="flex flex-wrap items-center gap-2 text-muted">
+        <ArrowDown size={14} /> then, unless it says <code>false</code>, calls
+        <CopyId id={detail.function_id} what="function id" to="/functions" search={{ id: detail.function_id }} />
+      </p>
+    </Section>
+  );
+}
+
+function Evaluation({ functionId, detail }: Omit<ConditionProps, 'readOnly'>): ReactNode {
+  const draft = useDraft(`condition.${functionId}`, JSON.stringify(detail.sample ?? {}, undefined, 2));
+  const problem = jsonProblem(draft.text);
+  const asked = useFire(
+    async () => {
+      const text = invokeText({ functionId, payloadText: draft.text, mode: 'wait' });
+      return (await apiText('/invoke', { method: 'POST', text })).text;
+    },
+    () => {},
+  );
+  return (
+    <>
+      <JsonInput label="Event to ask about" value={draft.text} onChange={draft.set} onRun={asked.start} minLines={3} />
+      <div className="flex flex-wrap items-center gap-3">
+        <Button disabled={problem !== undefined || asked.isRunning} onClick={asked.start}>
+          Evaluate now
+        </Button>
+        {problem !== undefined && <span className="text-sm text-bad">{problem}</span>}
+        {asked.answer !== undefined && <Verdict answer={asked.answer} />}
+      </div>
+      {asked.error !== undefined && (
+        <>
+          <p className="text-warn">A condition that fails is no yes: the function would not be called.</p>
+          <ErrorCard error={asked.error} what="Asking the condition" />
+        </>
+      )}
+    </>
+  );
+}
+
+/** Only a literal `false` is a no. */
+function Verdict({ answer }: { readonly answer: string }): ReactNode {
+  const isNo = answer.trim() === 'false';
+  const said = visibleText(answer === '' ? 'nothing' : answer.slice(0, SHOWN_CHARS));
+  return (
+    <span role="status">
+      <Status
+        tone={isNo ? 'warn' : 'good'}
+        word={`It says ${said}: the function ${isNo ? 'is not called' : 'is called'}`}
+      />
+    </span>
+  );
+}

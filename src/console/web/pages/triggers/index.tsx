@@ -1,0 +1,204 @@
+// The Triggers page: what calls which function when, by kind, and each of them to try (TRG-1 to TRG-7).
+
+import { useQuery } from '@tanstack/react-query';
+import { ChevronDown, ChevronRight } from 'lucide-react';
+import { type ReactNode, useCallback, useMemo, useState } from 'react';
+import type { TriggerRow, TriggerTypeRow } from '../../../../console-api/triggers.ts';
+import { preferences, setPreference } from '../../data/preferences.ts';
+import { refetchSoon } from '../../data/queries.ts';
+import { call } from '../../data/routes.ts';
+import { usePageSearch } from '../../data/search.ts';
+import { useStore } from '../../data/store.ts';
+import { type ListState, useList, useWholeList } from '../../data/use-list.ts';
+import { useLive } from '../../data/use-live.ts';
+import { type ActiveFilter, EmptyState, FailedState, Loading, NoMatch, Snippet } from '../../kit/empty-state.tsx';
+import { Toggle } from '../../kit/field.tsx';
+import { FilterBar, Pill } from '../../kit/filter-bar.tsx';
+import { Page } from '../../kit/page.tsx';
+import { Table } from '../../kit/table/table.tsx';
+import { groupCount } from '../../kit/table/table-foot.tsx';
+import { Tabs } from '../../kit/tabs.tsx';
+import { routeNotes } from '../../logic/http-routes.ts';
+import { formatCount } from '../../logic/times.ts';
+import { KIND_NAMES, type Kind, type KindFacts, kindFacts, typesOf } from '../../logic/trigger-kinds.ts';
+import { BIND_SNIPPETS } from './bind-snippets.ts';
+import { columnsWith } from './columns.tsx';
+import { TriggerDetailPanel } from './detail.tsx';
+import { groupedLines, keyOfLine, plainLines, type TableLine } from './rows.ts';
+import { TRIGGERS_SEARCH } from './search.ts';
+
+const NO_TYPES: readonly TriggerTypeRow[] = [];
+
+export default function Triggers(): ReactNode {
+  const { search, setSearch } = usePageSearch(TRIGGERS_SEARCH);
+  const { internal } = useStore(preferences);
+  const { q, kind, status, fn, sort, order, id } = search;
+  const types = useQuery({
+    queryKey: ['triggers', 'types'],
+    queryFn: ({ signal }) => call('GET /trigger-types', { signal }),
+  });
+  const known = types.data?.types ?? NO_TYPES;
+  const type = typesOf(kind, known);
+  const list = useList(['triggers', q, type, status, fn, sort, order, internal], (page, signal) =>
+    call('GET /triggers', {
+      query: { ...page, q, type, function_id: fn, sort, order, internal, ...(status !== 'any' && { status }) },
+      signal,
+    }),
+  );
+  useLive('registry', { items: () => refetchSoon(['triggers']), back: () => refetchSoon(['triggers']) });
+  const setQ = useCallback((text: string) => setSearch({ q: text }), [setSearch]);
+  const facts = kindFacts(types.data?.types);
+  const chosen = facts.find((one) => one.kind === kind);
+  return (
+    <Page
+      title="Triggers"
+      note={list.total === null ? undefined : formatCount(list.total)}
+      toolbar={
+        <FilterBar label="Search triggers" value={q} onChange={setQ}>
+          {(['Active', 'Inactive', 'Error'] as const).map((word) => (
+            <Pill
+              key={word}
+              label={word}
+              on={status === word}
+              onToggle={() => setSearch({ status: status === word ? 'any' : word })}
+            />
+          ))}
+          {fn !== '' && <Pill label={`Function ${fn}`} on onToggle={() => setSearch({ fn: '' })} />}
+          <Toggle label="Internal" checked={internal} onChange={(on) => setPreference('internal', on)} />
+        </FilterBar>
+      }
+      detail={
+        id === undefined ? undefined : (
+          <TriggerDetailPanel key={id} id={id} onClose={() => setSearch({ id: undefined }, { push: true })} />
+        )
+      }
+    >
+      <div className="flex h-full min-h-0 flex-col">
+        <Tabs label="Kinds of triggers" tabs={tabsOf(facts)} value={kind} onChange={(to) => setSearch({ kind: to })}>
+          {chosen?.missing === undefined ? <TriggerList list={list} /> : <MissingKind facts={chosen} />}
+        </Tabs>
+      </div>
+    </Page>
+  );
+}
+
+function tabsOf(facts: readonly KindFacts[]) {
+  return facts.map(({ kind, count, missing }) => ({
+    id: kind,
+    label: KIND_NAMES[kind],
+    ...(missing === undefined ? { count } : { missing }),
+  }));
+}
+
+function MissingKind({ facts }: { readonly facts: KindFacts }): ReactNode {
+  const module = /svc-[\w-]+/.exec(facts.missing ?? '')?.[0];
+  return (
+    <EmptyState title={`${KIND_NAMES[facts.kind]} triggers are not available`}>
+      <p>{facts.missing}.</p>
+      {module !== undefined && (
+        <>
+          <Snippet label="configuration" text={`workers:\n  - name: ${module}`} />
+          <p>or run</p>
+          <Snippet label="command" text={`svc worker add ${module}`} />
+        </>
+      )}
+    </EmptyState>
+  );
+}
+
+function TriggerList({ list }: { readonly list: ListState<TriggerRow> }): ReactNode {
+  const { search, setSearch } = usePageSearch(TRIGGERS_SEARCH);
+  const [closed, setClosed] = useState<ReadonlySet<Kind>>(new Set());
+  const { items, error } = list;
+  const { internal } = useStore(preferences);
+  useWholeList(list, search.kind === 'all');
+  const isOneType = ONE_TYPE.has(search.kind);
+  const columns = useMemo(() => columnsWith(routeNotes(items ?? []), isOneType), [items, isOneType]);
+  const lines = useMemo(
+    () => (search.kind === 'all' ? groupedLines(items ?? [], closed) : plainLines(items ?? [])),
+    [items, closed, search.kind],
+  );
+  if (items === undefined) {
+    if (error === null) return <Loading what="the triggers" />;
+    return <FailedState error={error} what="Triggers" shows="every trigger" retry={list.refetch} />;
+  }
+  const filters: ActiveFilter[] = [
+    ...(search.q === '' ? [] : [{ label: `search: ${search.q}`, remove: () => setSearch({ q: '' }) }]),
+    ...(search.status === 'any'
+      ? []
+      : [{ label: `status: ${search.status}`, remove: () => setSearch({ status: 'any' }) }]),
+    ...(search.fn === '' ? [] : [{ label: `function: ${search.fn}`, remove: () => setSearch({ fn: '' }) }]),
+  ];
+  if (items.length === 0) {
+    return filters.length > 0 ? (
+      <NoMatch
+        what="triggers"
+        total={(signal) => call('GET /triggers', { query: { limit: 1, internal }, signal })}
+        filters={filters}
+      />
+    ) : (
+      <NoTriggers kind={search.kind} />
+    );
+  }
+  const toggle = (kind: Kind): void => {
+    const next = new Set(closed);
+    if (!next.delete(kind)) next.add(kind);
+    setClosed(next);
+  };
+  return (
+    <Table
+      name="triggers"
+      label="Triggers"
+      columns={columns}
+      rows={lines}
+      keyOf={keyOfLine}
+      fullRow={(line) =>
+        line.kind === 'group' ? <GroupHead {...{ line, toggle }} isPart={list.more !== undefined} /> : undefined
+      }
+      sort={{ by: search.sort, order: search.order, onSort: (by, order) => setSearch({ sort: sortWord(by), order }) }}
+      openKey={search.id}
+      onOpen={(line) => (line.kind === 'group' ? toggle(line.of) : setSearch({ id: line.row.id }, { push: true }))}
+      count={lines.filter(({ kind }) => kind !== 'group').length}
+      total={list.total}
+      onNearEnd={list.more}
+    />
+  );
+}
+
+const ONE_TYPE: ReadonlySet<Kind> = new Set(['http', 'cron', 'state', 'log']);
+
+function NoTriggers({ kind }: { readonly kind: Kind }): ReactNode {
+  const word = kind === 'all' || kind === 'other' ? '' : `${KIND_NAMES[kind]} `;
+  return (
+    <EmptyState title={`No ${word}triggers yet`}>
+      <p>A trigger calls a function when something happens. Bind one in a worker:</p>
+      <Snippet label="code" text={BIND_SNIPPETS[kind]} />
+    </EmptyState>
+  );
+}
+
+interface GroupHeadProps {
+  readonly line: Extract<TableLine, { kind: 'group' }>;
+  readonly toggle: (kind: Kind) => void;
+  readonly isPart: boolean;
+}
+
+function GroupHead({ line, toggle, isPart }: GroupHeadProps): ReactNode {
+  return (
+    <button
+      type="button"
+      tabIndex={-1}
+      aria-expanded={line.open}
+      onClick={() => toggle(line.of)}
+      className="flex h-full w-full items-center gap-1.5 px-2 text-left text-sm font-medium text-muted hover:text-text"
+    >
+      {line.open ? <ChevronDown size={14} /> : <ChevronRight size={14} />}
+      {KIND_NAMES[line.of]}
+      <span className="text-xs font-normal text-faint">{groupCount(line.count, isPart)}</span>
+    </button>
+  );
+}
+
+function sortWord(by: string): 'type' | 'id' | 'function' | 'status' {
+  return by === 'id' || by === 'function' || by === 'status' ? by : 'type';
+}

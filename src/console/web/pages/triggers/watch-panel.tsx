@@ -1,0 +1,106 @@
+// Triggers that wait for a change elsewhere: where to make it, how full a queue is, and a firing by hand (TRG-6).
+
+import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { Zap } from 'lucide-react';
+import type { ReactNode } from 'react';
+import { useDraft } from '../../data/drafts.ts';
+import { call } from '../../data/routes.ts';
+import { Button } from '../../kit/button.tsx';
+import { ErrorCard } from '../../kit/error-card.tsx';
+import { JsonInput } from '../../kit/json/json-input.tsx';
+import { Badge } from '../../kit/status.tsx';
+import { jsonProblem } from '../../logic/json-source.ts';
+import type { SchemaNode } from '../../logic/schema-at.ts';
+import { formatCount } from '../../logic/times.ts';
+import { configOf, placeOfChange, topicIn } from '../../logic/trigger-config.ts';
+import { kindOf } from '../../logic/trigger-kinds.ts';
+import { visibleText } from '../../logic/visible-text.ts';
+import { TraceLink } from './firings.tsx';
+import { type KindPanelProps, Section } from './section.tsx';
+import { useFire } from './use-fire.ts';
+
+export function WatchPanel(props: KindPanelProps): ReactNode {
+  const { detail, readOnly } = props;
+  const config = configOf(detail.config);
+  const place = placeOfChange(detail.trigger_type, config);
+  return (
+    <>
+      {kindOf(detail.trigger_type) === 'queue' && <QueueDepth topic={topicIn(config)} />}
+      {place !== undefined && (
+        <Link to={place.to} search={place.search} className="self-start text-accent hover:underline">
+          {place.label}
+        </Link>
+      )}
+      {!readOnly && <FireByHand {...props} />}
+    </>
+  );
+}
+
+function QueueDepth({ topic }: { readonly topic: string }): ReactNode {
+  const { data } = useQuery({
+    queryKey: ['queues', 'of topic', topic],
+    queryFn: ({ signal }) => call('GET /queues', { query: { q: topic, limit: 50 }, signal }),
+    refetchInterval: 2_000,
+  });
+  if (data === undefined) return undefined;
+  return (
+    <Section title="Its queues">
+      {data.items.length === 0 && <p className="text-muted">No queue has taken a message for it yet.</p>}
+      <ul>
+        {data.items.map(({ name, waiting, dead }) => (
+          <li key={name} className="flex min-h-7 items-center gap-3">
+            <Link
+              to="/queues"
+              search={{ queue: name }}
+              className="min-w-0 flex-1 truncate font-mono text-accent hover:underline"
+            >
+              {visibleText(name)}
+            </Link>
+            <span>{formatCount(waiting)} waiting</span>
+            {dead > 0 && <Badge tone="bad">{formatCount(dead)} dead letters</Badge>}
+          </li>
+        ))}
+      </ul>
+    </Section>
+  );
+}
+
+/** For handlers that are easier to try than to bring about. */
+function FireByHand({ detail, fired }: KindPanelProps): ReactNode {
+  const draft = useDraft(`fire.${detail.trigger_type}.${detail.function_id}`, startOf(detail.sample));
+  const problem = jsonProblem(draft.text);
+  const fire = useFire(
+    () => call('POST /triggers/{id}/fire', { parts: { id: detail.id }, text: `{"payload":${draft.text}}` }),
+    fired,
+  );
+  return (
+    <Section title="Fire it by hand">
+      <JsonInput
+        label="Payload"
+        value={draft.text}
+        onChange={draft.set}
+        onRun={() => problem === undefined && fire.start()}
+        schema={detail.payload_schema as SchemaNode | null}
+        note={draft.isDraft && <Badge>draft</Badge>}
+      />
+      <div className="flex flex-wrap items-center gap-3">
+        <Button icon={<Zap size={13} />} disabled={problem !== undefined || fire.isRunning} onClick={fire.start}>
+          Fire
+        </Button>
+        {problem !== undefined && <span className="text-sm text-bad">{problem}</span>}
+        {fire.answer !== undefined && (
+          <span role="status" className="flex items-center gap-3 text-muted">
+            Handed to {visibleText(fire.answer.function_id)}
+            {fire.answer.trace_id !== null && <TraceLink id={fire.answer.trace_id} />}
+          </span>
+        )}
+      </div>
+      {fire.error !== undefined && <ErrorCard error={fire.error} what="Firing the trigger" />}
+    </Section>
+  );
+}
+
+function startOf(sample: unknown): string {
+  return JSON.stringify(sample ?? {}, undefined, 2);
+}

@@ -1,0 +1,30 @@
+// Reads the payload of a built-in function through its compiled validator; what does not fit is refused with the
+// field, what it must be and what was found.
+
+import { Refusal } from './refusal.ts';
+
+interface FieldError {
+  readonly path: string;
+  readonly expected: string;
+  readonly value?: unknown;
+}
+
+export type Validator<T> = (
+  input: unknown,
+) => { success: true; data: T } | { success: false; data: unknown; errors: readonly FieldError[] };
+
+/** An absent payload counts as an empty one, as clients leave it out when there is nothing to say. */
+export function readPayload<T>(functionId: string, validate: Validator<T>, payload: unknown): T {
+  const verdict = validate(payload ?? {});
+  if (verdict.success) return verdict.data;
+  const [first] = verdict.errors;
+  const detail = first === undefined ? 'it has the wrong shape' : describe(first);
+  throw new Refusal('deserialization_error', `Failed to deserialize input for ${functionId}: ${detail}`);
+}
+
+function describe({ path, expected, value }: FieldError): string {
+  const field = path === '$input' ? 'the payload' : `field '${path.replace(/^\$input\.?/, '')}'`;
+  const found =
+    value === null ? 'null' : value === undefined ? 'nothing' : Array.isArray(value) ? 'array' : typeof value;
+  return `${field} must be ${expected}, found ${found}`;
+}

@@ -1,0 +1,117 @@
+// How often and how long functions ran: a few additions for each call, taken away as `CallCounts` now and then.
+
+import { type CallCounts, DURATION_BOUNDS_MS, type DurationCounts } from './intake.ts';
+
+/** Label sets of one metric (guarantees 4); what is over it counts as one. */
+const FUNCTIONS_MAX = 2_000;
+const OTHER = 'other';
+/** Codes are chosen by whoever throws. */
+const CODES_MAX = 50;
+
+class Durations {
+  count = 0;
+  sum = 0;
+  min = 0;
+  max = 0;
+  buckets: number[] = EMPTY_BUCKETS.slice();
+
+  add(durationMs: number): void {
+    this.min = this.count === 0 ? durationMs : Math.min(this.min, durationMs);
+    this.max = Math.max(this.max, durationMs);
+    this.count++;
+    this.sum += durationMs;
+    let bucket = 0;
+    while (bucket < DURATION_BOUNDS_MS.length && durationMs > (DURATION_BOUNDS_MS[bucket] ?? 0)) bucket++;
+    this.buckets[bucket] = (this.buckets[bucket] ?? 0) + 1;
+  }
+
+  take(): DurationCounts {
+    const { count, sum, min, max, buckets } = this;
+    if (count > 0) this.buckets = EMPTY_BUCKETS.slice();
+    this.count = this.sum = this.min = this.max = 0;
+    return { count, sum, min, max, buckets };
+  }
+}
+
+const EMPTY_BUCKETS: readonly number[] = new Array<number>(DURATION_BOUNDS_MS.length + 1).fill(0);
+
+class FunctionStats {
+  readonly functionId: string;
+  isTouched = false;
+  deferred = 0;
+  readonly ok = new Durations();
+  readonly error = new Durations();
+  errors: Record<string, number> | undefined;
+
+  constructor(functionId: string) {
+    this.functionId = functionId;
+  }
+
+  countCode(code: string): void {
+    this.errors ??= Object.create(null) as Record<string, number>;
+    const isKnown = this.errors[code] !== undefined || Object.keys(this.errors).length < CODES_MAX;
+    const key = isKnown ? code : OTHER;
+    this.errors[key] = (this.errors[key] ?? 0) + 1;
+  }
+
+  take(): CallCounts {
+    const { functionId, deferred, errors } = this;
+    this.isTouched = false;
+    this.deferred = 0;
+    this.errors = undefined;
+    const okDurations = this.ok.take();
+    const errorDurations = this.error.take();
+    return {
+      functionId,
+      ok: okDurations.count,
+      error: errorDurations.count,
+      deferred,
+      errors: { ...errors },
+      okDurations,
+      errorDurations,
+    };
+  }
+}
+
+export class CallStats {
+  readonly #functions = new Map<string, FunctionStats>();
+  readonly #other = new FunctionStats(OTHER);
+  #touched: FunctionStats[] = [];
+
+  get isEmpty(): boolean {
+    return this.#touched.length === 0;
+  }
+
+  /** `functionId` is kept: not a piece of a large text. `errorCode` undefined: it ended well. */
+  ended(functionId: string, durationMs: number, errorCode: string | undefined): void {
+    const stats = this.#touch(functionId);
+    if (errorCode === undefined) stats.ok.add(durationMs);
+    else {
+      stats.error.add(durationMs);
+      stats.countCode(errorCode);
+    }
+  }
+
+  deferred(functionId: string): void {
+    this.#touch(functionId).deferred++;
+  }
+
+  take(): CallCounts[] {
+    const touched = this.#touched;
+    this.#touched = [];
+    return touched.map((stats) => stats.take());
+  }
+
+  #touch(functionId: string): FunctionStats {
+    let stats = this.#functions.get(functionId);
+    if (stats === undefined) {
+      stats = this.#functions.size < FUNCTIONS_MAX ? new FunctionStats(functionId) : this.#other;
+      if (stats !== this.#other) this.#functions.set(functionId, stats);
+    }
+    if (!stats.isTouched) {
+      stats.isTouched = true;
+      this.#touched.push(stats);
+    }
+    return stats;
+  }
+}

@@ -1,0 +1,114 @@
+// Which traces are kept (modules 11.8). Decided once, where a trace begins, from its id alone, so that all engines
+// agree; everything further on goes by the flag in the context.
+
+import type { Pattern } from '../pattern.ts';
+
+export interface SamplingRule {
+  /** Absent: matches all. Both that are given must match. */
+  readonly operation: Pattern | undefined;
+  readonly service: Pattern | undefined;
+  /** 0 to 1. */
+  readonly rate: number;
+}
+
+export interface SamplingSettings {
+  /** For what matches no rule. */
+  readonly defaultRate: number;
+  /** In order: the first that matches decides. */
+  readonly rules: readonly SamplingRule[];
+  /** A context that comes from outside has decided already. */
+  readonly isParentBased: boolean;
+  /** Of traces that begin here; may be infinite. */
+  readonly tracesPerSecondMax: number;
+}
+
+/** Rates that were looked up, kept while they are few: function ids are chosen by users. */
+const KNOWN_RATES_MAX = 4_096;
+
+export class Sampler {
+  readonly settings: SamplingSettings;
+  /** Whether no trace that begins here is ever kept: then nobody has to know its id. */
+  readonly isNever: boolean;
+  readonly #known = new Map<string, number>();
+  #tokens: number;
+  #refilledMs = 0;
+  #limited = 0;
+
+  constructor(settings: SamplingSettings) {
+    this.settings = settings;
+    this.isNever = settings.defaultRate <= 0 && settings.rules.every(({ rate }) => rate <= 0);
+    this.#tokens = settings.tracesPerSecondMax;
+  }
+
+  /** Whether the trace at this place, which begins now with this operation, is kept. */
+  decide(place: number, operation: string, service: string, nowMs: number): boolean {
+    return place < this.#rateOf(operation, service) && this.#admit(nowMs);
+  }
+
+  /** Traces that the rate limit kept out since it was last asked. */
+  takeLimited(): number {
+    const limited = this.#limited;
+    this.#limited = 0;
+    return limited;
+  }
+
+  #rateOf(operation: string, service: string): number {
+    const { rules, defaultRate } = this.settings;
+    if (rules.length === 0) return defaultRate;
+    const key = `${service}\n${operation}`;
+    const known = this.#known.get(key);
+    if (known !== undefined) return known;
+    const rule = rules.find((rule) => applies(rule, operation, service));
+    const rate = rule?.rate ?? defaultRate;
+    if (this.#known.size >= KNOWN_RATES_MAX) this.#known.clear();
+    this.#known.set(key, rate);
+    return rate;
+  }
+
+  /** A bucket that is full after one second of silence. */
+  #admit(nowMs: number): boolean {
+    const { tracesPerSecondMax: max } = this.settings;
+    if (max === Number.POSITIVE_INFINITY) return true;
+    const gained = (Math.max(0, nowMs - this.#refilledMs) / 1_000) * max;
+    this.#tokens = Math.min(Math.max(max, 1), this.#tokens + gained);
+    this.#refilledMs = nowMs;
+    if (this.#tokens >= 1) {
+      this.#tokens--;
+      return true;
+    }
+    this.#limited++;
+    return false;
+  }
+}
+
+/** Where an id stands among all of them, from 0 to below 1. Its last 52 bits count: W3C asks them to be random. */
+export function placeOf(traceId: string): number {
+  return Number.parseInt(traceId.slice(-PLACE_DIGITS), 16) / PLACES;
+}
+
+/** An id that stands there. `token`: 32 hexadecimal digits by chance. */
+export function traceIdAt(place: number, token: string): string {
+  const high = Math.floor(place * 2 ** HIGH_BITS);
+  const low = Math.floor((place * 2 ** HIGH_BITS - high) * 2 ** LOW_BITS);
+  return token.slice(PLACE_DIGITS) + digits(high, HIGH_BITS / 4) + digits(low, LOW_BITS / 4);
+}
+
+/** Whether an id lies within a share of all of them. */
+export function isWithin(traceId: string, rate: number): boolean {
+  if (rate >= 1) return true;
+  return rate > 0 && placeOf(traceId) < rate;
+}
+
+function digits(value: number, count: number): string {
+  return value.toString(16).padStart(count, '0');
+}
+
+const PLACE_DIGITS = 13;
+const PLACES = 2 ** 52;
+/** Written in two parts: V8 takes a microsecond to write a number of more than 32 bits in digits of 16. */
+const HIGH_BITS = 24;
+const LOW_BITS = 28;
+
+function applies({ operation, service }: SamplingRule, name: string, serviceName: string): boolean {
+  return (operation?.matches(name) ?? true) && (service?.matches(serviceName) ?? true);
+}

@@ -1,0 +1,243 @@
+// The one place that knows the RabbitMQ client: a connection, channels on it, and publishing with a receipt. Loaded
+// when a link is made.
+//
+// States of a link, and what moves it on:
+//   opening   `open` was called; tries again and again for 60 s, then gives up for good (K3), at once if refused
+//   up        channels can be had; ends when the connection is lost
+//   away      everything fails at once with STORAGE_UNAVAILABLE; reconnects with backoff, for ever
+//   closed    `close` was called
+// Invariants:
+//   B1  `publish` resolves only when the broker has confirmed the message and routed it to a queue.
+//   B2  While the broker blocks publishers (memory or disk alarm) a message is refused; none waits for the end of it.
+//   B3  User info of the address appears nowhere: not in health, errors or the log (X22).
+
+import { AMQPError, type AsyncMessage, type Channel, Connection, type SyncMessage } from 'rabbitmq-client';
+import { redactUrl } from '../core/redaction.ts';
+import { Refusal } from '../core/refusal.ts';
+import { atMost } from './at-most.ts';
+import type { Clock } from './clock.ts';
+import type { Logger } from './logger.ts';
+import { StartFailure } from './start-failure.ts';
+
+export type RabbitChannel = Channel;
+export type RabbitMessage = AsyncMessage | SyncMessage;
+
+export interface RabbitOptions {
+  readonly url: string;
+  /** Whose link it is: seen in the log and in the broker's own list of connections. */
+  readonly purpose: string;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** The connection is up, for the first time or again. */
+  readonly onUp: () => void;
+}
+
+export interface Publication {
+  readonly exchange: string;
+  readonly routingKey: string;
+  readonly body: Buffer;
+  /** Milliseconds that it may wait in its queue. */
+  readonly expiresMs?: number;
+}
+
+/** How long a broker may stay away at the start (K3). */
+const OPEN_MS_MAX = 60_000;
+const RETRY_MS_FIRST = 50;
+const RETRY_MS_MAX = 5_000;
+const HEARTBEAT_S = 10;
+/** The client's own 8 KiB cut a payload into many pieces. */
+const FRAME_BYTES_MAX = 128 * 1024;
+const CLOSE_MS_MAX = 1_500;
+
+export class RabbitLink {
+  /** The address as it may be shown. */
+  readonly address: string;
+  readonly #options: RabbitOptions;
+  readonly #connection: Connection;
+  readonly #waiting = new Map<string, (reason: string) => void>();
+  #publishing: Promise<Channel> | undefined;
+  #trouble: string | undefined = 'not connected yet';
+  #alarm: string | undefined;
+  #isClosed = false;
+  #lastMessage = 0;
+  #onOpening: ((failure: StartFailure | undefined) => void) | undefined;
+
+  /** Throws a `StartFailure` when the address can never work. */
+  constructor(options: RabbitOptions) {
+    this.#options = options;
+    this.address = redactUrl(options.url);
+    this.#connection = newConnection(options);
+    this.#connection.on('connection', () => this.#isUp());
+    this.#connection.on('error', (error: unknown) => this.#isTroubled(error));
+    this.#connection.on('connection.blocked', (reason) => this.#isBlocked(reason));
+    this.#connection.on('connection.unblocked', () => {
+      this.#alarm = undefined;
+    });
+  }
+
+  /** Why nothing can be published or fetched now. */
+  get trouble(): string | undefined {
+    return this.#trouble ?? this.#alarm;
+  }
+
+  /** Rejects when there is no broker for 60 s, and lets go of everything. */
+  open(): Promise<void> {
+    if (this.#trouble === undefined) return Promise.resolve();
+    const { clock, purpose } = this.#options;
+    return new Promise((resolve, reject) => {
+      const end = (failure: StartFailure | undefined): void => {
+        cancel();
+        this.#onOpening = undefined;
+        if (failure === undefined) return resolve();
+        void this.close();
+        reject(failure);
+      };
+      this.#onOpening = end;
+      const cancel = clock.after(OPEN_MS_MAX, () => {
+        const text = `RabbitMQ at ${this.address} (${purpose}) cannot be used: ${this.#trouble}`;
+        end(new StartFailure(75, `${text}. Tried for ${OPEN_MS_MAX / 1_000} s`));
+      });
+    });
+  }
+
+  /** Fails with STORAGE_UNAVAILABLE, at once while the link is away. Whoever asked closes it. */
+  async channel(): Promise<RabbitChannel> {
+    if (this.#trouble !== undefined || this.#isClosed) throw this.#unavailable(this.#trouble ?? 'closed');
+    try {
+      return await this.#connection.acquire();
+    } catch (error) {
+      throw this.refusalOf(error);
+    }
+  }
+
+  /** With a channel of its own, which ends with the work: what it fetched and did not acknowledge goes back. */
+  async use<T>(work: (channel: RabbitChannel) => Promise<T>): Promise<T> {
+    const channel = await this.channel();
+    try {
+      return await work(channel);
+    } catch (error) {
+      throw this.refusalOf(error);
+    } finally {
+      await channel.close();
+    }
+  }
+
+  /** Resolves when the message is kept (B1). */
+  async publish({ exchange, routingKey, body, expiresMs }: Publication): Promise<void> {
+    if (this.trouble !== undefined) throw this.#unavailable(this.trouble);
+    const messageId = String(++this.#lastMessage);
+    const expiration = expiresMs === undefined ? {} : { expiration: String(Math.ceil(expiresMs)) };
+    const envelope = { exchange, routingKey, messageId, mandatory: true, durable: true, ...expiration };
+    const given = new Promise<never>((_, reject) => {
+      this.#waiting.set(messageId, (reason) => reject(this.#unavailable(reason)));
+    });
+    given.catch(() => {});
+    try {
+      this.#publishing ??= this.#openPublishing();
+      const channel = await this.#publishing;
+      await Promise.race([channel.basicPublish(envelope, body), given]);
+      // A message that no queue took is returned before it is confirmed, and the client tells of it a turn later.
+      await Promise.race([new Promise<void>((resolve) => this.#options.clock.afterTurn(resolve)), given]);
+    } catch (error) {
+      throw this.refusalOf(error, 'whether the message was kept is unknown');
+    } finally {
+      this.#waiting.delete(messageId);
+    }
+  }
+
+  /** Ends in good order, or after a moment without it: what the client promises may never come once it is cut off. */
+  async close(): Promise<void> {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    await atMost(this.#options.clock, CLOSE_MS_MAX, this.#closeInOrder());
+    this.#connection.unsafeDestroy();
+  }
+
+  async #closeInOrder(): Promise<void> {
+    const publishing = await this.#publishing?.catch(() => undefined);
+    await publishing?.close();
+    if (this.#trouble === undefined) await this.#connection.close();
+  }
+
+  refusalOf(error: unknown, what = ''): Refusal {
+    if (error instanceof Refusal) return error;
+    const isFull = error instanceof AMQPError && error.code === 'NACK';
+    if (isFull) return new Refusal('STORAGE_FULL', `RabbitMQ at ${this.address} did not take the message`);
+    return this.#unavailable(what === '' ? messageOf(error) : `${messageOf(error)}; ${what}`);
+  }
+
+  async #openPublishing(): Promise<Channel> {
+    try {
+      const channel = await this.channel();
+      channel.on('basic.return', ({ messageId = '', replyText }) => {
+        this.#waiting.get(messageId)?.(`no queue took the message: ${replyText}`);
+      });
+      channel.on('close', () => {
+        this.#publishing = undefined;
+      });
+      await channel.confirmSelect();
+      return channel;
+    } catch (error) {
+      this.#publishing = undefined;
+      throw error;
+    }
+  }
+
+  #isUp(): void {
+    const { purpose, logger, onUp } = this.#options;
+    this.#trouble = undefined;
+    this.#alarm = undefined;
+    logger.info(`RabbitMQ is connected (${purpose})`, { address: this.address });
+    this.#onOpening?.(undefined);
+    onUp();
+  }
+
+  #isTroubled(error: unknown): void {
+    const { purpose, logger } = this.#options;
+    const reason = messageOf(error);
+    // Errors of a channel come here too; its owner hears of them by its end.
+    if (!this.#isClosed) logger.warn(`RabbitMQ has a trouble (${purpose})`, { address: this.address, reason });
+    if (isOfChannel(error)) return;
+    this.#trouble = reason;
+    if (!isFinal(error)) return;
+    const text = `RabbitMQ at ${this.address} (${purpose}) cannot be used: ${reason}`;
+    this.#onOpening?.(new StartFailure(78, text));
+  }
+
+  #isBlocked(reason: string): void {
+    this.#alarm = `it takes no messages: ${reason}`;
+    this.#options.logger.warn('RabbitMQ takes no messages', { address: this.address, reason });
+    for (const refuse of this.#waiting.values()) refuse(`${this.#alarm}; whether the message was kept is unknown`);
+  }
+
+  #unavailable(reason: string): Refusal {
+    return new Refusal('STORAGE_UNAVAILABLE', `RabbitMQ at ${this.address} cannot be used: ${reason}`);
+  }
+}
+
+function newConnection({ url, purpose }: RabbitOptions): Connection {
+  const wrong = `'${redactUrl(url)}' is no address of a RabbitMQ: amqp://host:port/vhost or amqps://host:port/vhost`;
+  if (!/^amqps?:\/\/[^/]/.test(url) || !URL.canParse(url)) throw new StartFailure(78, wrong);
+  return new Connection({
+    url,
+    connectionName: `svc:${purpose}`,
+    retryLow: RETRY_MS_FIRST,
+    retryHigh: RETRY_MS_MAX,
+    heartbeat: HEARTBEAT_S,
+    frameMax: FRAME_BYTES_MAX,
+  });
+}
+
+function isOfChannel(error: unknown): boolean {
+  return error instanceof Error && error.name === 'AMQPChannelError';
+}
+
+/** Wrong credentials, or a vhost that does not exist. */
+function isFinal(error: unknown): boolean {
+  return error instanceof AMQPError && ['ACCESS_REFUSED', 'NOT_ALLOWED', 'INVALID_PATH'].includes(error.code);
+}
+
+function messageOf(error: unknown): string {
+  if (error instanceof AggregateError && error.message === '') return error.errors.map(messageOf).join('; ');
+  return error instanceof Error ? error.message || error.name : String(error);
+}

@@ -1,0 +1,12 @@
+// Steps that Redis runs as one, called by the sum of their text.
+
+import { createHash } from 'node:crypto';
+
+export interface RedisScript {
+  readonly text: string;
+  readonly sha1: string;
+}
+
+export function redisScript(text: string): RedisScript {
+  return { text, sha1: createHash('sha1').update(text).digest('hex') };
+}

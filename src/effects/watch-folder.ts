@@ -1,0 +1,60 @@
+// Tells that files below a folder were written, made or removed. Folders that no program is read from are left out,
+// above all node_modules, which holds thousands of others.
+
+import { type FSWatcher, readdirSync, watch } from 'node:fs';
+import { join } from 'node:path';
+import type { Clock } from './clock.ts';
+
+/** Editors write in several steps. */
+const SETTLE_MS = 100;
+
+const LEFT_OUT = /^(\..*|node_modules|__pycache__|data|dist)$/;
+
+/** The returned function ends it. Where the system cannot watch, nothing is ever told. */
+export function watchFolder(path: string, clock: Clock, tell: () => void): () => void {
+  const watchers = new Map<string, FSWatcher>();
+  let cancel = (): void => {};
+  const changed = (_event: string, name: string | null): void => {
+    if (name !== null && LEFT_OUT.test(name)) return;
+    cancel();
+    cancel = clock.after(SETTLE_MS, () => {
+      // A folder may have been among it.
+      follow();
+      tell();
+    });
+  };
+  const follow = (): void => {
+    const folders = foldersBelow(path);
+    for (const [folder, watcher] of watchers) {
+      if (folders.includes(folder)) continue;
+      watcher.close();
+      watchers.delete(folder);
+    }
+    for (const folder of folders) if (!watchers.has(folder)) open(folder);
+  };
+  const open = (folder: string): void => {
+    try {
+      const watcher = watch(folder, { persistent: false }, changed);
+      watcher.on('error', () => watcher.close());
+      watchers.set(folder, watcher);
+    } catch {
+      // It is gone again, or the system watches no more of them.
+    }
+  };
+  follow();
+  return () => {
+    cancel();
+    for (const watcher of watchers.values()) watcher.close();
+  };
+}
+
+function foldersBelow(path: string): string[] {
+  try {
+    const inside = readdirSync(path, { withFileTypes: true }).filter(
+      (entry) => entry.isDirectory() && !LEFT_OUT.test(entry.name),
+    );
+    return [path, ...inside.flatMap(({ name }) => foldersBelow(join(path, name)))];
+  } catch {
+    return [];
+  }
+}

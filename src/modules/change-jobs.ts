@@ -1,0 +1,343 @@
+// Triggers that name a queue: changes of a store that become its jobs, at least once (S5, decisions 54).
+//
+// The store writes the job in the transaction of the change where it can, else an entry of its outbox
+// (`store/outbox`); here the store is told which triggers there are, and the outbox is emptied, oldest first: each job
+// goes to its queue under a key of its own, then its entry goes, so that a repeat is the same job.
+// Invariants:
+//   J1  The plan of the store is that of the bindings: it is sent with each that comes or goes, ahead of later changes.
+//       A queue that is configured no more is still in it: its jobs wait in the outbox until it is there again.
+//   J2  One page of the outbox is under way at a time.
+//   J3  A queue that takes no jobs holds up no other's (`outbox-rounds.ts`).
+//   J4  Of a FIFO queue that came back, new jobs stand behind those in the outbox until these have gone: the store says
+//       so with each plan, and is asked again when a page came back empty (F3).
+//   J5  Of a group of a FIFO queue none is sent before the one ahead of it was taken (`outbox-lines.ts`).
+
+import type { ChangePlan, ChangeTarget, EnqueueAnswer, EnqueueRules, OutboxHead } from '../core/queue/shapes.ts';
+import { distinctBindings } from '../core/trigger-table.ts';
+import type { Clock } from '../effects/clock.ts';
+import type { Logger } from '../effects/logger.ts';
+import { isOutboxPage, isPlanAnswer } from '../generated/queue-shapes.ts';
+import { asRawJson } from '../protocol/byte-string.ts';
+import { Payload } from '../protocol/payload.ts';
+import type { Binding, Cause } from '../router/builtin.ts';
+import type { JobTarget } from '../router/context.ts';
+import type { RouterPort } from '../router/port.ts';
+import type { Store } from '../store/contract.ts';
+import { decodeFramed } from '../store/queue/framed.ts';
+import { readGroup } from '../store/queue/group-value.ts';
+import { parseAs } from '../store/queue/marks.ts';
+import { sendInLines } from './outbox-lines.ts';
+import { OutboxRounds } from './outbox-rounds.ts';
+
+export interface ChangeJobsParts {
+  /** Whose changes: names the plan in the store. */
+  readonly owner: string;
+  readonly store: Store;
+  /** False for a Redis: other engines change it too, and it has no outbox. */
+  readonly isOfThisMachine: boolean;
+  /** What a FIFO queue may group its events by. */
+  readonly groupFields: readonly string[];
+  readonly router: Pick<
+    RouterPort,
+    'jobTarget' | 'takeJob' | 'jobsCame' | 'onQueuesChanged' | 'onQueueJudged' | 'count'
+  >;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+interface SentJob extends OutboxHead {
+  readonly payload: Buffer;
+}
+
+interface QueuedBinding {
+  readonly queue: string;
+  readonly where: readonly (string | undefined)[];
+  /** Changes of this kind are not for it. */
+  readonly exceptKind?: string | undefined;
+}
+
+/** Every change looks at all of them. */
+const TRIGGERS_MAX = 1_000;
+const RETRY_MS = 1_000;
+const LOG_INTERVAL_MS = 60_000;
+/** What W3C's Baggage asks of everybody to carry; more is no use to a job, and every write would bring it. */
+const BAGGAGE_BYTES_MAX = 8_192;
+
+export class ChangeJobs {
+  readonly #parts: ChangeJobsParts;
+  readonly #bindings = new Map<Binding, QueuedBinding>();
+  /**
+   * Of each trigger in the plan that the store went by for the changes that are being answered: whether its jobs were
+   * written with them, or wait in the outbox.
+   */
+  #inForce: ReadonlyMap<Binding, boolean> = new Map();
+  /** Queues of this store that are behind their outbox. */
+  #held: readonly string[] = [];
+  /** As they were when last seen. */
+  readonly #targets = new Map<string, JobTarget>();
+  #isSending = false;
+  #isNudged = false;
+  #isStopped = false;
+  readonly #rounds = new OutboxRounds();
+  #isRoundDue = false;
+  /** The store did not answer, or did not drop what went: the next round begins anew. */
+  #hasFailed = false;
+  #toldMs = Number.NEGATIVE_INFINITY;
+  #cancelRetry: (() => void) | undefined;
+  #cancelPlan: (() => void) | undefined;
+  readonly #hooks: (() => void)[];
+
+  constructor(parts: ChangeJobsParts) {
+    this.#parts = parts;
+    const { router, owner } = parts;
+    this.#hooks = [
+      router.onQueuesChanged(() => {
+        if (this.#bindings.size === 0 || this.#isStopped) return;
+        this.#sendPlan(undefined);
+        this.#sendFromOldest();
+      }),
+      router.onQueueJudged((queue, rules) => {
+        const isNamed = [...this.#bindings.values()].some((queued) => queued.queue === queue);
+        const offence = isNamed ? this.#groupOffence(queue, rules) : undefined;
+        return offence && `a trigger of ${owner} names it. ${offence}`;
+      }),
+    ];
+  }
+
+  /** Why a trigger cannot name that queue. */
+  refuse(queue: string): string | undefined {
+    const { owner, router, isOfThisMachine } = this.#parts;
+    if (!isOfThisMachine) {
+      const place = `where ${owner} is kept on this machine (adapter kv)`;
+      return `A trigger can name a queue only ${place}: a Redis keeps no outbox`;
+    }
+    if (this.#bindings.size >= TRIGGERS_MAX) return `At most ${TRIGGERS_MAX} triggers of ${owner} can name a queue`;
+    const target = router.jobTarget(queue);
+    return typeof target === 'string' ? target : this.#groupOffence(queue, target.rules);
+  }
+
+  #groupOffence(queue: string, { groupField }: EnqueueRules): string | undefined {
+    const { groupFields } = this.#parts;
+    if (groupField === undefined || groupFields.includes(groupField)) return undefined;
+    return `Queue '${queue}' groups by '${groupField}', which no event has: it can be one of ${groupFields.join(', ')}`;
+  }
+
+  bound(binding: Binding, queued: QueuedBinding): void {
+    this.#bindings.set(binding, queued);
+    this.#sendPlan(queued.queue);
+  }
+
+  unbound(binding: Binding): void {
+    const queued = this.#bindings.get(binding);
+    if (queued === undefined) return;
+    this.#bindings.delete(binding);
+    this.#sendPlan(queued.queue);
+  }
+
+  /** What a change has to say to the store of where it came from, lest its jobs begin traces of their own. */
+  traceOf({ traceparent, baggage = '' }: Cause): string | undefined {
+    if (this.#bindings.size === 0 || traceparent === undefined) return undefined;
+    return `${traceparent}\n${Buffer.byteLength(baggage) > BAGGAGE_BYTES_MAX ? '' : baggage}`;
+  }
+
+  /** A change that these are for is durable, and so are its jobs, or their entries. The others are left to call. */
+  divert(bindings: readonly Binding[]): readonly Binding[] {
+    const queued = bindings.filter((binding) => this.#bindings.has(binding));
+    if (queued.length === 0) return bindings;
+    this.#changed(queued);
+    return bindings.filter((binding) => !this.#bindings.has(binding));
+  }
+
+  #changed(bindings: readonly Binding[]): void {
+    const { clock, router } = this.#parts;
+    for (const binding of bindings) {
+      const queued = this.#bindings.get(binding);
+      const isHere = this.#inForce.get(binding);
+      // It came after the change, or an equal one stands in the plan for both.
+      if (queued === undefined || isHere === undefined) continue;
+      binding.lastFiredAtMs = clock.nowMs();
+      if (isHere) router.jobsCame(queued.queue, 1);
+      else this.#send();
+    }
+  }
+
+  /** What an earlier run left: its plan, and jobs that had not gone yet. */
+  start(): void {
+    if (!this.#parts.isOfThisMachine) return;
+    this.#sendPlan(undefined);
+    this.#send();
+  }
+
+  stop(): void {
+    this.#isStopped = true;
+    this.#cancelRetry?.();
+    this.#cancelPlan?.();
+    for (const unhook of this.#hooks.splice(0)) unhook();
+  }
+
+  #isHere(queue: string): boolean {
+    const target = this.#parts.router.jobTarget(queue);
+    return typeof target !== 'string' && target.store === this.#parts.store;
+  }
+
+  #sendPlan(changed: string | undefined): void {
+    const { owner, store, router, logger } = this.#parts;
+    const planned = distinctBindings(this.#bindings.keys()).flatMap((binding) =>
+      this.#targetOf(binding).map((target) => ({ binding, target })),
+    );
+    const plan: ChangePlan = { owner, targets: planned.map(({ target }) => target) };
+    store.run('outbox::plan', Buffer.from(JSON.stringify(plan)), ({ result, error }) => {
+      if (error !== undefined || result === undefined) {
+        logger.error('Triggers that name a queue could not be set', { owner, error });
+      } else {
+        this.#held = parseAs(result, isPlanAnswer).held;
+        const isHere = (target: ChangeTarget): boolean => target.isHere && !this.#held.includes(target.queue);
+        this.#inForce = new Map(planned.map(({ binding, target }) => [binding, isHere(target)]));
+        if (this.#held.length > 0) this.#send();
+      }
+      // Jobs of changes that came before it, and that no binding stands for any more.
+      if (changed !== undefined) router.jobsCame(changed, 0);
+    });
+  }
+
+  #targetOf(binding: Binding): ChangeTarget[] {
+    const queued = this.#bindings.get(binding);
+    if (queued === undefined) return [];
+    const now = this.#parts.router.jobTarget(queued.queue);
+    if (typeof now !== 'string') this.#targets.set(queued.queue, now);
+    const target = this.#targets.get(queued.queue);
+    if (target === undefined) return [];
+    const { id, type, functionId, metadata, conditionFunctionId } = binding;
+    return [
+      {
+        where: queued.where.map((name) => name ?? null),
+        ...(queued.exceptKind !== undefined && { exceptKind: queued.exceptKind }),
+        queue: queued.queue,
+        rules: target.rules,
+        payloadBytesMax: target.payloadBytesMax,
+        facts: {
+          functionId,
+          trigger: { id, type },
+          ...(metadata !== undefined && { metadata }),
+          ...(conditionFunctionId !== undefined && { conditionFunctionId }),
+        },
+        isHere: this.#isHere(queued.queue),
+      },
+    ];
+  }
+
+  /** Queues that refused may take jobs again. */
+  #sendFromOldest(): void {
+    this.#isRoundDue = true;
+    this.#send();
+  }
+
+  #send(): void {
+    this.#isNudged = true;
+    if (this.#isSending || this.#isStopped) return;
+    this.#isSending = true;
+    this.#isNudged = false;
+    if (this.#isRoundDue) this.#beginRound();
+    const ask = Buffer.from(JSON.stringify(this.#rounds.next));
+    this.#parts.store.run('outbox::oldest', ask, ({ result, error }) => {
+      if (result !== undefined && error === undefined) return this.#sendPage(result);
+      this.#hasFailed = true;
+      this.#waits(error?.message ?? 'no answer');
+      this.#goOn(false);
+    });
+  }
+
+  #beginRound(): void {
+    this.#isRoundDue = false;
+    if (this.#hasFailed) this.#rounds.beginAnew();
+    else this.#rounds.begin();
+    this.#hasFailed = false;
+  }
+
+  #sendPage(bytes: Uint8Array): void {
+    const { head, body } = decodeFramed(bytes);
+    if (!isOutboxPage(head)) throw new Error('The store answered with another shape than jobs of its outbox');
+    const { jobs, lookedTo, hasMore } = head;
+    this.#rounds.looked(lookedTo);
+    if (jobs.length === 0) return this.#goOn(hasMore);
+    let end = 0;
+    const sent = jobs.map((job) => {
+      end += job.bytes;
+      return { ...job, payload: body.subarray(end - job.bytes, end) };
+    });
+    const gone: number[] = [];
+    sendInLines(
+      sent,
+      ({ queue, payload }) => this.#lineOf(queue, payload),
+      (job, done) =>
+        this.#take(job, (answer) => {
+          const isTaken = !('reason' in answer);
+          if (isTaken) gone.push(job.seq);
+          else if (this.#rounds.refused(job.queue)) this.#waits(answer.message);
+          done(isTaken);
+        }),
+      () => this.#drop(gone, hasMore),
+    );
+  }
+
+  /** The group of a FIFO queue that the job belongs to. */
+  #lineOf(queue: string, payload: Uint8Array): string | undefined {
+    const target = this.#parts.router.jobTarget(queue);
+    if (typeof target === 'string' || target.rules.groupField === undefined) return undefined;
+    const group = readGroup(queue, target.rules.groupField, payload);
+    return `${queue}\n${group.ok ? group.digest : ''}`;
+  }
+
+  #take({ queue, facts, key, payload }: SentJob, done: (answer: EnqueueAnswer) => void): void {
+    this.#parts.router.takeJob(
+      {
+        functionId: facts.functionId,
+        payload: Payload.ofBytes(payload, 0, payload.length),
+        metadata: facts.metadata === undefined ? undefined : asRawJson(facts.metadata),
+        traceparent: facts.traceparent,
+        baggage: facts.baggage,
+        action: { type: 'enqueue', queue, idempotency_key: key },
+        trigger: facts.trigger,
+        conditionFunctionId: facts.conditionFunctionId,
+      },
+      done,
+    );
+  }
+
+  #drop(gone: readonly number[], hasMore: boolean): void {
+    if (gone.length === 0) return this.#goOn(hasMore);
+    this.#parts.store.run('outbox::drop', Buffer.from(JSON.stringify({ seqs: gone })), ({ error }) => {
+      if (error !== undefined) {
+        this.#hasFailed = true;
+        this.#waits(error.message);
+      }
+      this.#goOn(hasMore);
+    });
+  }
+
+  /** What comes meanwhile is at the end, where the round goes on. */
+  #goOn(hasMore: boolean): void {
+    this.#isSending = false;
+    if (hasMore || this.#isNudged) return this.#send();
+    const { refusing } = this.#rounds.next;
+    if (this.#isStopped || this.#held.every((queue) => refusing.includes(queue))) return;
+    this.#cancelPlan ??= this.#parts.clock.after(RETRY_MS, () => {
+      this.#cancelPlan = undefined;
+      this.#sendPlan(undefined);
+    });
+  }
+
+  #waits(reason: string): void {
+    const { clock, logger, router, owner } = this.#parts;
+    router.count('triggers.outbox_waits');
+    if (clock.monotonicMs() - this.#toldMs >= LOG_INTERVAL_MS) {
+      this.#toldMs = clock.monotonicMs();
+      logger.warn('Jobs of triggers wait: their queue does not take them', { owner, reason });
+    }
+    if (this.#isStopped) return;
+    this.#cancelRetry ??= clock.after(RETRY_MS, () => {
+      this.#cancelRetry = undefined;
+      this.#sendFromOldest();
+    });
+  }
+}

@@ -1,0 +1,108 @@
+// Bulk work on dead letters, and the tasks that carry it out (QUE-3).
+
+import type { BulkRequest, Task } from '../../console-api/queues.ts';
+import { isRedriven } from '../../generated/console-answers.ts';
+import { validateBulk, validateNoQuery } from '../../generated/console-requests.ts';
+import type { RawJson } from '../../protocol/byte-string.ts';
+import { parseRawJson } from '../../protocol/byte-string.ts';
+import { groupDead, letterMatches, lettersOf } from './dead-letters.ts';
+import type { Desk } from './desk.ts';
+import { failure } from './failure.ts';
+import { objectText } from './json-text.ts';
+import { askQueues, knownQueue } from './queue-routes.ts';
+import { type Route, reading, sending } from './route.ts';
+import type { StepOutcome, Work } from './tasks.ts';
+
+const VERBS = { redrive: 'svc::queue::redrive_message', purge: 'svc::queue::discard_message' } as const;
+/** In place of a queue: all of them. */
+const ALL_QUEUES = '*';
+
+export function bulkRoutes(desk: Desk): readonly Route[] {
+  const { tasks } = desk;
+  return [
+    reading('GET /queues/{queue}/dlq/groups', validateNoQuery, async ({ name }) => {
+      const { dead } = await knownQueue(desk, name(0));
+      return await groupDead(desk, name(0), dead);
+    }),
+    ...(['redrive', 'purge'] as const).map((verb) =>
+      sending(`POST /queues/{queue}/dlq/${verb}`, validateBulk, async ({ name, body, raw }) => {
+        const queues = await queueNames(desk, name(0));
+        return { task_id: tasks.start(bulkWork(desk, verb, queues, body, raw('payload'))).id };
+      }),
+    ),
+    reading('GET /tasks/{id}', validateNoQuery, ({ name }) => tasks.get(name(0))),
+    reading('DELETE /tasks/{id}', validateNoQuery, ({ name }) => tasks.cancel(name(0))),
+  ];
+}
+
+async function queueNames(desk: Desk, name: string): Promise<string[]> {
+  if (name === ALL_QUEUES) return (await askQueues(desk)).map((queue) => queue.name);
+  return [(await knownQueue(desk, name)).name];
+}
+
+function bulkWork(
+  desk: Desk,
+  verb: keyof typeof VERBS,
+  queues: readonly string[],
+  request: BulkRequest,
+  payload: RawJson | undefined,
+): Work {
+  const { ids, filter, all } = request;
+  const given = [ids, filter, all].filter((one) => one !== undefined && one !== false);
+  if (given.length !== 1) throw failure('BAD_REQUEST', 'Give exactly one of ids, filter and all');
+  if (payload !== undefined && (ids?.length !== 1 || verb !== 'redrive' || queues.length !== 1)) {
+    throw failure('BAD_REQUEST', 'A payload can be given for the redrive of one id of one queue');
+  }
+  const targets = ids === undefined ? matching(desk, queues, filter ?? {}) : named(queues, ids);
+  return {
+    kind: verb satisfies Task['kind'],
+    subject: queues.length === 1 ? (queues[0] ?? '') : `${queues.length} queues`,
+    total: ids === undefined ? null : ids.length * queues.length,
+    async step() {
+      const { value } = await targets.next();
+      return value === undefined ? undefined : await move(desk, VERBS[verb], value, payload);
+    },
+  };
+}
+
+interface Target {
+  readonly queue: string;
+  readonly id: string;
+}
+
+async function* named(queues: readonly string[], ids: readonly string[]): AsyncGenerator<Target, undefined> {
+  for (const queue of queues) for (const id of ids) yield { queue, id };
+}
+
+/** Those that are dead now: the ids are noted before the first one moves, so that what dies again stays. */
+async function* matching(
+  desk: Desk,
+  queues: readonly string[],
+  filter: NonNullable<BulkRequest['filter']>,
+): AsyncGenerator<Target, undefined> {
+  const { nowMs } = desk.context.router;
+  for (const queue of queues) {
+    const ids = new Set<string>();
+    for await (const letter of lettersOf(desk, queue, { query: filter })) {
+      if (letterMatches(queue, letter, filter, nowMs)) ids.add(letter.id);
+    }
+    // Oldest first, as they were enqueued.
+    for (const id of [...ids].reverse()) yield { queue, id };
+  }
+}
+
+async function move(
+  { builtIns }: Desk,
+  functionId: string,
+  { queue, id }: Target,
+  payload: RawJson | undefined,
+): Promise<StepOutcome> {
+  const asked = objectText({ queue, message_id: id }, payload === undefined ? {} : { payload });
+  try {
+    const answer: unknown = parseRawJson(await builtIns.ofText(functionId, asked));
+    // It left meanwhile: somebody else was quicker.
+    return isRedriven(answer) && answer.redriven > 0 ? 'done' : 'skipped';
+  } catch {
+    return 'failed';
+  }
+}

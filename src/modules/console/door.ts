@@ -1,0 +1,109 @@
+// The console API on the HTTP port: finds the route of a request, has it handled, and writes the answer or the error.
+//
+// Who may come in was judged by the HTTP module (X3, X4). Nothing here is on the way of a user's call.
+
+import { API_PREFIX, type ErrorEnvelope } from '../../console-api/envelope.ts';
+import { ByteBudget } from '../../core/byte-budget.ts';
+import { decodeSegment } from '../../core/route-pattern.ts';
+import { type ByteString, rawJson } from '../../protocol/byte-string.ts';
+import type { HttpExchange } from '../../transport/http.ts';
+import type { PeerSocket, SocketEvents } from '../../transport/socket.ts';
+import type { ModuleContext } from '../module.ts';
+import type { ConsoleDoor } from '../reserved-paths.ts';
+import { readBody } from './body.ts';
+import { ApiFailure, failure, failureOf } from './failure.ts';
+import { RawAnswer } from './json-text.ts';
+import type { Route } from './route.ts';
+
+const PREFIX = `${API_PREFIX}/`;
+/** The one route that product.md names, without a version (decisions 15). */
+const SEED_INVOKE = '/_console/invoke';
+const BODIES_BYTES_MAX = 64 * 1024 * 1024;
+
+export interface DoorParts {
+  readonly context: ModuleContext;
+  readonly routes: readonly Route[];
+  connected(socket: PeerSocket, isKnown: boolean): SocketEvents;
+}
+
+export class Door implements ConsoleDoor {
+  readonly #parts: DoorParts;
+  readonly #bodies = new ByteBudget(BODIES_BYTES_MAX);
+
+  constructor(parts: DoorParts) {
+    this.#parts = parts;
+  }
+
+  connected(socket: PeerSocket, isKnown: boolean): SocketEvents {
+    return this.#parts.connected(socket, isKnown);
+  }
+
+  take(exchange: HttpExchange): void {
+    const found = this.#find(exchange);
+    if (found instanceof ApiFailure) return this.#fail(exchange, found);
+    const { route, params } = found;
+    readBody(exchange, this.#bodies, (body) => {
+      if (body instanceof ApiFailure) return this.#fail(exchange, body);
+      const { query, headers } = exchange;
+      route.handle({ params, query, body, headers }).then(
+        (answer) => this.#answer(exchange, answer),
+        (error: unknown) => this.#fail(exchange, this.#failureOf(exchange, error)),
+      );
+    });
+  }
+
+  #find({ method, path }: HttpExchange): { route: Route; params: readonly string[] } | ApiFailure {
+    const inner = path === SEED_INVOKE ? 'invoke' : path.startsWith(PREFIX) ? path.slice(PREFIX.length) : undefined;
+    if (inner === undefined) return failure('NOT_FOUND', 'There is nothing of that name below /_console/');
+    const parts = inner.split('/');
+    const here = this.#parts.routes.filter(({ segments }) => fits(segments, parts));
+    const asked = method === 'HEAD' ? 'GET' : method;
+    // A route that names a part goes before one that takes any name there.
+    const [route] = here.filter((one) => one.method === asked).sort((a, b) => freedom(a) - freedom(b));
+    if (route === undefined) {
+      if (here.length === 0) return failure('NOT_FOUND', 'There is nothing of that name below /_console/');
+      const methods = [...new Set(here.map((one) => one.method))].join(', ');
+      return failure('METHOD_NOT_ALLOWED', `${method} is not for this path; it takes ${methods}`);
+    }
+    const names = parts.filter((_, at) => route.segments[at] === undefined).map(decodeSegment);
+    const params = names.filter((name) => name !== undefined);
+    if (params.length < names.length) return failure('BAD_REQUEST', 'The path has a malformed percent escape');
+    return { route, params };
+  }
+
+  #answer(exchange: HttpExchange, answer: unknown): void {
+    if (answer instanceof RawAnswer) return send(exchange, answer.status, answer.text, answer.headers);
+    send(exchange, 200, rawJson(answer));
+  }
+
+  #failureOf(exchange: HttpExchange, error: unknown): ApiFailure {
+    const known = failureOf(error);
+    if (known.status === 500 && known !== error) {
+      const text = error instanceof Error ? error.stack : String(error);
+      this.#parts.context.logger.error('A route of the console failed', { path: exchange.path, error: text });
+    }
+    return known;
+  }
+
+  #fail(exchange: HttpExchange, { status, error, headers }: ApiFailure): void {
+    const body: ErrorEnvelope = { error };
+    send(exchange, status, rawJson(body), headers);
+  }
+}
+
+function send(exchange: HttpExchange, status: number, text: ByteString, headers: readonly string[] = []): void {
+  exchange.answer(
+    status,
+    ['content-type', 'application/json', 'cache-control', 'no-store', 'x-content-type-options', 'nosniff', ...headers],
+    text,
+  );
+}
+
+function fits(segments: Route['segments'], parts: readonly string[]): boolean {
+  if (segments.length !== parts.length) return false;
+  return segments.every((segment, at) => (segment === undefined ? parts[at] !== '' : segment === parts[at]));
+}
+
+function freedom({ segments }: Route): number {
+  return segments.filter((segment) => segment === undefined).length;
+}

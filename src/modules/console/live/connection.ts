@@ -1,0 +1,146 @@
+// One live socket: reads what the page asks for, and ends everything with it.
+//
+// Invariant:
+//   L1  Until the token was shown, where one is needed, nothing is subscribed.
+
+import type { LiveRequest } from '../../../console-api/live.ts';
+import { equalSecrets } from '../../../effects/random.ts';
+import { validateLiveRequest } from '../../../generated/console-requests.ts';
+import { type ByteString, rawJson } from '../../../protocol/byte-string.ts';
+import type { PeerSocket, SocketEvents } from '../../../transport/socket.ts';
+import type { Desk } from '../desk.ts';
+import { failureOf } from '../failure.ts';
+import { LiveSubscription } from './subscription.ts';
+import type { Topics } from './topics.ts';
+
+/** For the first frame of a page that needs the token. */
+const AUTH_MS_MAX = 10_000;
+const SUBSCRIPTIONS_MAX = 64;
+const UNAUTHORIZED = 4401;
+
+export interface LiveParts {
+  readonly desk: Desk;
+  readonly topics: Topics;
+  ended(connection: LiveConnection): void;
+}
+
+export class LiveConnection implements SocketEvents {
+  readonly #parts: LiveParts;
+  readonly #socket: PeerSocket;
+  readonly #subscriptions = new Map<number, LiveSubscription>();
+  #isKnown: boolean;
+  #cancelAuth: (() => void) | undefined;
+  heardMs: number;
+
+  constructor(parts: LiveParts, socket: PeerSocket, isKnown: boolean) {
+    const { clock } = parts.desk.context;
+    this.#parts = parts;
+    this.#socket = socket;
+    this.#isKnown = isKnown;
+    this.heardMs = clock.monotonicMs();
+    if (!isKnown) {
+      this.#cancelAuth = clock.after(AUTH_MS_MAX, () => this.end(UNAUTHORIZED, 'the token was not shown in time'));
+    }
+  }
+
+  get bufferedBytes(): number {
+    return this.#socket.bufferedBytes;
+  }
+
+  send(frame: ByteString): void {
+    this.#socket.sendText(frame);
+  }
+
+  after(ms: number, act: () => void): () => void {
+    return this.#parts.desk.context.clock.after(ms, act);
+  }
+
+  ping(): void {
+    this.#socket.ping();
+  }
+
+  heard(): void {
+    this.heardMs = this.#parts.desk.context.clock.monotonicMs();
+  }
+
+  message(bytes: Uint8Array): void {
+    this.heard();
+    const request = readRequest(bytes);
+    if (!this.#isKnown) return this.#authenticate(request);
+    if (request === undefined) return this.#refuse(undefined, 'BAD_REQUEST', 'This is no frame of the live socket');
+    if (request.op === 'sub') this.#subscribe(request);
+    if (request.op === 'unsub') this.#unsubscribe(request.id);
+  }
+
+  closed(): void {
+    this.#release();
+  }
+
+  end(code: number, reason: string): void {
+    this.#socket.close(code, reason);
+    this.#release();
+  }
+
+  terminate(): void {
+    this.#socket.terminate();
+    this.#release();
+  }
+
+  /** A stranger has one frame: an answer to each of many would be work for whoever sends them. */
+  #authenticate(request: LiveRequest | undefined): void {
+    const wanted = this.#parts.desk.context.settings.bridgeToken;
+    if (request?.op !== 'auth') return this.end(UNAUTHORIZED, 'the first frame has to bring the token');
+    if (wanted === undefined || !equalSecrets(request.token, wanted)) {
+      return this.end(UNAUTHORIZED, 'the token is wrong');
+    }
+    this.#isKnown = true;
+    this.#cancelAuth?.();
+  }
+
+  #subscribe({ id, topic, filter, since }: Extract<LiveRequest, { op: 'sub' }>): void {
+    if (!Number.isSafeInteger(id) || id < 0) return this.#refuse(undefined, 'BAD_REQUEST', 'id must be a whole number');
+    this.#unsubscribe(id);
+    if (this.#subscriptions.size >= SUBSCRIPTIONS_MAX) {
+      return this.#refuse(id, 'OVERLOADED', `This socket is at its limit of ${SUBSCRIPTIONS_MAX} subscriptions`);
+    }
+    const subscription = new LiveSubscription(id, this);
+    this.#subscriptions.set(id, subscription);
+    const failed = (error: unknown): void => {
+      const { code, message } = failureOf(error).error;
+      if (this.#subscriptions.get(id) === subscription) this.#subscriptions.delete(id);
+      if (!subscription.isOver) this.#refuse(id, code, message);
+      subscription.end();
+    };
+    try {
+      this.#parts.topics.open({ topic, filter: filter ?? {}, since, subscription, failed });
+    } catch (error) {
+      failed(error);
+    }
+  }
+
+  #unsubscribe(id: number): void {
+    this.#subscriptions.get(id)?.end();
+    this.#subscriptions.delete(id);
+  }
+
+  #refuse(id: number | undefined, code: string, message: string): void {
+    this.send(rawJson({ error: { code, message }, ...(id !== undefined && { id }) }));
+  }
+
+  #release(): void {
+    this.#cancelAuth?.();
+    for (const subscription of this.#subscriptions.values()) subscription.end();
+    this.#subscriptions.clear();
+    this.#parts.ended(this);
+  }
+}
+
+function readRequest(bytes: Uint8Array): LiveRequest | undefined {
+  try {
+    const verdict = validateLiveRequest(JSON.parse(Buffer.from(bytes).toString('utf8')));
+    return verdict.success ? verdict.data : undefined;
+  } catch {
+    // It is no JSON.
+    return undefined;
+  }
+}

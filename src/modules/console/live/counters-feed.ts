@@ -1,0 +1,115 @@
+// The topic `counters`: one snapshot a second while somebody watches (DSH-1). One in ten seconds is taken also when
+// nobody does, so that whoever opens the Dashboard sees the last fifteen minutes (DSH-2).
+//
+// Invariant:
+//   C1  `#past` is ascending in time, at most HISTORY_ITEMS long.
+
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+import type { CountersItem } from '../../../console-api/live.ts';
+import type { EngineMetrics, Metrics } from '../../../console-api/telemetry.ts';
+import { isMetrics } from '../../../generated/console-answers.ts';
+import type { Desk } from '../desk.ts';
+import { listQueues } from '../queue-routes.ts';
+import { countsOf } from '../status.ts';
+import { Feed } from './feed.ts';
+
+const INTERVAL_MS = 1_000;
+const HISTORY_STEP_MS = 10_000;
+/** Fifteen minutes. */
+const HISTORY_ITEMS = 90;
+/** Latencies are those of the calls that ended within it. */
+const LATENCY_WINDOW_MS = 60_000;
+const RESOLUTION_MS = 20;
+
+export class CountersFeed extends Feed {
+  readonly #delay = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
+  #before: { readonly atMs: number; readonly metrics: EngineMetrics } | undefined;
+  #past: CountersItem[] = [];
+  #stopRecording: (() => void) | undefined;
+
+  constructor(desk: Desk) {
+    super(desk, INTERVAL_MS);
+  }
+
+  /** From now on there is a history. */
+  record(): void {
+    this.#stopRecording ??= this.desk.context.clock.every(HISTORY_STEP_MS, () => {
+      if (this.isIdle) void this.look().catch(() => {});
+    });
+  }
+
+  stopRecording(): void {
+    this.#stopRecording?.();
+    this.#stopRecording = undefined;
+  }
+
+  override stop(): void {
+    super.stop();
+    this.#delay.disable();
+    this.#delay.reset();
+  }
+
+  protected override first(): readonly CountersItem[] {
+    return this.#past;
+  }
+
+  protected override begin(): void {
+    this.#delay.enable();
+  }
+
+  protected override async look(): Promise<readonly CountersItem[]> {
+    const { router, clock } = this.desk.context;
+    const [counts, metrics, queues] = await Promise.all([
+      countsOf(this.desk),
+      this.#metrics(),
+      listQueues(this.desk).catch(() => undefined),
+    ]);
+    const atMs = clock.monotonicMs();
+    const before = this.#before;
+    this.#before = metrics && { atMs, metrics };
+    const perSecond = (of: (metrics: EngineMetrics) => number): number | null => {
+      if (metrics === undefined || before === undefined || atMs <= before.atMs) return null;
+      return Math.max(0, ((of(metrics) - of(before.metrics)) * 1_000) / (atMs - before.atMs));
+    };
+    const item: CountersItem = {
+      at: router.nowMs,
+      ...counts,
+      calls_per_s: perSecond(({ invocations }) => invocations.total),
+      errors_per_s: perSecond(({ invocations }) => invocations.error),
+      p50_ms: metrics?.performance.p50_duration_ms ?? null,
+      p95_ms: metrics?.performance.p95_duration_ms ?? null,
+      p99_ms: metrics?.performance.p99_duration_ms ?? null,
+      queue_depth:
+        queues?.reduce((sum, row) => sum + row.waiting + (row.delayed ?? 0) + (row.retrying ?? 0), 0) ?? null,
+      in_flight: router.callsInFlight,
+      rss_bytes: process.memoryUsage.rss(),
+      event_loop_delay_ms: this.#readDelay(),
+    };
+    this.#keep(item);
+    return [item];
+  }
+
+  #keep(item: CountersItem): void {
+    const newest = this.#past.at(-1)?.at ?? Number.NEGATIVE_INFINITY;
+    // A clock that was set back: what is kept lies in the future.
+    if (item.at < newest) this.#past = [];
+    else if (item.at - newest < HISTORY_STEP_MS - INTERVAL_MS / 2) return;
+    this.#past = [...this.#past.slice(1 - HISTORY_ITEMS), item];
+  }
+
+  /** Measured only while somebody watches. */
+  #readDelay(): number | null {
+    if (this.#delay.count === 0) return null;
+    const delayMs = (this.#delay.percentile(99) - RESOLUTION_MS * 1e6) / 1e6;
+    this.#delay.reset();
+    return Math.max(0, delayMs);
+  }
+
+  async #metrics(): Promise<EngineMetrics | undefined> {
+    const { builtIns } = this.desk;
+    if (!builtIns.has('engine::metrics::list')) return undefined;
+    const asked = { start_time: this.desk.context.router.nowMs - LATENCY_WINDOW_MS };
+    const { engine_metrics } = await builtIns.typed<Metrics>('engine::metrics::list', asked, isMetrics);
+    return engine_metrics;
+  }
+}

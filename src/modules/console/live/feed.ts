@@ -1,0 +1,77 @@
+// Something that is looked at in intervals while somebody watches, once for all who do.
+
+import { type RawJson, rawJson } from '../../../protocol/byte-string.ts';
+import type { Desk } from '../desk.ts';
+import type { LiveSubscription } from './subscription.ts';
+import type { Opening } from './topics.ts';
+
+export abstract class Feed {
+  protected readonly desk: Desk;
+  readonly #intervalMs: number;
+  readonly #watchers = new Map<LiveSubscription, Opening>();
+  #cancel: (() => void) | undefined;
+  #isLooking = false;
+
+  constructor(desk: Desk, intervalMs: number) {
+    this.desk = desk;
+    this.#intervalMs = intervalMs;
+  }
+
+  static text(item: unknown): RawJson {
+    return rawJson(item);
+  }
+
+  get isIdle(): boolean {
+    return this.#watchers.size === 0;
+  }
+
+  add(opening: Opening): void {
+    const { topic, subscription } = opening;
+    if (this.isIdle) this.begin();
+    this.#watchers.set(subscription, opening);
+    subscription.close = () => this.#remove(subscription);
+    subscription.opened(topic, null);
+    for (const item of this.first()) subscription.push(Feed.text(item));
+    if (this.#cancel !== undefined) return;
+    this.#cancel = this.desk.context.clock.every(this.#intervalMs, () => this.#look());
+    this.#look();
+  }
+
+  stop(): void {
+    this.#cancel?.();
+    this.#cancel = undefined;
+  }
+
+  /** Somebody watches, after nobody did. */
+  protected begin(): void {}
+
+  /** What a new watcher is told at once. */
+  protected first(): readonly unknown[] {
+    return [];
+  }
+
+  /** What happened since the last look, for all. */
+  protected abstract look(): Promise<readonly unknown[]> | readonly unknown[];
+
+  async #look(): Promise<void> {
+    // A slow store must not have looks pile up.
+    if (this.#isLooking) return;
+    this.#isLooking = true;
+    try {
+      const items = await this.look();
+      for (const item of items) {
+        const text = Feed.text(item);
+        for (const subscription of this.#watchers.keys()) subscription.push(text);
+      }
+    } catch (error) {
+      for (const { failed } of [...this.#watchers.values()]) failed(error);
+    } finally {
+      this.#isLooking = false;
+    }
+  }
+
+  #remove(subscription: LiveSubscription): void {
+    this.#watchers.delete(subscription);
+    if (this.isIdle) this.stop();
+  }
+}

@@ -1,0 +1,72 @@
+// The topic `health`: what changed of modules, adapters, overload and alerts; to a new watcher, how all of them are.
+
+import type { HealthItem } from '../../../console-api/live.ts';
+import type { Alerts } from '../../../console-api/telemetry.ts';
+import { isAlerts } from '../../../generated/console-answers.ts';
+import type { Desk } from '../desk.ts';
+import { overloadOf } from '../status.ts';
+import { Feed } from './feed.ts';
+
+const INTERVAL_MS = 1_000;
+
+export class HealthFeed extends Feed {
+  /** As they were last told, by what they are about. */
+  readonly #known = new Map<string, { readonly text: string; readonly item: HealthItem }>();
+
+  constructor(desk: Desk) {
+    super(desk, INTERVAL_MS);
+  }
+
+  protected override begin(): void {
+    this.#known.clear();
+  }
+
+  protected override first(): readonly HealthItem[] {
+    return [...this.#known.values()].map(({ item }) => item);
+  }
+
+  protected override async look(): Promise<readonly HealthItem[]> {
+    const changed: HealthItem[] = [];
+    for (const item of [...this.#ofEngine(), ...(await this.#ofAlerts())]) {
+      const key = 'name' in item ? `${item.kind} ${item.name}` : item.kind;
+      const text = JSON.stringify(item);
+      if (this.#known.get(key)?.text === text) continue;
+      this.#known.set(key, { text, item });
+      changed.push(item);
+    }
+    return changed;
+  }
+
+  #ofEngine(): HealthItem[] {
+    const { context } = this.desk;
+    const { level, reasons } = overloadOf(this.desk);
+    const modules = Object.entries(context.modulesHealth());
+    const words = modules.map(([, { status }]) => status);
+    const status = words.includes('unhealthy') ? 'unhealthy' : words.includes('degraded') ? 'degraded' : 'healthy';
+    return [
+      { kind: 'engine', status, draining: context.router.isDraining },
+      { kind: 'overload', level, reasons: level === 0 ? [] : reasons },
+      ...modules.map(([name, { status: word, adapter, details }]): HealthItem => {
+        const reason = troubleOf(details);
+        return { kind: 'module', name, status: word, adapter: adapter ?? null, reason };
+      }),
+    ];
+  }
+
+  async #ofAlerts(): Promise<HealthItem[]> {
+    const { builtIns } = this.desk;
+    if (!builtIns.has('engine::alerts::list')) return [];
+    const { alerts } = await builtIns.typed<Alerts>('engine::alerts::list', {}, isAlerts);
+    return alerts.map(({ name, firing, current_value }) => ({
+      kind: 'alert',
+      name,
+      firing,
+      value: firing ? current_value : null,
+    }));
+  }
+}
+
+function troubleOf(details: unknown): string | null {
+  if (typeof details !== 'object' || details === null || !('trouble' in details)) return null;
+  return typeof details.trouble === 'string' ? details.trouble : null;
+}

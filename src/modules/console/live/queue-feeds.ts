@@ -1,0 +1,96 @@
+// The topics `queues` and `queue:<name>`: figures and jobs, looked at once a second.
+
+import type { JobChange } from '../../../console-api/live.ts';
+import type { JobRow, QueueRow } from '../../../console-api/queues.ts';
+import { isDeadLetters, isJobList } from '../../../generated/console-answers.ts';
+import type { DeadLetters, JobList } from '../answers.ts';
+import { deadRow } from '../dead-letters.ts';
+import type { Desk } from '../desk.ts';
+import { jobRow, knownQueue, listQueues, queueRow } from '../queue-routes.ts';
+import { Feed } from './feed.ts';
+
+const INTERVAL_MS = 1_000;
+/** Jobs that are followed one by one: the first of the queue, and the newest dead letters. */
+const JOBS_FOLLOWED = 200;
+const LETTERS_FOLLOWED = 50;
+
+/** A queue is told when its figures changed. */
+export class QueuesFeed extends Feed {
+  readonly #known = new Map<string, { readonly text: string; readonly row: QueueRow }>();
+
+  constructor(desk: Desk) {
+    super(desk, INTERVAL_MS);
+  }
+
+  protected override begin(): void {
+    this.#known.clear();
+  }
+
+  protected override first(): readonly QueueRow[] {
+    return [...this.#known.values()].map(({ row }) => row);
+  }
+
+  protected override async look(): Promise<readonly QueueRow[]> {
+    const rows = await listQueues(this.desk);
+    return rows.filter((row) => {
+      const text = JSON.stringify(row);
+      if (this.#known.get(row.name)?.text === text) return false;
+      this.#known.set(row.name, { text, row });
+      return true;
+    });
+  }
+}
+
+export class JobsFeed extends Feed {
+  readonly #queue: string;
+  #known: Map<string, JobRow> | undefined;
+  /** A job that came and went between two looks is seen in it only. */
+  #moved = '';
+
+  constructor(desk: Desk, queue: string) {
+    super(desk, INTERVAL_MS);
+    this.#queue = queue;
+  }
+
+  protected override begin(): void {
+    this.#known = undefined;
+  }
+
+  protected override async look(): Promise<readonly JobChange[]> {
+    const queue = await knownQueue(this.desk, this.#queue);
+    const figures = queueRow(queue);
+    const moved = `${queue.enqueued_total} ${queue.finished_total} ${queue.failed_total} ${queue.paused}`;
+    const present = new Map((await this.#jobs(figures)).map((row) => [row.id, row] as const));
+    const at = this.desk.context.router.nowMs;
+    const known = this.#known;
+    const hasMoved = moved !== this.#moved;
+    this.#known = present;
+    this.#moved = moved;
+    // What a watcher listed before it was subscribed may be old already.
+    if (known === undefined) return [{ at, id: null, job: null, figures }];
+    const changed = [...present.values()].filter((row) => {
+      const before = known.get(row.id);
+      return before === undefined || before.state !== row.state || before.attempt !== row.attempt;
+    });
+    const gone = [...known.keys()].filter((id) => !present.has(id));
+    const changes = [
+      ...changed.map((job) => ({ at, id: job.id, job, figures })),
+      ...gone.map((id) => ({ at, id, job: null, figures })),
+    ];
+    return changes.length === 0 && hasMoved ? [{ at, id: null, job: null, figures }] : changes;
+  }
+
+  /** Where nobody tells which jobs wait, only those that are dead are followed. */
+  async #jobs({ not_told: secrets }: QueueRow): Promise<JobRow[]> {
+    const { builtIns } = this.desk;
+    const queue = this.#queue;
+    const asked = { queue, limit: LETTERS_FOLLOWED, payloads: false };
+    const [jobs, letters] = await Promise.all([
+      secrets.includes('jobs')
+        ? { items: [] }
+        : builtIns.typed<JobList>('engine::queue::jobs', { queue, limit: JOBS_FOLLOWED }, isJobList),
+      builtIns.typed<DeadLetters>('engine::queue::dlq_messages', asked, isDeadLetters),
+    ]);
+    return [...jobs.items.map(jobRow), ...letters.map((letter) => deadRow(queue, letter))];
+  }
+}

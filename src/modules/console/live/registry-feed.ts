@@ -1,0 +1,75 @@
+// The topic `registry`: functions, triggers and workers that came, changed and went. Rows are made anew only when the
+// router says that something changed, or that a status may have.
+
+import type { RegistryItem } from '../../../console-api/live.ts';
+import type { Desk } from '../desk.ts';
+import { functionRowOf, triggerRowOf, workerRowOf } from '../rows.ts';
+import { Feed } from './feed.ts';
+
+const INTERVAL_MS = 250;
+/** Statuses change without a registration: a condition that fails, a worker that is busy. */
+const FULL_LOOK_EVERY = 20;
+
+type Registered = 'function' | 'trigger' | 'worker';
+
+interface Known {
+  readonly object: Registered;
+  readonly id: string;
+  readonly text: string;
+}
+
+export class RegistryFeed extends Feed {
+  #known = new Map<string, Known>();
+  #registryVersion = -1;
+  #looks = 0;
+  /** Rises over all watchers, so that each of them sees what it missed. */
+  #version = 0;
+
+  constructor(desk: Desk) {
+    super(desk, INTERVAL_MS);
+  }
+
+  protected override begin(): void {
+    this.#registryVersion = this.desk.context.router.registryVersion;
+    this.#known = this.#present();
+  }
+
+  protected override look(): readonly RegistryItem[] {
+    const { registryVersion } = this.desk.context.router;
+    this.#looks++;
+    if (registryVersion === this.#registryVersion && this.#looks % FULL_LOOK_EVERY !== 0) return [];
+    this.#registryVersion = registryVersion;
+    const present = this.#present();
+    const items: RegistryItem[] = [];
+    for (const [key, { object, id, text }] of present) {
+      const before = this.#known.get(key);
+      if (before?.text === text) continue;
+      const change = before === undefined ? 'added' : 'changed';
+      items.push({ version: ++this.#version, object, change, id, row: JSON.parse(text) });
+    }
+    for (const [key, { object, id }] of this.#known) {
+      if (!present.has(key)) items.push({ version: ++this.#version, object, change: 'removed', id });
+    }
+    this.#known = present;
+    return items;
+  }
+
+  #present(): Map<string, Known> {
+    const { router } = this.desk.context;
+    const present = new Map<string, Known>();
+    const add = (object: Registered, id: string, row: unknown): void => {
+      present.set(`${object} ${id}`, { object, id, text: JSON.stringify(row) });
+    };
+    for (const entry of router.functions()) {
+      if (entry.kind === 'worker') add('function', entry.id, functionRowOf(router, entry, null));
+    }
+    for (const binding of router.triggers()) {
+      // When it last fired is no change of the registry.
+      add('trigger', binding.id, { ...triggerRowOf(router, binding), last_fired_at: null, next_fire_time: null });
+    }
+    for (const session of router.workers()) {
+      add('worker', session.workerId, { ...workerRowOf(router, session, 0), in_flight: 0 });
+    }
+    return present;
+  }
+}

@@ -1,0 +1,109 @@
+// Bulk work that goes on after its request was answered: with progress, and until somebody cancels it.
+//
+// Invariant:
+//   B1  At most RUNNING_MAX tasks run; of ended ones the last KEPT_MAX are remembered.
+
+import type { Task } from '../../console-api/queues.ts';
+import type { ModuleContext } from '../module.ts';
+import { failure, failureOf, notFound } from './failure.ts';
+
+const RUNNING_MAX = 8;
+const KEPT_MAX = 200;
+
+export type StepOutcome = 'done' | 'failed' | 'skipped';
+
+/** Steps are made one after the other. `undefined` from `next`: that was all. */
+export interface Work {
+  readonly kind: Task['kind'];
+  readonly subject: string;
+  readonly total: number | null;
+  step(): Promise<StepOutcome | undefined>;
+}
+
+export class Tasks {
+  readonly #context: Pick<ModuleContext, 'random' | 'router'>;
+  readonly #tasks = new Map<string, Task>();
+  readonly #watchers = new Map<string, Set<(task: Task) => void>>();
+
+  constructor(context: Pick<ModuleContext, 'random' | 'router'>) {
+    this.#context = context;
+  }
+
+  start(work: Work): Task {
+    const running = [...this.#tasks.values()].filter(({ state }) => state === 'running').length;
+    if (running >= RUNNING_MAX) throw failure('OVERLOADED', `${RUNNING_MAX} tasks run already`);
+    const task: Task = {
+      id: this.#context.random.uuid(),
+      kind: work.kind,
+      subject: work.subject,
+      state: 'running',
+      total: work.total,
+      done: 0,
+      failed: 0,
+      skipped: 0,
+      error: null,
+      started_at: this.#context.router.nowMs,
+      ended_at: null,
+    };
+    this.#tasks.set(task.id, task);
+    this.#forget();
+    this.#run(task, work).catch((error: unknown) => this.#end(task, 'failed', failureOf(error).message));
+    return { ...task };
+  }
+
+  get(id: string): Task {
+    return { ...this.#find(id) };
+  }
+
+  /** What is done stays done. */
+  cancel(id: string): Task {
+    const task = this.#find(id);
+    if (task.state === 'running') this.#end(task, 'cancelled', null);
+    return { ...task };
+  }
+
+  /** Told of every step. Returns what ends it. */
+  watch(id: string, watcher: (task: Task) => void): () => void {
+    const watchers = this.#watchers.get(id) ?? new Set();
+    this.#watchers.set(id, watchers);
+    watchers.add(watcher);
+    return () => {
+      watchers.delete(watcher);
+      if (watchers.size === 0) this.#watchers.delete(id);
+    };
+  }
+
+  async #run(task: Task, work: Work): Promise<void> {
+    while (task.state === 'running') {
+      const outcome = await work.step();
+      if (outcome === undefined) return this.#end(task, 'done', null);
+      task[outcome]++;
+      this.#tell(task);
+    }
+  }
+
+  #end(task: Task, state: Task['state'], error: string | null): void {
+    if (task.state !== 'running') return;
+    task.state = state;
+    task.error = error;
+    task.ended_at = this.#context.router.nowMs;
+    this.#tell(task);
+  }
+
+  #tell(task: Task): void {
+    for (const watch of this.#watchers.get(task.id) ?? []) watch({ ...task });
+  }
+
+  #find(id: string): Task {
+    const task = this.#tasks.get(id);
+    if (task === undefined) throw notFound('Task', id);
+    return task;
+  }
+
+  #forget(): void {
+    for (const [id, task] of this.#tasks) {
+      if (this.#tasks.size <= KEPT_MAX) return;
+      if (task.state !== 'running') this.#tasks.delete(id);
+    }
+  }
+}

@@ -1,0 +1,18 @@
+// `engine::config::reload`: the configuration file is read again, and the engine runs on it or on what it had (K1).
+
+import { Refusal } from '../../core/refusal.ts';
+import type { BuiltinDefinition } from '../../router/builtin.ts';
+import type { ModuleContext } from '../module.ts';
+
+export function configReload({ configuration }: ModuleContext): BuiltinDefinition {
+  return {
+    id: 'engine::config::reload',
+    description: 'Reads the configuration file again; changes everything that it says, or nothing',
+    async handle(_payload, { rights }) {
+      if (rights !== undefined) throw new Refusal('FORBIDDEN', 'Only trusted connections may reload the configuration');
+      const report = await configuration.reload();
+      if (!report.ok) throw new Refusal('BAD_REQUEST', report.problems.join('\n'));
+      return { changes: report.changes };
+    },
+  };
+}

@@ -1,0 +1,197 @@
+// Alert rules at work: asks the telemetry thread for their values, a pool thread which of them hold, and acts.
+//
+// Invariants:
+//   R1  One evaluation at a time: two that overlap could both find a rule cool (O4).
+//   R2  What is remembered of a rule is kept by its name, so that rules can be exchanged without it (O4).
+//   R3  An action is never repeated; one that fails is logged and counted.
+
+import {
+  type AlertAction,
+  type AlertInput,
+  type AlertRule,
+  type AlertState,
+  type AlertVerdict,
+  NEVER_EVALUATED,
+} from '../../core/telemetry/alert-rules.ts';
+import type { Clock } from '../../effects/clock.ts';
+import type { Logger } from '../../effects/logger.ts';
+import type { OutgoingClient } from '../../effects/outgoing.ts';
+import { RAW_NULL, rawJson } from '../../protocol/byte-string.ts';
+import { Payload } from '../../protocol/payload.ts';
+import type { BuiltinDefinition } from '../../router/builtin.ts';
+import { errorLine } from '../../router/error-text.ts';
+import type { RouterPort } from '../../router/port.ts';
+import type { Measured, MetricWindow } from '../../telemetry/tasks.ts';
+import { type WebhookMessage, Webhooks } from './webhooks.ts';
+
+export interface AlertParts {
+  readonly rules: readonly AlertRule[];
+  readonly measure: (windows: readonly MetricWindow[]) => Promise<readonly Measured[]>;
+  readonly evaluate: (inputs: readonly AlertInput[], nowMs: number) => Promise<readonly AlertVerdict[]>;
+  readonly router: Pick<RouterPort, 'call' | 'count' | 'nowMs'>;
+  readonly outgoing: Pick<OutgoingClient, 'send'>;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+export interface TriggeredAlert {
+  readonly name: string;
+  readonly metric: string;
+  readonly value: number;
+  readonly threshold: number;
+  readonly operator: string;
+  readonly firing: boolean;
+  readonly timestamp: number;
+}
+
+const EVALUATE_EVERY_MS = 10_000;
+const FUNCTION_MS_MAX = 30_000;
+
+export class Alerts {
+  readonly #parts: Omit<AlertParts, 'rules'>;
+  #rules: readonly AlertRule[];
+  readonly #states = new Map<string, AlertState>();
+  readonly #webhooks: Webhooks;
+  #last: Promise<unknown> = Promise.resolve();
+  #stopEvaluating: (() => void) | undefined;
+
+  constructor({ rules, ...parts }: AlertParts) {
+    this.#rules = rules;
+    this.#parts = parts;
+    this.#webhooks = new Webhooks(parts.outgoing);
+  }
+
+  start(): void {
+    if (!this.#rules.some(({ enabled }) => enabled)) return;
+    this.#stopEvaluating = this.#parts.clock.every(EVALUATE_EVERY_MS, () => {
+      this.evaluate().catch((error: unknown) => this.#noteFailure('Alerts could not be evaluated', {}, error));
+    });
+  }
+
+  stop(): void {
+    this.#stopEvaluating?.();
+  }
+
+  /** Other rules from now on; what is remembered of those that stay goes on (O4). */
+  exchange(rules: readonly AlertRule[]): void {
+    this.stop();
+    this.#rules = rules;
+    this.start();
+  }
+
+  /** All rules against the values of now; the rules that hold. */
+  evaluate(): Promise<readonly TriggeredAlert[]> {
+    const done = this.#last.then(() => this.#evaluateOnce());
+    this.#last = done.catch(() => undefined);
+    return done;
+  }
+
+  /** All rules, in the order of the file. */
+  list() {
+    const alerts = this.#rules.map((rule) => listedAlert(rule, this.#stateOf(rule)));
+    return { alerts, firing_count: alerts.filter(({ firing }) => firing).length };
+  }
+
+  async #evaluateOnce(): Promise<TriggeredAlert[]> {
+    const { measure, evaluate, router } = this.#parts;
+    const rules = this.#rules;
+    if (rules.length === 0) return [];
+    const windows = rules.map(({ name, metric, windowSeconds }) => ({ rule: name, metric, windowSeconds }));
+    const values = new Map((await measure(windows)).map(({ rule, value }) => [rule, value]));
+    const inputs = rules.map((rule) => ({ rule, state: this.#stateOf(rule), value: values.get(rule.name) }));
+    const verdicts = new Map((await evaluate(inputs, router.nowMs)).map((verdict) => [verdict.name, verdict]));
+    const firing: TriggeredAlert[] = [];
+    for (const rule of rules) {
+      const verdict = verdicts.get(rule.name);
+      if (verdict === undefined) continue;
+      this.#states.set(rule.name, verdict.state);
+      const alert = triggeredAlert(rule, verdict.state);
+      if (alert === undefined) continue;
+      firing.push(alert);
+      if (verdict.acts) this.#act(rule.action, alert);
+    }
+    return firing;
+  }
+
+  #stateOf({ name }: AlertRule): AlertState {
+    return this.#states.get(name) ?? NEVER_EVALUATED;
+  }
+
+  #act(action: AlertAction, { name: alert, metric, value, threshold, operator, timestamp }: TriggeredAlert): void {
+    const message = { alert, metric, value, threshold, operator, timestamp };
+    switch (action.type) {
+      case 'log':
+        return this.#parts.logger.warn('An alert fires', { alert, metric, value, threshold, operator });
+      case 'webhook':
+        return this.#send(action.url, message);
+      case 'function':
+        return this.#call(action.path, message);
+    }
+  }
+
+  #send(url: string, message: WebhookMessage): void {
+    this.#webhooks
+      .send(url, message)
+      .catch((error: unknown) =>
+        this.#noteFailure('The webhook of an alert failed', { alert: message.alert, url }, error),
+      );
+  }
+
+  #call(functionId: string, message: WebhookMessage): void {
+    const payload = Payload.ofText(rawJson({ ...message, firing: true }));
+    this.#parts.router.call({ functionId, payload, depth: 0, timeoutMs: FUNCTION_MS_MAX }, ({ error }) => {
+      if (error === undefined) return;
+      const fields = { alert: message.alert, function_id: functionId };
+      this.#noteFailure('The function of an alert failed', fields, errorLine(error.asText() ?? RAW_NULL));
+    });
+  }
+
+  #noteFailure(text: string, fields: Readonly<Record<string, unknown>>, error: unknown): void {
+    this.#parts.router.count('alerts.failed');
+    this.#parts.logger.error(text, { ...fields, error: error instanceof Error ? error.message : String(error) });
+  }
+}
+
+function listedAlert({ name, metric, threshold, operator, enabled, ...rule }: AlertRule, state: AlertState) {
+  return {
+    name,
+    metric,
+    firing: state.firing,
+    last_evaluated: state.lastEvaluated ?? null,
+    last_triggered: state.lastTriggered ?? null,
+    current_value: state.currentValue ?? null,
+    threshold,
+    operator,
+    enabled,
+    window_seconds: rule.windowSeconds,
+    cooldown_seconds: rule.cooldownSeconds,
+    action: rule.action.type,
+  };
+}
+
+function triggeredAlert(
+  { name, metric, threshold, operator }: AlertRule,
+  state: AlertState,
+): TriggeredAlert | undefined {
+  const { firing, currentValue: value, lastEvaluated: timestamp } = state;
+  if (!firing || value === undefined || timestamp === undefined) return undefined;
+  return { name, metric, value, threshold, operator, firing, timestamp };
+}
+
+export function alertFunctions(alerts: Alerts, router: Pick<RouterPort, 'nowMs'>): BuiltinDefinition[] {
+  return [
+    {
+      id: 'engine::alerts::list',
+      description: 'Lists the alert rules and what was last found of each',
+      handle: () => ({ ...alerts.list(), timestamp: router.nowMs }),
+    },
+    {
+      id: 'engine::alerts::evaluate',
+      description: 'Compares all alert rules with the values of now, and acts',
+      async handle() {
+        const triggered = await alerts.evaluate();
+        return { evaluated: true, triggered_alerts: triggered, timestamp: router.nowMs };
+      },
+    },
+  ];
+}

@@ -1,0 +1,201 @@
+// The fields of the observability module. Every one may be left out: what then holds is decided together with the
+// environment in `settings.ts`, which is why the schema knows no defaults of its own.
+
+import {
+  fields,
+  flag,
+  integer,
+  listOf,
+  mapOf,
+  number,
+  oneOf,
+  optional,
+  text,
+  type ValueOf,
+} from '../../core/fields.ts';
+import { checkValue, type FieldProblem } from '../../core/fields-check.ts';
+import type { ModuleDeclaration } from '../../core/module-declaration.ts';
+import { readPattern } from '../../core/pattern.ts';
+import { ALERT_OPERATORS, type OPERATOR_WORDS } from '../../core/telemetry/alert-rules.ts';
+import { ID_BYTES_MAX } from '../../protocol/limits.ts';
+
+const MIB = 1024 * 1024;
+const DAY_SECONDS = 86_400;
+const COUNT_MAX = 10_000_000;
+
+export const WORDS = {
+  exporter: ['memory', 'otlp', 'both'],
+  protocol: ['grpc', 'http/protobuf'],
+  level: ['trace', 'debug', 'info', 'warn', 'error'],
+  format: ['default', 'json'],
+} as const;
+
+/** Beside the words of the configuration; the environment is held to the same. */
+export const RANGES = {
+  ratio: { min: 0, max: 1 },
+  count: { min: 1, max: COUNT_MAX },
+  seconds: { min: 1, max: 365 * DAY_SECONDS },
+  bytes: { min: MIB, max: 64 * 1024 * MIB },
+  batch: { min: 1, max: 4_096 },
+  intervalMs: { min: 10, max: 3_600_000 },
+} as const;
+
+const samplingConfig = fields({
+  default: optional(number({ ...RANGES.ratio, help: 'Share of traces kept where no rule matches; sampling_ratio' })),
+  rules: listOf(
+    fields({
+      operation: optional(text({ bytesMax: 256, help: 'Name of the operation; * is any run of characters' })),
+      service: optional(text({ bytesMax: 256, help: 'Name of the service; * is any run of characters' })),
+      rate: number({ ...RANGES.ratio, help: 'Share of them that is kept' }),
+    }),
+    { default: [], help: 'The first that matches decides' },
+  ),
+  parent_based: flag({ default: true, help: 'A call within a trace follows the decision of its caller' }),
+  rate_limit: optional(
+    fields({
+      max_traces_per_second: number({ min: 0, max: 1_000_000, help: 'Traces begun per second that are kept' }),
+    }),
+  ),
+});
+
+const storageConfig = fields({
+  directory: text({
+    bytesMax: 4_096,
+    default: './data/traces',
+    help: 'A directory of its own, relative to where the engine is started',
+  }),
+  max_disk_bytes: integer({ min: 8 * MIB, max: 48 * 1024 * MIB, default: 1024 * MIB, help: 'The oldest leave first' }),
+  retention_seconds: integer({ ...RANGES.seconds, default: 30 * DAY_SECONDS, help: 'Older ones leave' }),
+  memory_max_bytes: integer({
+    ...RANGES.bytes,
+    default: 256 * MIB,
+    help: 'The newest of them, in memory, are what is listed: three quarters for spans, one for logs',
+  }),
+  any_file_system: flag({ default: false, help: 'Take a file system that is not of this machine all the same' }),
+});
+
+const actionConfig = fields({
+  type: oneOf(['log', 'webhook', 'function'], { default: 'log', help: 'A log line, a POST, or a call' }),
+  url: optional(text({ bytesMax: 8_192, help: 'Of a webhook; the rules of outgoing hold' })),
+  path: optional(text({ bytesMax: ID_BYTES_MAX, help: 'Id of the function that is called' })),
+});
+
+const alertConfig = fields({
+  name: text({ bytesMax: ID_BYTES_MAX, help: 'Unique' }),
+  metric: text({ bytesMax: ID_BYTES_MAX, help: 'iii.invocations.error, or the name of a metric of a worker' }),
+  threshold: number({ help: 'What the value is compared with' }),
+  operator: oneOf([...ALERT_OPERATORS, ...operatorWords()], { default: '>' }),
+  window_seconds: number({ min: 1, max: DAY_SECONDS, default: 60, help: 'How far back the value looks' }),
+  cooldown_seconds: number({
+    min: 0,
+    max: 30 * DAY_SECONDS,
+    default: 60,
+    help: 'At least so long between two actions',
+  }),
+  enabled: flag({ default: true }),
+  action: actionConfig,
+});
+
+export const otelConfig = fields({
+  enabled: optional(flag({ help: 'Whether spans are made; false in an entry, true without one. OTEL_ENABLED' })),
+  service_name: optional(text({ bytesMax: 256, help: "The engine's own name, svc. OTEL_SERVICE_NAME" })),
+  service_version: optional(text({ bytesMax: 256, help: 'SERVICE_VERSION' })),
+  service_namespace: optional(text({ bytesMax: 256, help: 'SERVICE_NAMESPACE' })),
+  exporter: optional(
+    oneOf(WORDS.exporter, { help: 'Where spans go: otlp in an entry, memory without one. OTEL_EXPORTER_TYPE' }),
+  ),
+  endpoint: optional(text({ bytesMax: 2_048, help: 'Collector, http://localhost:4317. OTEL_EXPORTER_OTLP_ENDPOINT' })),
+  protocol: optional(
+    oneOf(WORDS.protocol, { help: 'How the collector is spoken to, grpc. OTEL_EXPORTER_OTLP_PROTOCOL' }),
+  ),
+  headers: optional(
+    mapOf(text({ secret: true }), { help: 'Sent with every export. OTEL_EXPORTER_OTLP_HEADERS, as key=value,…' }),
+  ),
+  timeout_ms: optional(integer({ min: 1, max: 600_000, help: 'For one export, 10 000. OTEL_EXPORTER_OTLP_TIMEOUT' })),
+  sampling_ratio: optional(
+    number({ ...RANGES.ratio, help: 'Share of traces that is kept, 1.0. OTEL_TRACES_SAMPLER_ARG' }),
+  ),
+  sampling: optional(samplingConfig),
+  memory_max_spans: optional(integer({ ...RANGES.count, help: 'Spans in memory, 1000. OTEL_MEMORY_MAX_SPANS' })),
+  memory_max_bytes: optional(integer({ ...RANGES.bytes, help: 'Bytes of them, 64 MiB' })),
+  live_spans: optional(flag({ help: 'List spans before they have ended, true' })),
+  metrics_enabled: optional(flag({ help: 'Keep metrics; false in an entry, true without one. OTEL_METRICS_ENABLED' })),
+  metrics_exporter: optional(oneOf(['memory', 'otlp'], { help: 'Where they go, memory. OTEL_METRICS_EXPORTER' })),
+  metrics_retention_seconds: optional(
+    integer({ ...RANGES.seconds, help: 'How long points are kept, 3600. OTEL_METRICS_RETENTION_SECONDS' }),
+  ),
+  metrics_max_count: optional(integer({ ...RANGES.count, help: 'Points in memory, 10 000. OTEL_METRICS_MAX_COUNT' })),
+  metrics_max_bytes: optional(integer({ ...RANGES.bytes, help: 'Bytes of them, 64 MiB' })),
+  logs_enabled: optional(flag({ help: 'Keep logs, true' })),
+  logs_exporter: optional(oneOf(WORDS.exporter, { help: 'Where they go, memory. OTEL_LOGS_EXPORTER' })),
+  logs_max_count: optional(integer({ ...RANGES.count, help: 'Logs in memory, 1000' })),
+  logs_max_bytes: optional(integer({ ...RANGES.bytes, help: 'Bytes of them, 64 MiB' })),
+  logs_retention_seconds: optional(integer({ ...RANGES.seconds, help: 'How long they are kept, 3600' })),
+  logs_sampling_ratio: optional(number({ ...RANGES.ratio, help: 'Share of logs that is kept, 1.0' })),
+  logs_console_output: optional(flag({ help: "Logs of workers appear among the engine's own lines, true" })),
+  logs_batch_size: optional(integer({ ...RANGES.batch, help: 'Logs of one export, 100. OTEL_LOGS_BATCH_SIZE' })),
+  logs_flush_interval_ms: optional(
+    integer({ ...RANGES.intervalMs, help: 'Longest wait for one, 5000. OTEL_LOGS_FLUSH_INTERVAL_MS' }),
+  ),
+  trace_storage: optional(storageConfig),
+  level: optional(oneOf(WORDS.level, { help: "Lowest level of the engine's own lines on the console, info" })),
+  format: optional(oneOf(WORDS.format, { help: 'How they look, default' })),
+  alerts: listOf(alertConfig, { default: [], help: 'Evaluated every 10 seconds' }),
+});
+
+export type OtelConfig = ValueOf<typeof otelConfig>;
+export type AlertConfig = ValueOf<typeof alertConfig>;
+
+/** Stands for "no entry names the module": then it runs with other defaults than an empty entry has. */
+export const WITHOUT_ENTRY: OtelConfig = emptyConfig();
+
+export const otelDeclaration = {
+  name: 'svc-observability',
+  aliases: ['observability'],
+  classes: ['modules::observability::OtelModule'],
+  repeatable: false,
+  alwaysLoaded: true,
+  config: otelConfig,
+  unaskedConfig: WITHOUT_ENTRY,
+  adapters: [],
+  contradictions: findContradictions,
+} satisfies ModuleDeclaration<OtelConfig>;
+
+function operatorWords(): (keyof typeof OPERATOR_WORDS)[] {
+  return ['greaterthan', 'greaterthanorequal', 'lessthan', 'lessthanorequal', 'equal', 'notequal'];
+}
+
+function emptyConfig(): OtelConfig {
+  const checked = checkValue(otelConfig, {});
+  if (!checked.ok) throw new Error('The defaults of svc-observability break its own schema');
+  return checked.value;
+}
+
+function findContradictions({ alerts, sampling }: OtelConfig): readonly FieldProblem[] {
+  const problems: FieldProblem[] = [];
+  const names = new Set<string>();
+  for (const [index, { name, action }] of alerts.entries()) {
+    const path = ['alerts', index];
+    if (names.has(name))
+      problems.push({ path: [...path, 'name'], at: 'value', message: 'Another alert has this name.' });
+    names.add(name);
+    const missing = missingOf(action);
+    if (missing !== undefined) {
+      const message = `An action of type '${action.type}' needs '${missing}'.`;
+      problems.push({ path: [...path, 'action'], at: 'key', message });
+    }
+  }
+  for (const [index, rule] of (sampling?.rules ?? []).entries()) {
+    for (const key of ['operation', 'service'] as const) {
+      const read = readPattern(rule[key] ?? '*');
+      if (read.ok) continue;
+      problems.push({ path: ['sampling', 'rules', index, key], at: 'value', message: `The pattern ${read.reason}.` });
+    }
+  }
+  return problems;
+}
+
+function missingOf({ type, url, path }: AlertConfig['action']): string | undefined {
+  if (type === 'webhook' && url === undefined) return 'url';
+  return type === 'function' && path === undefined ? 'path' : undefined;
+}

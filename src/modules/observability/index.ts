@@ -1,0 +1,151 @@
+// `svc-observability`: what happened, for people to look at. Always runs.
+//
+//   router, modules ──► Collector (core/telemetry) ──► TelemetryClient ──► telemetry thread ──► rollup thread
+//
+// Most functions are answered by the telemetry thread in bytes; this room only passes them on.
+
+import { isDeepStrictEqual } from 'node:util';
+import { PRESSURE } from '../../core/pressure.ts';
+import { Collector } from '../../core/telemetry/collector.ts';
+import { recordOfLine } from '../../core/telemetry/engine-lines.ts';
+import type { ServiceFacts } from '../../core/telemetry/intake.ts';
+import type { TelemetrySettings } from '../../core/telemetry/settings.ts';
+import { TelemetryClient } from '../../telemetry/client.ts';
+import type { TelemetryHostOptions } from '../../telemetry/tasks.ts';
+import { defineModule, type EngineModule, type ModuleContext } from '../module.ts';
+import { Alerts, alertFunctions } from './alerts.ts';
+import { baggageFunctions } from './baggage-functions.ts';
+import { type OtelConfig, otelDeclaration } from './config.ts';
+import { exporterOptions } from './export-options.ts';
+import { componentsOf, healthOf } from './health.ts';
+import { logFunctions } from './log-functions.ts';
+import { LogTriggers } from './log-trigger.ts';
+import { collectorSettings, samplingRules } from './sampling.ts';
+import { resolveTelemetry } from './settings.ts';
+import { threadFunctions } from './thread-functions.ts';
+
+export const observabilityModule = defineModule({
+  declaration: otelDeclaration,
+  create: (context, config) => createModule(context, resolveTelemetry(config, context.environment)),
+});
+
+function createModule(context: ModuleContext, started: TelemetrySettings): EngineModule<OtelConfig> {
+  let settings = started;
+  const { router, clock, logger, random } = context;
+  const facts = factsOf(settings, context);
+  const triggers = new LogTriggers({ router, clock, random, logger });
+  const client = createClient(context, settings, facts, triggers);
+  const collector = createCollector(context, settings, client);
+  const alerts = new Alerts({
+    rules: settings.alerts,
+    measure: (windows) => {
+      collector.flush();
+      return client.measure(windows);
+    },
+    evaluate: context.threads.evaluateAlerts,
+    ...{ router, outgoing: context.outgoing, clock, logger },
+  });
+  router.observe(collector);
+  logger.observe?.((level, message, fields) =>
+    collector.log(recordOfLine(level, message, fields, router.nowMs, facts)),
+  );
+  return {
+    functions: [
+      ...logFunctions(router, facts),
+      ...baggageFunctions,
+      ...threadFunctions(client, collector),
+      ...alertFunctions(alerts, router),
+      samplingRules(() => settings, router),
+    ],
+    triggerTypes: [triggers],
+    async start() {
+      client.start();
+      alerts.start();
+    },
+    async reconfigure(config) {
+      const next = resolveTelemetry(config, context.environment);
+      const offence = fixedOffence(settings, next);
+      if (offence !== undefined) return { ok: false, reason: offence };
+      return {
+        ok: true,
+        commit() {
+          settings = next;
+          collector.adopt(collectorSettings(next));
+          alerts.exchange(next.alerts);
+        },
+      };
+    },
+    drain: () => {},
+    stop() {
+      alerts.stop();
+      collector.flush();
+    },
+    close: () => client.stop(),
+    health: () => ({ ...healthOf(client), components: componentsOf(settings, client) }),
+    listeners: () => [],
+  };
+}
+
+/** Rules of sampling and alerts can change at any time; stores and exporters were made for what they are. */
+function fixedOffence(before: TelemetrySettings, after: TelemetrySettings): string | undefined {
+  const { sampling: _one, alerts: _other, ...fixed } = before;
+  const { sampling: _s, alerts: _a, ...wanted } = after;
+  if (isDeepStrictEqual(fixed, { ...wanted, logs: { ...wanted.logs, samplingRatio: fixed.logs.samplingRatio } })) {
+    return undefined;
+  }
+  return 'only sampling, logs_sampling_ratio and alerts can change while the engine runs';
+}
+
+function factsOf({ resource }: TelemetrySettings, { version, environment }: ModuleContext): ServiceFacts {
+  const { serviceName, serviceVersion, serviceNamespace } = resource;
+  const deployment = environment.DEPLOYMENT_ENVIRONMENT?.trim();
+  return {
+    serviceName,
+    engineVersion: version,
+    resource: {
+      'service.name': serviceName,
+      ...(serviceNamespace !== undefined && { 'service.namespace': serviceNamespace }),
+      ...(serviceVersion !== undefined && { 'service.version': serviceVersion }),
+      ...(deployment && { 'deployment.environment': deployment }),
+    },
+  };
+}
+
+function createClient(
+  { router, clock, logger, threads, environment }: ModuleContext,
+  settings: TelemetrySettings,
+  facts: ServiceFacts,
+  triggers: LogTriggers,
+): TelemetryClient {
+  const options: TelemetryHostOptions = {
+    settings,
+    facts,
+    exporter: exporterOptions(settings, facts, environment),
+    console: logger.console,
+  };
+  return new TelemetryClient({
+    options,
+    isForMemoryOnly: options.exporter === undefined && settings.disk === undefined,
+    createThread: () => threads.own('telemetry', true),
+    createRollupThread: () => threads.own('rollups'),
+    noteGauges: (gauges) => router.observer?.noteGauges(gauges),
+    wantedLogs: () => triggers.wanted,
+    fireLogs: (firings) => triggers.fire(firings),
+    dropped: ({ kind, reason, count }) => router.count('telemetry.dropped', `${kind},${reason}`, count),
+    ...{ clock, logger },
+  });
+}
+
+function createCollector({ router, clock, random }: ModuleContext, settings: TelemetrySettings, sink: TelemetryClient) {
+  const world = {
+    nowMs: () => clock.nowMs(),
+    monotonicMs: () => clock.monotonicMs(),
+    after: (delayMs: number, task: () => void) => clock.after(delayMs, task),
+    token: () => random.token(),
+    fraction: () => random.fraction(),
+    isPressed: () => router.pressure.level >= PRESSURE.busy,
+    dropped: (kind: string, reason: string, times?: number) =>
+      router.count('telemetry.dropped', `${kind},${reason}`, times),
+  };
+  return new Collector(collectorSettings(settings), world, sink);
+}

@@ -1,0 +1,171 @@
+// The trigger type `log`: told of every log record that is kept, from wherever it came.
+//
+// Handlers run in the background, unordered. A subscriber that is slower than the records come skips some, which is
+// counted and said once a minute. What a firing causes carries a mark, by which its own logs fire nothing (O3).
+
+import { fields, optional, text } from '../../core/fields.ts';
+import { Groups } from '../../core/groups.ts';
+import { LOG_LEVELS, type LogLevel } from '../../core/telemetry/log-record.ts';
+import { quietCause } from '../../core/telemetry/quiet.ts';
+import type { SeverityText } from '../../core/telemetry/records.ts';
+import { distinctBindings } from '../../core/trigger-table.ts';
+import type { Clock } from '../../effects/clock.ts';
+import type { Logger } from '../../effects/logger.ts';
+import type { Random } from '../../effects/random.ts';
+import { rawJson } from '../../protocol/byte-string.ts';
+import { Payload } from '../../protocol/payload.ts';
+import type { Binding, ModuleTriggerType } from '../../router/builtin.ts';
+import type { RouterPort } from '../../router/port.ts';
+import type { LogFiring, WantedLogs } from '../../telemetry/tasks.ts';
+import { CONDITION_FIELD, readTriggerConfig } from '../trigger-config.ts';
+
+const config = fields({ level: optional(text({ bytesMax: 16 })), condition_function_id: CONDITION_FIELD });
+
+const CONFIG_FORMAT = rawJson({
+  type: 'object',
+  properties: {
+    level: { enum: [...LOG_LEVELS, 'all'], description: 'Only records of exactly this level, in any case' },
+    condition_function_id: { type: 'string', description: 'Asked first; on false the function is not called' },
+  },
+  additionalProperties: false,
+});
+
+const PAYLOAD_FORMAT = rawJson({
+  type: 'object',
+  properties: {
+    timestamp_unix_nano: { type: 'number' },
+    observed_timestamp_unix_nano: { type: 'number' },
+    severity_number: { type: 'number', description: '1 to 24' },
+    severity_text: { enum: ['TRACE', 'DEBUG', 'INFO', 'WARN', 'ERROR'] },
+    body: { type: 'string' },
+    attributes: { type: 'object' },
+    trace_id: { type: ['string', 'null'] },
+    span_id: { type: ['string', 'null'] },
+    resource: { type: 'object' },
+    service_name: { type: 'string' },
+    instrumentation_scope_name: { type: 'string' },
+    instrumentation_scope_version: { type: 'string' },
+  },
+});
+
+/** Firings of one binding that have not ended; while there are so many it skips. */
+const AWAY_MAX = 256;
+const HANDLER_MS_MAX = 30_000;
+const WARN_EVERY_MS = 60_000;
+
+export interface LogTriggerParts {
+  readonly router: Pick<RouterPort, 'fireOne' | 'count'>;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly logger: Logger;
+}
+
+interface Subscriber {
+  readonly level: SeverityText | undefined;
+  away: number;
+  warnedMs: number | undefined;
+}
+
+export class LogTriggers implements ModuleTriggerType {
+  readonly id = 'log';
+  readonly facts = {
+    description: 'Fires for every log record that is kept',
+    configFormat: CONFIG_FORMAT,
+    payloadFormat: PAYLOAD_FORMAT,
+  };
+  readonly #parts: LogTriggerParts;
+  readonly #subscribers = new Map<Binding, Subscriber>();
+  readonly #byLevel = new Groups<SeverityText, Binding>();
+  readonly #ofAll = new Set<Binding>();
+  #wanted: WantedLogs = { levels: [] };
+
+  constructor(parts: LogTriggerParts) {
+    this.#parts = parts;
+  }
+
+  get wanted(): WantedLogs {
+    return this.#wanted;
+  }
+
+  refuse(given: unknown): string | undefined {
+    const read = readTriggerConfig(this.id, config, given);
+    if (!read.ok) return read.reason;
+    const { level } = read.config;
+    if (level === undefined || isAll(level) || levelOf(level) !== undefined) return undefined;
+    return `The config.level of the log trigger must be one of ${LOG_LEVELS.join(', ')} or all, found '${level}'`;
+  }
+
+  bound(binding: Binding, given: unknown): void {
+    const read = readTriggerConfig(this.id, config, given);
+    if (!read.ok) throw new Error(`A refused config was bound: ${read.reason}`);
+    const level = levelOf(read.config.level ?? 'all');
+    this.#subscribers.set(binding, { level, away: 0, warnedMs: undefined });
+    if (level === undefined) this.#ofAll.add(binding);
+    else this.#byLevel.add(level, binding);
+    this.#lookAgain();
+  }
+
+  unbound(binding: Binding): void {
+    const subscriber = this.#subscribers.get(binding);
+    if (subscriber === undefined) return;
+    this.#subscribers.delete(binding);
+    if (subscriber.level === undefined) this.#ofAll.delete(binding);
+    else this.#byLevel.remove(subscriber.level, binding);
+    this.#lookAgain();
+  }
+
+  fire(firings: readonly LogFiring[]): void {
+    for (const { level, json } of firings) {
+      const bindings = distinctBindings([...this.#ofAll, ...this.#byLevel.of(level)]);
+      for (const binding of bindings) this.#fireOne(binding, json);
+    }
+  }
+
+  #fireOne(binding: Binding, json: Uint8Array): void {
+    const subscriber = this.#subscribers.get(binding);
+    if (subscriber === undefined) return;
+    if (subscriber.away >= AWAY_MAX) return this.#skip(binding, subscriber);
+    subscriber.away++;
+    const { router, random } = this.#parts;
+    const bytes = Buffer.from(json.buffer, json.byteOffset, json.length);
+    const limits = { ...quietCause(random.token()), timeoutMs: HANDLER_MS_MAX };
+    router.fireOne(binding, Payload.ofBytes(bytes, 0, bytes.length), limits, () => {
+      subscriber.away--;
+    });
+  }
+
+  #skip(binding: Binding, subscriber: Subscriber): void {
+    const { router, clock, logger } = this.#parts;
+    router.count('telemetry.dropped', 'logs,slow_trigger');
+    const nowMs = clock.monotonicMs();
+    if (subscriber.warnedMs !== undefined && nowMs - subscriber.warnedMs < WARN_EVERY_MS) return;
+    subscriber.warnedMs = nowMs;
+    const text = 'A log trigger is slower than the logs come: it skips records';
+    logger.warn(text, { trigger_type: this.id, function_id: binding.functionId, waiting_max: AWAY_MAX });
+  }
+
+  #lookAgain(): void {
+    const levels = new Set<SeverityText>();
+    for (const { level } of this.#subscribers.values()) for (const one of level ? [level] : ALL_LEVELS) levels.add(one);
+    this.#wanted = { levels: [...levels] };
+  }
+}
+
+const ALL_LEVELS: readonly SeverityText[] = ['TRACE', 'DEBUG', 'INFO', 'WARN', 'ERROR'];
+
+const TEXTS: Readonly<Record<LogLevel, SeverityText>> = {
+  trace: 'TRACE',
+  debug: 'DEBUG',
+  info: 'INFO',
+  warn: 'WARN',
+  error: 'ERROR',
+};
+
+function levelOf(word: string): SeverityText | undefined {
+  const level = LOG_LEVELS.find((known) => known === word.toLowerCase());
+  return level && TEXTS[level];
+}
+
+function isAll(word: string): boolean {
+  return word.toLowerCase() === 'all';
+}

@@ -1,0 +1,18 @@
+// What the functions that run on the router's thread take. `src/validators/observability-payloads.ts` compiles these.
+
+export interface LogPayload {
+  message: string;
+  data?: unknown;
+  trace_id?: string | null;
+  span_id?: string | null;
+  service_name?: string | null;
+}
+
+export interface BaggageGetPayload {
+  key: string;
+}
+
+export interface BaggageSetPayload {
+  key: string;
+  value: string;
+}

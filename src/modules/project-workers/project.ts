@@ -1,0 +1,54 @@
+// A worker project on disk: its manifest, and whether what it depends on is installed.
+//
+// What was installed is remembered in `.svc/installed` of the project, by a digest of everything that decides it, so
+// that a start after a start installs nothing and one after a change of dependencies does.
+
+import { createHash } from 'node:crypto';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { dirname, join, resolve } from 'node:path';
+import { readManifest } from '../../config/manifest.ts';
+import { formatProblem } from '../../config/problem.ts';
+import { readConfigFile } from '../../config/read-file.ts';
+import { MANIFEST_FILE, type WorkerCommands, type WorkerManifest } from '../../core/worker-manifest.ts';
+
+export interface Project {
+  readonly folder: string;
+  readonly manifest: WorkerManifest;
+  readonly commands: WorkerCommands;
+}
+
+/** `path` is the folder, or the manifest itself. Throws an `Error` that names file, line and column. */
+export async function readProject(path: string): Promise<Project> {
+  const folder = path.endsWith('.yaml') || path.endsWith('.yml') ? dirname(resolve(path)) : resolve(path);
+  const file = folder === resolve(path) ? join(folder, MANIFEST_FILE) : resolve(path);
+  const text = await readConfigFile(file);
+  if (!text.ok) throw new Error(text.problem.message);
+  const read = readManifest(text.text, file);
+  if (!read.ok) throw new Error(read.problems.map((problem) => formatProblem(problem)).join('\n'));
+  return { folder, manifest: read.manifest, commands: read.commands };
+}
+
+const MARK = join('.svc', 'installed');
+const DECIDING_FILES = ['package.json', 'package-lock.json', 'pnpm-lock.yaml', 'yarn.lock', 'requirements.txt'];
+
+export async function needsInstall({ folder, commands }: Project): Promise<boolean> {
+  if (commands.install === undefined) return false;
+  const mark = await readFile(join(folder, MARK), 'utf8').catch(() => undefined);
+  return mark?.trim() !== (await digest(folder, commands.install));
+}
+
+/** Afterwards, since the command itself may write a lock file. */
+export async function rememberInstall({ folder, commands }: Project): Promise<void> {
+  if (commands.install === undefined) return;
+  await mkdir(join(folder, '.svc'), { recursive: true });
+  await writeFile(join(folder, MARK), `${await digest(folder, commands.install)}\n`);
+}
+
+async function digest(folder: string, command: string): Promise<string> {
+  const hash = createHash('sha256').update(command);
+  for (const name of DECIDING_FILES) {
+    const text = await readFile(join(folder, name)).catch(() => undefined);
+    if (text !== undefined) hash.update(`\n${name}\n`).update(text);
+  }
+  return hash.digest('hex');
+}

@@ -1,0 +1,95 @@
+// All workers that the configuration gives a path: started when the engine runs, changed when the file changes.
+//
+// Invariants: a worker is started when every earlier one of its name has ended; none is forgotten before its end.
+
+import { dirname, resolve } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
+import type { ProjectWorker } from '../../core/worker-manifest.ts';
+import type { ModuleContext } from '../module.ts';
+import { SupervisedWorker, type Surroundings } from './supervised-worker.ts';
+
+/** What a worker that leaves the file, or changes in it, may take to finish. */
+export const DRAIN_MS_DEFAULT = 25_000;
+
+export class Supervisor {
+  readonly #context: ModuleContext;
+  readonly #workers = new Map<string, SupervisedWorker>();
+  /** Out of the file, or changed in it, and not ended yet; with their ends. */
+  readonly #leaving = new Map<SupervisedWorker, Promise<void>>();
+  #isStopping = false;
+  #ends: Promise<unknown> | undefined;
+
+  constructor(context: ModuleContext) {
+    this.#context = context;
+  }
+
+  all(): SupervisedWorker[] {
+    return [...this.#workers.values()];
+  }
+
+  find(name: string): SupervisedWorker | undefined {
+    return this.#workers.get(name);
+  }
+
+  /** The functions that connections of that name have registered. */
+  functionsOf(name: string): string[] {
+    const sessions = this.#context.router.workers().filter(({ profile }) => profile?.name === name);
+    return [...new Set(sessions.flatMap(({ functions }) => [...functions]))].sort();
+  }
+
+  /** What the file says now: new ones start, changed ones start anew, those that are gone stop. */
+  follow(entries: readonly ProjectWorker[]): void {
+    if (this.#isStopping) return;
+    for (const worker of this.all()) {
+      if (entries.some((entry) => isDeepStrictEqual(entry, worker.entry))) continue;
+      this.#workers.delete(worker.entry.name);
+      this.#leaving.set(
+        worker,
+        worker.stop(DRAIN_MS_DEFAULT).finally(() => this.#leaving.delete(worker)),
+      );
+    }
+    for (const entry of entries) {
+      if (this.#workers.has(entry.name)) continue;
+      const worker = new SupervisedWorker(entry, this.#surroundings(), this.#untilLeft(entry.name));
+      this.#workers.set(entry.name, worker);
+      // Why it cannot start is among its lines and in its facts, and it is tried again.
+      worker.start().catch(() => {});
+    }
+  }
+
+  stop(): void {
+    this.#isStopping = true;
+    const workers = [...this.all(), ...this.#leaving.keys()];
+    this.#ends = Promise.all(workers.map((worker) => worker.abandon()));
+  }
+
+  /** Until no process is left. */
+  async close(): Promise<void> {
+    await this.#ends;
+  }
+
+  #untilLeft(name: string): Promise<unknown> {
+    const ends = [...this.#leaving].filter(([{ entry }]) => entry.name === name).map(([, end]) => end);
+    return Promise.all(ends);
+  }
+
+  #surroundings(): Surroundings {
+    const { clock, logger, configuration, settings, router } = this.#context;
+    const folder = configuration.file === undefined ? process.cwd() : dirname(configuration.file);
+    return {
+      clock,
+      logger,
+      base: (path) => resolve(folder, path),
+      environment: (name) => {
+        const url = configuration.listeners().find((listener) => listener.name === 'workers')?.address;
+        return {
+          SVC_URL: url,
+          SVC_NODE: process.execPath,
+          SVC_WORKER_NAME: name,
+          ...(router.isDropIn && { III_URL: url }),
+          ...(settings.bridgeToken !== undefined && { SVC_TOKEN: settings.bridgeToken }),
+        };
+      },
+    };
+  }
+}

@@ -1,0 +1,82 @@
+// Jobs that are enqueued in one turn travel to their adapter together, queue by queue.
+
+import type { EnqueueAnswer, EnqueueRules, NewJob } from '../../../core/queue/shapes.ts';
+import type { Clock } from '../../../effects/clock.ts';
+import type { JobToKeep } from './adapter.ts';
+
+const NULL = Buffer.from('null');
+/** Of one batch: others wait for it. */
+const JOBS_MAX = 128;
+const BYTES_MAX = 1024 * 1024;
+
+export interface GatheredBatch {
+  readonly queue: string;
+  readonly rules: EnqueueRules;
+  readonly jobs: readonly NewJob[];
+  /** Of each job; copies. */
+  readonly payloads: readonly Uint8Array[];
+}
+
+/** Tells what became of each job, in the order of the batch. */
+export type SendBatch = (batch: GatheredBatch, done: (answers: readonly EnqueueAnswer[]) => void) => void;
+
+interface Gathering extends GatheredBatch {
+  readonly jobs: NewJob[];
+  readonly payloads: Uint8Array[];
+  readonly waiting: ((answer: EnqueueAnswer) => void)[];
+  bytes: number;
+}
+
+export class GatheredJobs {
+  readonly #send: SendBatch;
+  readonly #clock: Pick<Clock, 'afterTurn'>;
+  readonly #byQueue = new Map<string, Gathering>();
+  #isFlushDue = false;
+
+  constructor(clock: Pick<Clock, 'afterTurn'>, send: SendBatch) {
+    this.#send = send;
+    this.#clock = clock;
+  }
+
+  add(queue: string, rules: EnqueueRules, job: JobToKeep, done: (answer: EnqueueAnswer) => void): void {
+    const bytes = job.payload === undefined ? NULL : job.payload.asJsonBytes();
+    if (bytes === undefined) {
+      done({ reason: 'INVALID_ARGUMENTS', message: 'The payload is not JSON, or nested too deep' });
+      return;
+    }
+    const known = this.#byQueue.get(queue);
+    const gathering = known ?? { queue, rules, jobs: [], payloads: [], waiting: [], bytes: 0 };
+    if (known === undefined) this.#byQueue.set(queue, gathering);
+    const { facts, delayMs, priority, idempotencyKey } = job;
+    gathering.jobs.push({
+      facts,
+      at: gathering.bytes,
+      bytes: bytes.length,
+      ...(delayMs !== undefined && { delayMs }),
+      ...(priority !== undefined && { priority }),
+      ...(idempotencyKey !== undefined && { idempotencyKey }),
+    });
+    // The payload is a view of a message that is gone when the turn ends.
+    gathering.payloads.push(Buffer.from(bytes));
+    gathering.waiting.push(done);
+    gathering.bytes += bytes.length;
+    if (gathering.jobs.length >= JOBS_MAX || gathering.bytes >= BYTES_MAX) this.flush(queue);
+    if (this.#isFlushDue) return;
+    this.#isFlushDue = true;
+    this.#clock.afterTurn(() => {
+      this.#isFlushDue = false;
+      for (const name of [...this.#byQueue.keys()]) this.flush(name);
+    });
+  }
+
+  flush(queue: string): void {
+    const gathering = this.#byQueue.get(queue);
+    if (gathering === undefined) return;
+    this.#byQueue.delete(queue);
+    this.#send(gathering, (answers) => {
+      gathering.waiting.forEach((done, index) => done(answers[index] ?? NO_ANSWER));
+    });
+  }
+}
+
+const NO_ANSWER: EnqueueAnswer = { reason: 'STORAGE_UNAVAILABLE', message: 'The store gave no answer' };

@@ -1,0 +1,108 @@
+// What a broker cannot tell of its queues: which there are, of what kind, whether they are paused, and who subscribed
+// to topics. It is one message in a queue of its own.
+//
+// Whoever changes the book fetches the message, writes the next one and only then acknowledges the old one: meanwhile
+// nobody else can have it. A crash between the two leaves both, and the higher version counts.
+
+import type { BookedQueue, BrokerBook } from '../../../../core/queue/records.ts';
+import { Refusal } from '../../../../core/refusal.ts';
+import type { Clock } from '../../../../effects/clock.ts';
+import type { RabbitChannel, RabbitLink } from '../../../../effects/rabbitmq.ts';
+import { isBrokerBook } from '../../../../generated/queue-shapes.ts';
+import { declareQuorum } from './topology.ts';
+
+/** Another engine that holds the book is done with it long before. */
+const TRIES_MAX = 100;
+const AGAIN_MS = 30;
+
+export class Book {
+  readonly #link: RabbitLink;
+  readonly #queue: string;
+  readonly #clock: Pick<Clock, 'after'>;
+  #last: BrokerBook = { version: 0, queues: [], subscriptions: [] };
+  #line: Promise<unknown> = Promise.resolve();
+
+  constructor(link: RabbitLink, queue: string, clock: Pick<Clock, 'after'>) {
+    this.#link = link;
+    this.#queue = queue;
+    this.#clock = clock;
+  }
+
+  /** As this engine last read or wrote it. */
+  get last(): BrokerBook {
+    return this.#last;
+  }
+
+  find(queue: string): BookedQueue | undefined {
+    return this.#last.queues.find(({ name }) => name === queue);
+  }
+
+  async read(): Promise<BrokerBook> {
+    return await this.change((book) => book);
+  }
+
+  async changeQueue(name: string, change: Partial<BookedQueue>): Promise<void> {
+    await this.change((book) => {
+      const known = book.queues.find((queue) => queue.name === name);
+      const others = book.queues.filter((queue) => queue.name !== name);
+      return { ...book, queues: [...others, { isPaused: false, ...known, name, ...change }] };
+    });
+  }
+
+  /** One change after the other; durable when it resolves. A change that answers the same book writes nothing. */
+  async change(change: (book: BrokerBook) => BrokerBook): Promise<BrokerBook> {
+    const changed = this.#line.catch(() => {}).then(() => this.#link.use((channel) => this.#change(channel, change)));
+    this.#line = changed;
+    return await changed;
+  }
+
+  async #change(channel: RabbitChannel, change: (book: BrokerBook) => BrokerBook): Promise<BrokerBook> {
+    const isNew = await this.#declare(channel);
+    const found = isNew ? { book: this.#last, tag: undefined } : await this.#fetch(channel);
+    const next = change(found.book);
+    if (next === found.book && !isNew) {
+      this.#last = next;
+      if (found.tag !== undefined) channel.basicNack({ deliveryTag: found.tag, multiple: true, requeue: true });
+      return next;
+    }
+    const written = { ...next, version: found.book.version + 1 };
+    await this.#link.publish({ exchange: '', routingKey: this.#queue, body: Buffer.from(JSON.stringify(written)) });
+    if (found.tag !== undefined) channel.basicAck({ deliveryTag: found.tag, multiple: true });
+    this.#last = written;
+    return written;
+  }
+
+  /** Whether nobody has declared it before. */
+  async #declare(channel: RabbitChannel): Promise<boolean> {
+    const isThere = await this.#link
+      .use((other) => other.queueDeclare({ queue: this.#queue, passive: true }))
+      .then(
+        () => true,
+        () => false,
+      );
+    if (isThere) return false;
+    await declareQuorum(channel, this.#queue, {});
+    return true;
+  }
+
+  async #fetch(channel: RabbitChannel): Promise<{ readonly book: BrokerBook; readonly tag: number | undefined }> {
+    for (let tries = 0; tries < TRIES_MAX; tries++) {
+      let best: BrokerBook | undefined;
+      let tag: number | undefined;
+      for (let message = await channel.basicGet(this.#queue); message; message = await channel.basicGet(this.#queue)) {
+        tag = message.deliveryTag;
+        const book = readBook(message.body);
+        if (book !== undefined && book.version >= (best?.version ?? 0)) best = book;
+      }
+      if (best !== undefined) return { book: best, tag };
+      await new Promise<void>((resolve) => this.#clock.after(AGAIN_MS, resolve));
+    }
+    throw new Refusal('STORAGE_UNAVAILABLE', `The book of queues in RabbitMQ (${this.#queue}) cannot be had`);
+  }
+}
+
+function readBook(body: unknown): BrokerBook | undefined {
+  if (!Buffer.isBuffer(body)) return undefined;
+  const book: unknown = JSON.parse(body.toString('utf8'));
+  return isBrokerBook(book) ? book : undefined;
+}

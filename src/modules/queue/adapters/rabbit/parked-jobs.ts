@@ -1,0 +1,49 @@
+// Jobs whose function nobody offers, and messages that wait for a first subscriber: in a queue of their own, out of
+// which RabbitMQ lets them die when their time is over.
+
+import { encodeMessage } from './message.ts';
+import type { Mover } from './mover.ts';
+import type { Inspector } from './scan.ts';
+import type { Topology } from './topology.ts';
+
+export class ParkedJobs {
+  readonly #inspector: Inspector;
+  readonly #topology: Topology;
+  readonly #mover: Mover;
+
+  constructor(inspector: Inspector, topology: Topology, mover: Mover) {
+    this.#inspector = inspector;
+    this.#topology = topology;
+    this.#mover = mover;
+  }
+
+  async functions(queue: string): Promise<string[]> {
+    const found = new Set<string>();
+    await this.#inspector.each(this.#topology.names.parked(queue), {
+      judge: ({ message }) => {
+        found.add(message.job.facts.functionId);
+        return 'kept';
+      },
+    });
+    return [...found];
+  }
+
+  /** Those of the function may run. Each is in its new place before it leaves the old one. */
+  async wake(queue: string, functionId: string): Promise<number> {
+    return await this.#inspector.each(this.#topology.names.parked(queue), {
+      judge: ({ message }) => (message.job.facts.functionId === functionId ? 'taken' : 'kept'),
+      move: ({ message: { job, payload } }) => this.#mover.now(queue, encodeMessage(job, payload)),
+    });
+  }
+
+  async handTo(from: string, to: string, functionId: string): Promise<number> {
+    return await this.#inspector.each(this.#topology.names.parked(from), {
+      judge: () => 'taken',
+      move: ({ message }) => {
+        const { isKept: _isKept, ...job } = message.job;
+        const facts = { ...job.facts, functionId };
+        return this.#mover.now(to, encodeMessage({ ...job, facts }, message.payload));
+      },
+    });
+  }
+}

@@ -1,0 +1,149 @@
+// The queues and exchanges of the adapter in its broker, declared when they are first needed.
+//
+//   work   jobs that may run; delivered too often, they go to `dead`
+//   parked jobs whose function nobody offers; when their time is over they go to `dead`
+//   dead   dead letters
+// All are quorum queues, and what the broker moves by itself it moves at least once.
+
+import type { Clock } from '../../../../effects/clock.ts';
+import type { RabbitChannel, RabbitLink } from '../../../../effects/rabbitmq.ts';
+import { BrokerNames, RUNG_MS, RUNGS } from './names.ts';
+
+/**
+ * Beyond any number of hand-overs that a configuration can ask for: the engine counts them itself, and this is the net
+ * below. A queue cannot be given another one while it exists.
+ */
+const DELIVERY_LIMIT = 106;
+/** RabbitMQ says 0 when a queue has not told it within 250 ms how many messages it holds: it is asked anew. */
+const UNSURE_MS = 200;
+const ASKED_MAX = 10;
+const AT_LEAST_ONCE = { 'x-dead-letter-strategy': 'at-least-once', 'x-overflow': 'reject-publish' };
+
+export interface QueueCountsOfBroker {
+  readonly work: number;
+  readonly parked: number;
+  readonly dead: number;
+}
+
+export class Topology {
+  readonly names: BrokerNames;
+  readonly #link: RabbitLink;
+  readonly #clock: Pick<Clock, 'monotonicMs'>;
+  /** Declared on this connection or an earlier one of this link, by their work queue. */
+  readonly #queues = new Map<string, Promise<void>>();
+  #rungs = -1;
+  #rising: Promise<void> = Promise.resolve();
+
+  constructor(link: RabbitLink, names: BrokerNames, clock: Pick<Clock, 'monotonicMs'>) {
+    this.#link = link;
+    this.#clock = clock;
+    this.names = names;
+  }
+
+  /** The broker may have lost everything while it was away: all is declared again when it is needed. */
+  forget(): void {
+    this.#queues.clear();
+    this.#rungs = -1;
+  }
+
+  /** One consumer at a time works on a FIFO queue, so that nothing overtakes (F1). */
+  ensureQueue(queue: string, isFifo: boolean): Promise<void> {
+    const known = this.#queues.get(queue);
+    if (known !== undefined) return known;
+    const declared = this.#link.use((channel) => this.#declare(channel, queue, isFifo));
+    this.#queues.set(queue, declared);
+    declared.catch(() => this.#queues.delete(queue));
+    return declared;
+  }
+
+  /** Of an empty queue that is to be of another kind. */
+  async remove(queue: string): Promise<void> {
+    await this.#link.use((channel) => channel.queueDelete(this.names.work(queue)));
+    this.#queues.delete(queue);
+  }
+
+  /** Rungs up to this one are there. */
+  async ensureRungs(highest: number): Promise<void> {
+    if (highest <= this.#rungs) return;
+    this.#rising = this.#rising
+      .catch(() => {})
+      .then(async () => {
+        if (highest <= this.#rungs) return;
+        await this.#link.use(async (channel) => {
+          for (let index = this.#rungs + 1; index <= highest; index++) await this.#declareRung(channel, index);
+        });
+        this.#rungs = highest;
+      });
+    await this.#rising;
+  }
+
+  async counts(queue: string): Promise<QueueCountsOfBroker> {
+    const { work, parked, dead } = this.#namesOf(queue);
+    return await this.#link.use(async (channel) => ({
+      work: await this.#messagesIn(channel, work),
+      parked: await this.#messagesIn(channel, parked),
+      dead: await this.#messagesIn(channel, dead),
+    }));
+  }
+
+  /** Engines that work on the queue. */
+  async consumers(queue: string): Promise<number> {
+    const { work } = this.#namesOf(queue);
+    return await this.#link.use(async (channel) => (await this.#look(channel, work)).consumerCount);
+  }
+
+  async #messagesIn(channel: RabbitChannel, queue: string): Promise<number> {
+    return (await this.#look(channel, queue)).messageCount;
+  }
+
+  /** Messages that nobody was handed, and consumers. */
+  async #look(channel: RabbitChannel, queue: string) {
+    for (let asked = 1; ; asked++) {
+      const beganMs = this.#clock.monotonicMs();
+      const counts = await channel.queueDeclare({ queue, passive: true });
+      const isNothing = counts.messageCount + counts.consumerCount === 0;
+      const isSure = !isNothing || this.#clock.monotonicMs() - beganMs < UNSURE_MS;
+      if (isSure || asked === ASKED_MAX) return counts;
+    }
+  }
+
+  #namesOf(queue: string) {
+    return { work: this.names.work(queue), parked: this.names.parked(queue), dead: this.names.dead(queue) };
+  }
+
+  async #declare(channel: RabbitChannel, queue: string, isFifo: boolean): Promise<void> {
+    const { work, parked, dead } = this.#namesOf(queue);
+    const due = this.names.rung(-1);
+    const toDead = { 'x-dead-letter-exchange': '', 'x-dead-letter-routing-key': dead, ...AT_LEAST_ONCE };
+    await declareQuorum(channel, dead, {});
+    await declareQuorum(channel, parked, toDead);
+    const single = isFifo ? { 'x-single-active-consumer': true } : {};
+    await declareQuorum(channel, work, { 'x-delivery-limit': DELIVERY_LIMIT, ...single, ...toDead });
+    await channel.exchangeDeclare({ exchange: due, type: 'topic', durable: true });
+    await channel.queueBind({ queue: work, exchange: due, routingKey: BrokerNames.duePattern(queue) });
+  }
+
+  async #declareRung(channel: RabbitChannel, index: number): Promise<void> {
+    const [name, below] = [this.names.rung(index), this.names.rung(index - 1)];
+    await channel.exchangeDeclare({ exchange: name, type: 'topic', durable: true });
+    const timeMs = RUNG_MS * 2 ** index;
+    await declareQuorum(channel, name, {
+      'x-message-ttl': timeMs,
+      'x-dead-letter-exchange': below,
+      ...AT_LEAST_ONCE,
+    });
+    await channel.queueBind({ queue: name, exchange: name, routingKey: BrokerNames.rungPattern(index, '1') });
+    await channel.exchangeBind({
+      destination: below,
+      source: name,
+      routingKey: BrokerNames.rungPattern(index, '0'),
+    });
+  }
+}
+
+export async function declareQuorum(channel: RabbitChannel, queue: string, args: object): Promise<void> {
+  await channel.queueDeclare({ queue, durable: true, arguments: { 'x-queue-type': 'quorum', ...args } });
+}
+
+/** The longest wait there is. */
+export const WAIT_MS_MAX = RUNG_MS * (2 ** RUNGS - 1);

@@ -1,0 +1,347 @@
+// The adapter `extstore`: jobs in a Redis, which several engines may share. Each move is one script.
+//
+// An engine holds a lease, and with it the jobs that it was handed. It renews the lease while it lives; whoever finds
+// one that has ended gives those jobs back (R2). An outcome counts only with the token of its hand-over (Q8).
+// Invariants:
+//   A1  A step that Redis has not answered is sent again until it has, so that no outcome is lost. It carries its
+//       number, and a script that meets it twice hands out what it did the first time.
+//   A2  A job is refused when Redis is away (K3). Where the connection broke meanwhile nobody knows what became of it.
+
+import type { EnqueueAnswer } from '../../../../core/queue/shapes.ts';
+import { Refusal } from '../../../../core/refusal.ts';
+import type { Clock } from '../../../../effects/clock.ts';
+import type { Logger } from '../../../../effects/logger.ts';
+import type { RedisLink } from '../../../../effects/redis.ts';
+import type { RedisScript } from '../../../../effects/redis-script.ts';
+import { StartFailure } from '../../../../effects/start-failure.ts';
+import { isSubscriptionMark } from '../../../../generated/queue-shapes.ts';
+import { readRedisFacts, weakerPromises } from '../../../../store/extstore/settings-check.ts';
+import { parseAs } from '../../../../store/queue/marks.ts';
+import { readReceipt } from '../../../../store/queue/receipt.ts';
+import type { PublishTarget, QueueAdapter } from '../adapter.ts';
+import { GatheredJobs, type SendBatch } from '../gathered-jobs.ts';
+import { ONE_GROUP, placementOf } from '../placement.ts';
+import { publishFacts } from '../publish-facts.ts';
+import {
+  END_LEASE,
+  FIND_JOB,
+  LIST_JOBS,
+  MOVE_KEPT,
+  OPEN_QUEUE,
+  PARKED,
+  PAUSE,
+  RENEW_LEASE,
+  STATS,
+  WAKE,
+} from './admin-scripts.ts';
+import { ADVANCE } from './advance-script.ts';
+import * as replies from './commands.ts';
+import { LIST_DEAD, MOVE_DEAD } from './dead-scripts.ts';
+import { batchArguments, ENQUEUE, type GroupOfJobs, type JobArguments, jobArguments } from './enqueue-script.ts';
+import { Lease } from './lease.ts';
+import { Steps } from './steps.ts';
+
+export const QUEUE_SCRIPTS: readonly RedisScript[] = [
+  ...[ENQUEUE, ADVANCE, OPEN_QUEUE, WAKE, PARKED, PAUSE, STATS, FIND_JOB, LIST_JOBS],
+  ...[RENEW_LEASE, END_LEASE, MOVE_KEPT, LIST_DEAD, MOVE_DEAD],
+];
+
+export interface RedisQueueOptions {
+  /** Rejects with a `StartFailure` when the settings can never work. */
+  readonly createLink: (scripts: readonly RedisScript[], onUp: () => void) => Promise<RedisLink>;
+  /** Before the name of every key and channel. */
+  readonly keyPrefix: string;
+  readonly leaseMs: number;
+  /** Tells this start of this engine from every other. */
+  readonly engine: string;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+/** Of the records: another number is not understood. */
+const FORMAT = '1';
+/** Of one script. */
+const MOVES_MAX = 200;
+const CLAIM_BYTES_MAX = 4 * 1024 * 1024;
+/** A Redis that does not answer must not keep the engine from its end (G1). */
+const STOP_MS_MAX = 2_000;
+
+export class RedisQueues implements QueueAdapter {
+  readonly name = 'extstore';
+  readonly keepsBack = ['attempts'] as const;
+  readonly #options: RedisQueueOptions;
+  readonly #base: string;
+  readonly #gathered: GatheredJobs;
+  readonly #steps: Steps;
+  readonly #lease: Lease;
+  #changed: (queue: string) => void = () => {};
+  #link: RedisLink | undefined;
+  #weaker: readonly string[] = [];
+  #salt = 0;
+  #lastStep = 0;
+
+  constructor(options: RedisQueueOptions) {
+    const { keyPrefix, clock, logger, leaseMs, engine } = options;
+    this.#options = options;
+    this.#base = `${keyPrefix}queue:`;
+    this.#gathered = new GatheredJobs(clock, this.#sendBatch);
+    this.#steps = new Steps({ clock, logger });
+    const renew = async (): Promise<number> => {
+      const [changed, leftMs] = replies.listIn(await this.#run(RENEW_LEASE, engine, leaseMs));
+      for (const queue of replies.listIn(changed)) this.#changed(replies.textIn(queue));
+      return replies.numberIn(leftMs);
+    };
+    this.#lease = new Lease({ leaseMs, clock, renew });
+  }
+
+  get trouble(): string | undefined {
+    return this.#link === undefined ? 'not started' : this.#link.trouble;
+  }
+
+  get facts(): Readonly<Record<string, string>> {
+    if (this.#link === undefined) return {};
+    const { address } = this.#link;
+    return { address, ...(this.#weaker.length > 0 && { weaker_promise: this.#weaker.join('; ') }) };
+  }
+
+  async start(changed: (queue: string) => void): Promise<void> {
+    this.#changed = changed;
+    const link = await this.#options.createLink(QUEUE_SCRIPTS, () => this.#isUp(link));
+    this.#link = link;
+    try {
+      await link.open();
+      await this.#readStore(link);
+      await link.subscribe(`${this.#base}news`, (queue) => changed(queue.toString('utf8')));
+      await this.#lease.hold();
+    } catch (error) {
+      this.#lease.end();
+      link.close();
+      throw error;
+    }
+  }
+
+  async open(queue: string, { isFifo }: { readonly isFifo: boolean }) {
+    const [isRefused, functions] = replies.listIn(await this.#run(OPEN_QUEUE, queue, isFifo ? 1 : 0));
+    const parkedFunctions = replies.listIn(functions).map(replies.textIn);
+    return { isRefused: replies.numberIn(isRefused) === 1, parkedFunctions };
+  }
+
+  enqueue: QueueAdapter['enqueue'] = (queue, rules, job, done) => this.#gathered.add(queue, rules, job, done);
+
+  async publish(targets: readonly PublishTarget[], data: Uint8Array): Promise<void> {
+    const payload = Buffer.from(data);
+    const groups = targets.map((target): GroupOfJobs => {
+      const { queue, rules, delayMs, isKept } = target;
+      const placement = placementOf(queue, rules, undefined, payload);
+      if ('reason' in placement) throw new Refusal('enqueue_error', placement.message);
+      return {
+        queue,
+        rules,
+        jobs: [jobArguments({ facts: publishFacts(target), delayMs, isKept }, placement, payload)],
+      };
+    });
+    const answers = replies.listIn(await this.#run(ENQUEUE, ...batchArguments(groups, true)));
+    for (const answer of answers) {
+      const read = replies.readAnswer(answer, targets[0]?.queue ?? '', this.#salt);
+      if ('reason' in read) throw new Refusal('enqueue_error', read.message);
+    }
+  }
+
+  advance: QueueAdapter['advance'] = (step, done) => {
+    const number = ++this.#lastStep;
+    const { queue, claim, deliveriesMax, unroutableTtlMs, settled } = step;
+    const limits = [claim, deliveriesMax, unroutableTtlMs, CLAIM_BYTES_MAX, settled.length];
+    const outcomes = replies.outcomeArguments(step);
+    const send = (isRepeat: boolean) =>
+      this.#run(ADVANCE, queue, this.#options.engine, number, isRepeat ? 1 : 0, ...limits, ...outcomes);
+    const { clock } = this.#options;
+    this.#steps.carryOut(send, (reply) => done(replies.readAdvanced(reply, this.#salt, clock.monotonicMs())));
+  };
+
+  mayHandOver(): boolean {
+    return this.#lease.isHeld;
+  }
+
+  async wake(queue: string, functionId: string): Promise<number> {
+    return await this.#moveAll(() => this.#run(WAKE, queue, functionId, MOVES_MAX));
+  }
+
+  async parkedElsewhere(queue: string): Promise<readonly string[]> {
+    return replies.listIn(await this.#run(PARKED, queue)).map(replies.textIn);
+  }
+
+  async setPaused(queue: string, isPaused: boolean): Promise<void> {
+    await this.#run(PAUSE, queue, isPaused ? 1 : 0);
+  }
+
+  async stats() {
+    return replies.listIn(await this.#run(STATS)).map(replies.readStats);
+  }
+
+  async job(id: string) {
+    const receipt = readReceipt(id);
+    if (receipt === undefined) return null;
+    const row = await this.#run(FIND_JOB, receipt.queue, receipt.seq);
+    const found = row === null ? null : replies.readJobRow(row, receipt.queue, this.#salt);
+    return found?.messageReceiptId === id ? found : null;
+  }
+
+  jobs: QueueAdapter['jobs'] = async ({ queue, after = '0', limit }) => {
+    const [number, rows] = replies.listIn(await this.#run(LIST_JOBS, queue, after, limit));
+    const found = replies.listIn(rows).map((row) => replies.readJobRow(row, replies.numberIn(number), this.#salt));
+    const last = readReceipt(found.at(-1)?.messageReceiptId ?? '');
+    return { rows: found, ...(found.length === limit && last !== undefined && { next: String(last.seq) }) };
+  };
+
+  deadLetters: QueueAdapter['deadLetters'] = async (page) => {
+    const { queue, offset, limit, id, withoutPayload } = page;
+    const seq = id === undefined ? '' : seqOf(id);
+    const reply = await this.#run(
+      LIST_DEAD,
+      queue,
+      offset,
+      limit,
+      seq,
+      CLAIM_BYTES_MAX,
+      withoutPayload === true ? 1 : 0,
+    );
+    return replies.deadListOf(reply, page, this.#salt);
+  };
+
+  redrive(queue: string, id?: string, payload?: Uint8Array): Promise<number> {
+    return this.#moveDead(queue, 'redrive', id, payload);
+  }
+
+  discard(queue: string, id?: string): Promise<number> {
+    return this.#moveDead(queue, 'discard', id);
+  }
+
+  async subscriptions() {
+    const marks = replies.listIn(await this.#command('HVALS', `${this.#base}subs`));
+    return marks.map((mark) => parseAs(replies.bytesIn(mark), isSubscriptionMark));
+  }
+
+  subscribe: QueueAdapter['subscribe'] = async (mark) => {
+    await this.#command('HSET', `${this.#base}subs`, `${mark.topic}\n${mark.functionId}`, JSON.stringify(mark));
+  };
+
+  async unsubscribe(topic: string, functionId: string): Promise<void> {
+    await this.#command('HDEL', `${this.#base}subs`, `${topic}\n${functionId}`);
+  }
+
+  handKeptTo: QueueAdapter['handKeptTo'] = async (from, to, functionId, rules) => {
+    const group = rules.isOneGroup === true ? ONE_GROUP : '';
+    return await this.#moveAll(() => this.#run(MOVE_KEPT, from, to, functionId, MOVES_MAX, group));
+  };
+
+  /** What it was handed and has not done is free for other engines at once. */
+  async stop(): Promise<void> {
+    this.#lease.end();
+    this.#steps.end();
+    const link = this.#link;
+    if (link === undefined) return;
+    const { clock, engine } = this.#options;
+    // Behind the last outcomes, on the same connection: when this is answered, they are kept.
+    const cancel = clock.after(STOP_MS_MAX, () => link.close());
+    await this.#run(END_LEASE, engine).catch(() => {});
+    cancel();
+    link.close();
+  }
+
+  #sendBatch: SendBatch = ({ queue, rules, jobs, payloads }, done) => {
+    const answers: EnqueueAnswer[] = [];
+    const kept: number[] = [];
+    const operands: JobArguments[] = [];
+    jobs.forEach((job, index) => {
+      const payload = Buffer.from(payloads[index] ?? []);
+      const placement = placementOf(queue, rules, job.priority, payload);
+      if ('reason' in placement) answers[index] = placement;
+      else {
+        kept.push(index);
+        operands.push(jobArguments(job, placement, payload));
+      }
+    });
+    if (kept.length === 0) return done(answers);
+    this.#run(ENQUEUE, ...batchArguments([{ queue, rules, jobs: operands }], false)).then(
+      (reply) => {
+        replies.listIn(reply).forEach((answer, index) => {
+          answers[kept[index] ?? 0] = replies.readAnswer(answer, queue, this.#salt);
+        });
+        done(answers);
+      },
+      (error: unknown) => {
+        const reason = error instanceof Refusal && error.code === 'STORAGE_FULL' ? error.code : 'STORAGE_UNAVAILABLE';
+        for (const index of kept) answers[index] = { reason, message: replies.messageOf(error) };
+        done(answers);
+      },
+    );
+  };
+
+  /** Other settings may be in force after a restart, and the lease may have ended meanwhile. */
+  #isUp(link: RedisLink): void {
+    void this.#lease.hold().catch(() => {});
+    readRedisFacts(link).then(
+      (facts) => {
+        const known = this.#weaker;
+        this.#weaker = weakerPromises(facts);
+        if (this.#weaker.length === 0 || this.#weaker.join() === known.join()) return;
+        const text = 'Redis promises less for queues than it could';
+        this.#options.logger.warn(text, { address: facts.address, weaker_promise: this.#weaker });
+      },
+      // It is away again: the next time it is up counts.
+      () => {},
+    );
+  }
+
+  async #readStore(link: RedisLink): Promise<void> {
+    const store = `${this.#base}store`;
+    await link.run(['HSETNX', store, 'v', FORMAT]);
+    await link.run(['HSETNX', store, 'salt', String(Number.parseInt(this.#options.engine.slice(0, 4), 16))]);
+    const [format, salt] = replies.listIn(await link.run(['HMGET', store, 'v', 'salt']));
+    if (replies.textIn(format) !== FORMAT) {
+      const text = `The queues in Redis at ${link.address} have the format ${replies.textIn(format)}`;
+      throw new StartFailure(78, `${text}; this engine knows ${FORMAT}`);
+    }
+    this.#salt = replies.numberIn(salt);
+  }
+
+  /** Script by script, each bounded, until nothing is left to move. */
+  async #moveAll(move: () => Promise<replies.Reply>): Promise<number> {
+    for (let moved = 0; ; ) {
+      const count = replies.numberIn(await move());
+      moved += count;
+      if (count < MOVES_MAX) return moved;
+    }
+  }
+
+  async #moveDead(queue: string, how: 'redrive' | 'discard', id?: string, payload?: Uint8Array): Promise<number> {
+    const edited = payload === undefined ? [0, ''] : [1, Buffer.from(payload)];
+    const seq = id === undefined ? '' : seqOf(id);
+    for (let moved = 0, before = ''; ; ) {
+      const [count, hasMore, next] = replies.listIn(
+        await this.#run(MOVE_DEAD, queue, how, seq, before, MOVES_MAX, ...edited),
+      );
+      moved += replies.numberIn(count);
+      if (replies.numberIn(hasMore) === 0) return moved;
+      before = replies.textIn(next);
+    }
+  }
+
+  async #run(script: RedisScript, ...args: readonly (string | number | Buffer)[]): Promise<replies.Reply> {
+    if (this.#link === undefined) throw NOT_STARTED;
+    const operands = args.map((arg) => (typeof arg === 'number' ? String(arg) : arg));
+    return await this.#link.runScript(script, [this.#base], operands);
+  }
+
+  async #command(...args: readonly string[]): Promise<replies.Reply> {
+    if (this.#link === undefined) throw NOT_STARTED;
+    return await this.#link.run(args);
+  }
+}
+
+const NOT_STARTED = new Refusal('STORAGE_UNAVAILABLE', 'The Redis of the queues is not connected yet');
+
+/** A number that no job has, for what is no receipt. */
+function seqOf(id: string): string {
+  return String(readReceipt(id)?.seq ?? 0);
+}

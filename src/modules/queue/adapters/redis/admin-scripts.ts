@@ -1,0 +1,119 @@
+// What a queue is opened, woken, paused and asked about with, and what an engine says of itself.
+
+import { redisScript } from '../../../../effects/redis-script.ts';
+import { GOES_ON, PLACES } from './places-script.ts';
+
+/** 1 queue, 2 whether it is FIFO → whether that is refused (K4), and the functions that jobs wait for. */
+export const OPEN_QUEUE = redisScript(`${GOES_ON}${PLACES}
+local Q = queue_of(ARGV[1])
+local head = redis.call('HMGET', key(Q, 'head'), 'fifo', 'jobs')
+local count = tonumber(head[2] or 0) + redis.call('ZCARD', key(Q, 'dead'))
+if head[1] and head[1] ~= ARGV[2] and count > 0 then return {1, {}} end
+redis.call('HSET', key(Q, 'head'), 'fifo', ARGV[2])
+return {0, redis.call('SMEMBERS', key(Q, 'absent'))}`);
+
+/** 1 queue, 2 function, 3 how many at most → how many waited for it. */
+export const WAKE = redisScript(`${GOES_ON}${PLACES}
+local Q = find_queue(ARGV[1])
+if not Q then return 0 end
+local seqs = redis.call('ZRANGE', key(Q, 'w:' .. ARGV[2]), 0, ARGV[3] - 1)
+for _, seq in ipairs(seqs) do
+  unplace(Q, seq, 'parked')
+  place(Q, seq, 'ready')
+end
+if #seqs > 0 then tell(Q) end
+return #seqs`);
+
+/** 1 queue → the functions that its jobs wait for, where another engine may have put them aside. */
+export const PARKED = redisScript(`${PLACES}
+local Q = find_queue(ARGV[1])
+if not Q or redis.call('ZCARD', BASE .. 'engines') < 2 then return {} end
+return redis.call('SMEMBERS', key(Q, 'absent'))`);
+
+/** 1 queue, 2 whether it is paused. */
+export const PAUSE = redisScript(`${GOES_ON}${PLACES}
+local Q = queue_of(ARGV[1])
+redis.call('HSET', key(Q, 'head'), 'paused', ARGV[2])
+tell(Q)`);
+
+/** → of each queue: name, whether it is paused, jobs by where they stand. */
+export const STATS = redisScript(`${PLACES}
+local rows = {}
+for q = 1, tonumber(redis.call('HGET', BASE .. 'store', 'next_queue') or 0) do
+  local head = redis.call('HMGET', key(q, 'head'), 'name', 'paused', 'blocked', 'delayed', 'retrying', 'parked')
+  local ready, running = redis.call('ZCARD', key(q, 'ready')), redis.call('HLEN', key(q, 'running'))
+  rows[#rows + 1] = {head[1], head[2] or '0', ready, head[3] or '0', head[4] or '0', head[5] or '0', head[6] or '0',
+    running, redis.call('ZCARD', key(q, 'dead'))}
+end
+return rows`);
+
+const ROW = `
+local function row(q, seq)
+  local j = job(q, seq)
+  local facts = redis.call('HMGET', j, 'm', 'fn', 's', 'a', 'du', 'e')
+  if not facts[1] then return nil end
+  return {seq, facts[1], facts[2], facts[3], facts[4], redis.call('HSTRLEN', j, 'p'), facts[5], facts[6],
+    redis.call('HGET', key(q, 'head'), 'name')}
+end
+`;
+
+/** 1 number of a queue, 2 seq → seq, time, function, state, attempts, bytes, due, error, queue. */
+export const FIND_JOB = redisScript(`${PLACES}${ROW}
+return row(ARGV[1], ARGV[2])`);
+
+/** 1 queue, 2 behind which seq, 3 how many at most → number of the queue, and a row of each. */
+export const LIST_JOBS = redisScript(`${PLACES}${ROW}
+local Q = find_queue(ARGV[1])
+if not Q then return {0, {}} end
+local rows = {}
+for _, seq in ipairs(redis.call('ZRANGEBYSCORE', key(Q, 'all'), '(' .. ARGV[2], '+inf', 'LIMIT', 0, ARGV[3])) do
+  rows[#rows + 1] = row(Q, seq)
+end
+return {tonumber(Q), rows}`);
+
+/**
+ * 1 engine, 2 its lease. Jobs of engines whose lease has ended go back → the queues they are in, and in how many
+ * milliseconds the next lease of another engine ends.
+ */
+export const RENEW_LEASE = redisScript(`${GOES_ON}${PLACES}
+local ENGINES = BASE .. 'engines'
+redis.call('ZADD', ENGINES, whole(NOW + ARGV[2]), ARGV[1])
+local changed = {}
+for _, engine in ipairs(redis.call('ZRANGEBYSCORE', ENGINES, '-inf', whole(NOW))) do
+  for _, name in ipairs(give_back(engine)) do changed[#changed + 1] = name end
+  redis.call('ZREM', ENGINES, engine)
+end
+local ends = redis.call('ZRANGE', ENGINES, 0, 1, 'WITHSCORES')
+local left = ends[1] == ARGV[1] and ends[4] or ends[2]
+return {changed, math.max(0, math.floor(left - NOW))}`);
+
+/** 1 engine: it goes, and leaves what it has not done to others. */
+export const END_LEASE = redisScript(`${GOES_ON}${PLACES}
+give_back(ARGV[1])
+redis.call('ZREM', BASE .. 'engines', ARGV[1])`);
+
+/** 1 from, 2 to, 3 function, 4 how many at most, 5 group: what was kept for a subscriber becomes its jobs, in order. */
+export const MOVE_KEPT = redisScript(`${GOES_ON}${PLACES}
+local from = find_queue(ARGV[1])
+if not from then return 0 end
+local to = queue_of(ARGV[2])
+local seqs = redis.call('ZRANGE', key(from, 'due'), 0, ARGV[4] - 1)
+-- Those of one millisecond come in the order of their texts.
+table.sort(seqs, function(one, other) return tonumber(one) < tonumber(other) end)
+for _, seq in ipairs(seqs) do
+  unplace(from, seq, 'parked')
+  redis.call('ZREM', key(from, 'all'), seq)
+  tally(from, 'jobs', -1)
+  local j, moved = job(to, seq), whole(redis.call('HINCRBY', BASE .. 'store', 'next_seq', 1))
+  redis.call('RENAME', job(from, seq), j)
+  local facts = cjson.decode(redis.call('HGET', j, 'f'))
+  facts.functionId = ARGV[3]
+  redis.call('HSET', j, 'f', cjson.encode(facts), 'fn', ARGV[3], 'o', moved)
+  redis.call('HDEL', j, 'kept')
+  if ARGV[5] ~= '' then redis.call('HSET', j, 'g', ARGV[5]) end
+  redis.call('ZADD', key(to, 'all'), seq, seq)
+  tally(to, 'jobs', 1)
+  line_up(to, seq)
+end
+if #seqs > 0 then tell(to) end
+return #seqs`);

@@ -1,0 +1,125 @@
+// How claimed jobs went on, and the claim of the next ones, in one step.
+
+import { redisScript } from '../../../../effects/redis-script.ts';
+import { GOES_ON, PLACES } from './places-script.ts';
+
+/**
+ * 1 queue, 2 engine, 3 number of this step, 4 whether it may have been carried out before, 5 jobs to claim,
+ * 6 hand-overs that a job may have, 7 how long it waits for a function, 8 bytes to claim, 9 outcomes; of each: seq,
+ * token, how, wait, error, reason, whether it never left the engine.
+ * → jobs (seq, token, attempt, time, facts, payload), whether there are more, when the next is due, now, outcomes of
+ * other hand-overs, jobs that died, number of the queue.
+ */
+export const ADVANCE = redisScript(`${GOES_ON}${PLACES}
+local LOOKED_AT_MAX = 1000
+local ENGINE, STEP, IS_REPEAT = ARGV[2], ARGV[3], ARGV[4] == '1'
+local Q = queue_of(ARGV[1])
+local HEAD, RUNNING = key(Q, 'head'), key(Q, 'running')
+local dead_before = redis.call('ZCARD', key(Q, 'dead'))
+
+local function settle(seq, token, how, wait, text, reason, unsent)
+  local owner, held = string.match(redis.call('HGET', RUNNING, seq) or '', '^([^ ]*) (%d+)')
+  if owner ~= ENGINE or held ~= token then return false end
+  redis.call('HDEL', RUNNING, seq)
+  local j = job(Q, seq)
+  if how == 'done' then
+    local group = redis.call('HGET', j, 'g')
+    redis.call('DEL', j)
+    leave_queue(Q, seq)
+    leave_line(Q, seq, group)
+    return true
+  end
+  if unsent == '1' then redis.call('HINCRBY', j, 'd', -1) end
+  if text ~= '' then redis.call('HSET', j, 'e', text) end
+  if how == 'retry' or how == 'dead' then
+    redis.call('HINCRBY', j, 'a', 1)
+    redis.call('HSETNX', j, 'ff', whole(NOW))
+  end
+  if how == 'retry' then place(Q, seq, 'retrying', NOW + wait)
+  elseif how == 'dead' then bury(Q, seq, reason ~= '' and reason or 'failed', text)
+  elseif how == 'park' then place(Q, seq, 'parked', NOW + ARGV[7])
+  elseif wait ~= '' then place(Q, seq, 'delayed', NOW + wait)
+  else place(Q, seq, 'ready') end
+  return true
+end
+
+local jobs, bytes, looked_at = {}, 0, 0
+
+local function hand_out(seq, token)
+  local facts = redis.call('HMGET', job(Q, seq), 'a', 'm', 'f', 'p')
+  bytes = bytes + #facts[4]
+  jobs[#jobs + 1] = {seq, token, facts[1] + 1, facts[2], facts[3], facts[4]}
+end
+
+local function claim(seq, state)
+  local j = job(Q, seq)
+  unplace(Q, seq, state)
+  local facts = redis.call('HMGET', j, 'd', 'e')
+  if tonumber(facts[1]) >= tonumber(ARGV[6]) then
+    local last = '; last error: ' .. (facts[2] or 'none')
+    bury(Q, seq, 'poison', 'handed over ' .. facts[1] .. ' times without an end' .. last)
+    return
+  end
+  local token = whole(tally(Q, 'token', 1))
+  redis.call('HSET', RUNNING, seq, ENGINE .. ' ' .. token .. ' ' .. STEP)
+  redis.call('HSET', j, 's', 'running')
+  redis.call('HINCRBY', j, 'd', 1)
+  hand_out(seq, token)
+end
+
+local function expire(seq)
+  unplace(Q, seq, 'parked')
+  local kept = redis.call('HEXISTS', job(Q, seq), 'kept') == 1
+  if kept then bury(Q, seq, 'no_subscriber', 'nobody subscribed to the topic in time')
+  else bury(Q, seq, 'function_not_found', 'no worker offered the function in time') end
+end
+
+local function is_full()
+  return #jobs >= tonumber(ARGV[5]) or bytes >= tonumber(ARGV[8]) or looked_at >= LOOKED_AT_MAX
+end
+
+-- What runs elsewhere keeps a FIFO queue from this engine (F1).
+local function runs_elsewhere()
+  if redis.call('HGET', HEAD, 'fifo') ~= '1' then return false end
+  for _, value in ipairs(redis.call('HVALS', RUNNING)) do
+    if string.match(value, '^[^ ]*') ~= ENGINE then return true end
+  end
+  return false
+end
+
+-- The answer to this very step may have been lost: what it claimed then is claimed.
+local function claimed_before()
+  local found = redis.call('HGETALL', RUNNING)
+  for index = 1, #found, 2 do
+    local owner, token, step = string.match(found[index + 1], '^([^ ]*) (%d+) (%d+)$')
+    if owner == ENGINE and step == STEP then hand_out(found[index], token) end
+  end
+  return #jobs > 0
+end
+
+local stale, at = 0, 10
+for _ = 1, tonumber(ARGV[9]) do
+  if not settle(unpack(ARGV, at, at + 6)) then stale = stale + 1 end
+  at = at + 7
+end
+local may_claim = redis.call('HGET', HEAD, 'paused') ~= '1' and not runs_elsewhere()
+if not (IS_REPEAT and claimed_before()) then
+  for _, seq in ipairs(redis.call('ZRANGEBYSCORE', key(Q, 'due'), '-inf', NOW, 'LIMIT', 0, LOOKED_AT_MAX)) do
+    looked_at = looked_at + 1
+    local state = redis.call('HGET', job(Q, seq), 's')
+    if state == 'parked' then expire(seq)
+    elseif may_claim and not is_full() then claim(seq, state) end
+  end
+  if may_claim and not is_full() then
+    for _, seq in ipairs(redis.call('ZRANGE', key(Q, 'ready'), 0, ARGV[5] - #jobs - 1)) do
+      if is_full() then break end
+      looked_at = looked_at + 1
+      claim(seq, 'ready')
+    end
+  end
+end
+local has_ready = redis.call('EXISTS', key(Q, 'ready')) == 1
+if has_ready and tonumber(ARGV[9]) > 0 and redis.call('EXISTS', RUNNING) == 0 then tell(Q) end
+local due = redis.call('ZRANGE', key(Q, 'due'), 0, 0, 'WITHSCORES')[2] or false
+local died = redis.call('ZCARD', key(Q, 'dead')) - dead_before
+return {jobs, has_ready and may_claim and 1 or 0, due, whole(NOW), IS_REPEAT and 0 or stale, died, Q}`);

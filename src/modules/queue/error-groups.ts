@@ -1,0 +1,46 @@
+// Dead letters by what they failed of (QUE-3): errors that differ in digits and ids only are one group.
+
+import { foldError } from '../../core/queue/fold-error.ts';
+import type { DeadRow } from '../../core/queue/shapes.ts';
+
+export interface ErrorGroup {
+  /** What the errors of the group have in common. */
+  readonly error: string;
+  /** The newest of them, as it is. */
+  readonly example: string;
+  readonly newest_id: string;
+  readonly count: number;
+  /** Unix seconds. */
+  readonly first_failed_at: number;
+  readonly last_failed_at: number;
+}
+
+export class ErrorGroups {
+  readonly #groups = new Map<string, ErrorGroup>();
+  rows = 0;
+
+  add({ id, error, failed_at: at }: DeadRow): void {
+    this.rows++;
+    const key = foldError(error);
+    const group = this.#groups.get(key);
+    if (group === undefined) {
+      this.#groups.set(key, {
+        error: key,
+        example: error,
+        newest_id: id,
+        count: 1,
+        first_failed_at: at,
+        last_failed_at: at,
+      });
+      return;
+    }
+    const first = Math.min(group.first_failed_at, at);
+    const isNewest = at > group.last_failed_at;
+    const newest = isNewest ? { example: error, newest_id: id, last_failed_at: at } : {};
+    this.#groups.set(key, { ...group, ...newest, count: group.count + 1, first_failed_at: first });
+  }
+
+  get largestFirst(): ErrorGroup[] {
+    return [...this.#groups.values()].sort((one, other) => other.count - one.count);
+  }
+}

@@ -1,0 +1,159 @@
+// Jobs one by one: what became of one, which there are, how far one is (decisions 38, QUE-2).
+
+import { isErrorMeant } from '../../core/queue/fold-error.ts';
+import type { JobRow } from '../../core/queue/shapes.ts';
+import { readPayload } from '../../core/read-payload.ts';
+import { Refusal } from '../../core/refusal.ts';
+import { validateJob, validateJobs, validateProgress } from '../../generated/queue-payloads.ts';
+import { parseRawJson } from '../../protocol/byte-string.ts';
+import { Payload } from '../../protocol/payload.ts';
+import type { AnyBuiltin, RawBuiltinDefinition } from '../../router/builtin.ts';
+import { outcomeOf } from '../../router/reply.ts';
+import type { QueueAdapter } from './adapters/adapter.ts';
+import { type FunctionParts, innerNames, namedQueue, shownName } from './function-parts.ts';
+import type { JobsPayload } from './payloads.ts';
+
+const PROGRESS_BYTES_MAX = 4_096;
+const JOBS_LISTED_DEFAULT = 100;
+const JOBS_LISTED_MAX = 1_000;
+/** Of one call, whatever the filter lets pass: the next call goes on there. */
+const PAGES_LOOKED_AT_MAX = 10;
+const PAGE_ROWS = 500;
+
+export function jobFunctions(parts: FunctionParts): AnyBuiltin[] {
+  return [
+    {
+      id: 'engine::queue::job',
+      description: 'What became of a job, by its receipt',
+      async handle(payload) {
+        const { messageReceiptId: id } = readPayload('engine::queue::job', validateJob, payload);
+        const row = parts.finished.find(id, parts.router.nowMs) ?? (await findJob(id, parts));
+        if (row === null) {
+          throw new Refusal('NOT_FOUND', `There is no job with the receipt ${id}, or it is long done`);
+        }
+        return shown(row, parts);
+      },
+    },
+    payload(parts),
+    {
+      id: 'engine::queue::jobs',
+      description: 'Lists the jobs of a queue in the order in which they were enqueued, page by page',
+      async handle(payload) {
+        return await listJobs(readPayload('engine::queue::jobs', validateJobs, payload), parts);
+      },
+    },
+    {
+      id: 'engine::queue::progress',
+      description: 'A handler tells how far its job is; whoever holds the receipt can read it',
+      handle(payload) {
+        const { messageReceiptId: id, value } = readPayload('engine::queue::progress', validateProgress, payload);
+        const bytes = Buffer.byteLength(JSON.stringify(value ?? null));
+        if (bytes > PROGRESS_BYTES_MAX) {
+          throw new Refusal('PAYLOAD_TOO_LARGE', `The progress has ${bytes} bytes, the limit is ${PROGRESS_BYTES_MAX}`);
+        }
+        const attempt = parts.running.get(id);
+        if (attempt === undefined) throw new Refusal('NOT_FOUND', `No job with the receipt ${id} runs now`);
+        attempt.progress = value;
+        return null;
+      },
+    },
+  ];
+}
+
+/** The value of its group is in its payload, in a field that its queue knows. */
+async function findJob(id: string, { adapter, queues }: FunctionParts): Promise<JobRow | null> {
+  const row = await adapter.job(id);
+  const field = row === null ? undefined : queues.find(row.queue)?.settings.rules.groupField;
+  return field === undefined ? row : await adapter.job(id, field);
+}
+
+/** Shown as it was enqueued: it is never parsed here. */
+function payload({ adapter }: FunctionParts): RawBuiltinDefinition {
+  const id = 'engine::queue::job_payload';
+  return {
+    id,
+    description: 'The payload of a job that is not done, by its receipt',
+    handleRaw(given, _call, done) {
+      const text = given?.asText();
+      const input = text === undefined ? {} : parseRawJson(text);
+      const { messageReceiptId: receipt } = readPayload(id, validateJob, input);
+      if (adapter.payload === undefined) {
+        throw new Refusal('NOT_SUPPORTED', `The adapter ${adapter.name} hands payloads to workers only`);
+      }
+      adapter.payload(receipt).then(
+        (bytes) => {
+          if (bytes !== undefined) return done({ result: Payload.ofBytes(Buffer.from(bytes), 0, bytes.length) });
+          const words = `There is no job with the receipt ${receipt}, or it is done`;
+          done(outcomeOf(new Refusal('NOT_FOUND', words)));
+        },
+        (error: unknown) =>
+          done(outcomeOf(error instanceof Refusal ? error : new Refusal('STORAGE_UNAVAILABLE', String(error)))),
+      );
+    },
+  };
+}
+
+/** Queue after queue of a topic; `next_cursor` is null when all of them have been looked through. */
+async function listJobs(input: JobsPayload, parts: FunctionParts) {
+  const queues = innerNames(namedQueue(input), parts);
+  const limit = Math.min(JOBS_LISTED_MAX, Math.max(1, Math.trunc(input.limit ?? JOBS_LISTED_DEFAULT)));
+  let { index, after } = readCursor(input.cursor);
+  const items: ReturnType<typeof shown>[] = [];
+  for (let pages = 0; pages < PAGES_LOOKED_AT_MAX && items.length < limit; pages++) {
+    const queue = queues[index];
+    if (queue === undefined) break;
+    const { groupField } = parts.queues.find(queue)?.settings.rules ?? {};
+    const { rows, next } = await parts.adapter.jobs({
+      queue,
+      ...(after !== undefined && { after }),
+      ...(input.text !== undefined && input.text !== null && { text: input.text }),
+      ...(groupField !== undefined && { groupField }),
+      limit: isFiltered(input) ? PAGE_ROWS : limit - items.length,
+    });
+    const wanted = rows.filter((row) => isWanted(row, input) && isTextIn(row, input, parts.adapter));
+    const taken = wanted.slice(0, limit - items.length);
+    items.push(...taken.map((row) => shown(row, parts)));
+    after = taken.length < wanted.length ? taken.at(-1)?.messageReceiptId : next;
+    if (after === undefined) index++;
+  }
+  return { items, next_cursor: index < queues.length ? JSON.stringify([index, after ?? null]) : null };
+}
+
+/** Which queue of a topic, and behind which job of it. */
+function readCursor(cursor: string | null | undefined): { index: number; after: string | undefined } {
+  if (cursor === undefined || cursor === null || cursor === '') return { index: 0, after: undefined };
+  const [, index, after] = /^\[(\d{1,6}),(?:null|"([\w:.-]{1,100})")\]$/.exec(cursor) ?? [];
+  if (index === undefined) throw new Refusal('BAD_REQUEST', 'The cursor is none that engine::queue::jobs gave');
+  return { index: Number(index), after };
+}
+
+function isFiltered({ state, function_id, attempt_min, error, text, group }: JobsPayload): boolean {
+  return [state, function_id, attempt_min, error, text, group].some((value) => value !== undefined && value !== null);
+}
+
+function isWanted(row: JobRow, { state, function_id, attempt_min, error, group }: JobsPayload): boolean {
+  return (
+    isGroupMeant(row.group, group ?? undefined) &&
+    row.state === (state ?? row.state) &&
+    row.function_id === (function_id ?? row.function_id) &&
+    row.attempt >= (attempt_min ?? 0) &&
+    isErrorMeant(row.error ?? '', error ?? '')
+  );
+}
+
+/** Where the adapter has not looked into payloads for it. */
+function isTextIn({ messageReceiptId: id, error }: JobRow, { text }: JobsPayload, adapter: QueueAdapter): boolean {
+  if (text === undefined || text === null || adapter.findsInPayloads === true) return true;
+  return id.includes(text) || error?.toLowerCase().includes(text.toLowerCase()) === true;
+}
+
+/** A text may be given with its quotation marks or without. */
+function isGroupMeant(json: string | undefined, wanted: string | undefined): boolean {
+  return wanted === undefined || json === wanted || json === JSON.stringify(wanted);
+}
+
+/** A job of a topic is shown under the topic, and with what its handler last said. */
+function shown(row: JobRow, { running }: FunctionParts) {
+  const progress = running.get(row.messageReceiptId)?.progress;
+  return { ...row, queue: shownName(row.queue), ...(progress !== undefined && { progress }) };
+}

@@ -1,0 +1,65 @@
+// Jobs that another engine put aside, as it has no worker for their function: this one may have. No broker tells of
+// them, so they are looked for now and then (Q7).
+
+import type { Clock } from '../../effects/clock.ts';
+import type { Logger } from '../../effects/logger.ts';
+import type { QueueAdapter } from './adapters/adapter.ts';
+import type { QueueRunner } from './runner.ts';
+
+type WatchedQueue = Pick<QueueRunner, 'noteParked'> & { readonly settings: Pick<QueueRunner['settings'], 'name'> };
+
+const LOOK_MS_MIN = 5_000;
+/** A look that takes long is rare: a broker may have to be read from its front. */
+const REST_PER_LOOK = 20;
+
+interface Parts {
+  readonly adapter: Pick<QueueAdapter, 'parkedElsewhere'>;
+  readonly queues: { readonly all: readonly WatchedQueue[] };
+  readonly clock: Pick<Clock, 'after' | 'monotonicMs'>;
+  readonly logger: Logger;
+}
+
+export class ParkedWatch {
+  readonly #parts: Parts;
+  #cancel: (() => void) | undefined;
+  #isStopped = false;
+
+  constructor(parts: Parts) {
+    this.#parts = parts;
+  }
+
+  start(): void {
+    if (this.#parts.adapter.parkedElsewhere !== undefined) this.#lookAfter(LOOK_MS_MIN);
+  }
+
+  stop(): void {
+    this.#isStopped = true;
+    this.#cancel?.();
+  }
+
+  #lookAfter(delayMs: number): void {
+    if (!this.#isStopped) this.#cancel = this.#parts.clock.after(delayMs, () => void this.#look());
+  }
+
+  async #look(): Promise<void> {
+    const { queues, clock } = this.#parts;
+    const beganMs = clock.monotonicMs();
+    for (const runner of queues.all) {
+      const functionIds = await this.#parkedIn(runner.settings.name);
+      if (this.#isStopped) return;
+      runner.noteParked(functionIds);
+    }
+    this.#lookAfter(Math.max(LOOK_MS_MIN, REST_PER_LOOK * (clock.monotonicMs() - beganMs)));
+  }
+
+  /** Nothing when the broker is away: the next look counts. */
+  async #parkedIn(queue: string): Promise<readonly string[]> {
+    const { adapter, logger } = this.#parts;
+    try {
+      return (await adapter.parkedElsewhere?.(queue)) ?? [];
+    } catch (error) {
+      logger.debug('Jobs that other engines put aside could not be looked for', { queue, error: String(error) });
+      return [];
+    }
+  }
+}

@@ -1,0 +1,63 @@
+// A trigger that names a queue: its firing becomes a job, after its condition was asked (decisions 54).
+
+import type { EnqueueAnswer } from '../core/queue/shapes.ts';
+import type { Payload } from '../protocol/payload.ts';
+import type { Binding } from './builtin.ts';
+import { askCondition } from './condition.ts';
+import type { RouterContext } from './context.ts';
+import { isBound } from './fire-trigger.ts';
+
+export interface QueuedFiring {
+  readonly payload: Payload;
+  readonly queue: string;
+  /** Names the firing: the same one is the same job, however often it is made. */
+  readonly key: string;
+}
+
+/** `refused`: the binding says why. */
+export type QueuedVerdict = 'queued' | 'condition' | 'left' | 'refused';
+
+/** `done` is told once, with `queued` when the job is durable. */
+export function enqueueFiring(
+  context: RouterContext,
+  binding: Binding,
+  firing: QueuedFiring,
+  done: (verdict: QueuedVerdict) => void,
+): void {
+  const functionId = binding.conditionFunctionId;
+  if (functionId === undefined) return take(context, binding, firing, done);
+  askCondition(context, { functionId, payload: firing.payload, depth: 0, binding }, (verdict, error) => {
+    binding.error = error;
+    if (verdict === 'pass') take(context, binding, firing, done);
+    else done('condition');
+  });
+}
+
+function take(
+  context: RouterContext,
+  binding: Binding,
+  { payload, queue, key }: QueuedFiring,
+  done: (verdict: QueuedVerdict) => void,
+): void {
+  if (!isBound(context, binding)) return done('left');
+  binding.lastFiredAtMs = context.clock.nowMs();
+  binding.error = undefined;
+  const told = (answer: EnqueueAnswer): void => {
+    if (!('reason' in answer)) return done('queued');
+    binding.error = `${answer.reason}: ${answer.message}`;
+    context.counters.count('enqueue.refused', answer.reason);
+    done('refused');
+  };
+  if (context.jobTaker === undefined) return told({ reason: 'QUEUE_NOT_FOUND', message: 'No queue module is loaded' });
+  context.jobTaker.take(
+    {
+      functionId: binding.functionId,
+      payload,
+      metadata: binding.metadata,
+      traceparent: undefined,
+      baggage: undefined,
+      action: { type: 'enqueue', queue, idempotency_key: key },
+    },
+    told,
+  );
+}

@@ -1,0 +1,22 @@
+// What spans of handlers say, whoever keeps them.
+
+import { isSvcError } from './errors.ts';
+import { textOf } from './otlp-json.ts';
+import type { DeliveredCall } from './wire.ts';
+
+/** Public conventions for remote calls. */
+export function callFields({ functionId, trigger }: DeliveredCall): Record<string, unknown> {
+  return {
+    function_id: functionId,
+    'rpc.system': 'svc',
+    'rpc.method': functionId,
+    'trigger.type': trigger?.type,
+    'trigger.id': trigger?.id,
+  };
+}
+
+export function describeFailure(thrown: unknown): { type: string; message: string; stack: string } {
+  if (isSvcError(thrown)) return { type: thrown.code, message: thrown.message, stack: thrown.stack ?? '' };
+  if (thrown instanceof Error) return { type: thrown.name, message: thrown.message, stack: thrown.stack ?? '' };
+  return { type: typeof thrown, message: textOf(thrown), stack: '' };
+}

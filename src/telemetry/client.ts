@@ -1,0 +1,297 @@
+// The telemetry thread as the router's thread sees it: batches go there, questions are passed on as bytes, and what
+// they are answered with is handed to whom it concerns.
+//
+// Invariants:
+//   N1  Nothing here waits: a thread that is behind makes the sink full, and the collector keeps to its own bounds.
+//   N2  Questions are asked in the order of the batches, so an answer knows all that happened before the question.
+//   N3  The thread starts late where nobody misses it: an engine is ready sooner, and a short one needs none.
+//   N4  A task that fails costs its batch alone. A thread that ends is opened anew; what it kept is lost and counted.
+
+import type { DroppedTelemetry, SourceGauges, TelemetryBatch, TelemetrySink } from '../core/telemetry/intake.ts';
+import { ROW_LENGTH } from '../core/telemetry/span-rows.ts';
+import type { Clock } from '../effects/clock.ts';
+import type { Logger } from '../effects/logger.ts';
+import type { OwnThread } from '../effects/pool.ts';
+import type { ErrorBody } from '../protocol/frames.ts';
+import { ROLLUPS_LIST } from './descriptions.ts';
+import type { ExportStates } from './export/exporter.ts';
+import { tellExportChange } from './export/tell-change.ts';
+import type { RollupAnswers, RollupPoints, RollupTask } from './rollup-tasks.ts';
+import {
+  type AskAnswer,
+  type BatchAnswer,
+  type LogFiring,
+  type Measured,
+  type MetricWindow,
+  type StoredCounts,
+  type TelemetryAnswers,
+  type TelemetryHostOptions,
+  type TelemetryTask,
+  type WantedLogs,
+  wholeBuffersOf,
+} from './tasks.ts';
+
+export type TelemetryThread = OwnThread<TelemetryTask, TelemetryAnswers[TelemetryTask['kind']]>;
+export type RollupThread = OwnThread<RollupTask, RollupAnswers[RollupTask['kind']]>;
+
+export interface TelemetryClientParts {
+  readonly options: TelemetryHostOptions;
+  /** Whether what was observed at the very end is for nobody: it stays in memory only. */
+  readonly isForMemoryOnly: boolean;
+  readonly createThread: () => TelemetryThread;
+  readonly createRollupThread: () => RollupThread;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** Asked with each batch. */
+  readonly wantedLogs: () => WantedLogs;
+  readonly fireLogs: (firings: readonly LogFiring[]) => void;
+  readonly dropped: (dropped: DroppedTelemetry) => void;
+  readonly noteGauges: (gauges: readonly SourceGauges[]) => void;
+}
+
+/** Batches that the thread has not answered yet. */
+const BATCHES_AWAY_MAX = 4;
+/** How long the thread is put off when nothing asks for it. */
+const LATE_MS = 1_000;
+/** Retention goes on while nothing happens; the state of exports is looked at. */
+const TICK_MS = 5_000;
+/** Up to 2 s are spent flushing (O2); what then still does not answer is left behind (G1). */
+const STOP_MS = 2_000;
+const STOP_MS_MAX = 2_500;
+
+export class TelemetryClient implements TelemetrySink {
+  readonly #parts: TelemetryClientParts;
+  #thread: TelemetryThread | undefined;
+  #rollups: RollupThread | undefined;
+  /** The last task of that thread. */
+  #rolledUp: Promise<unknown> = Promise.resolve();
+  #away = 0;
+  #failures = 0;
+  #cancelOpening: (() => void) | undefined;
+  #cancelStarting: (() => void) | undefined;
+  /** Batches of the time before the thread. */
+  #early: TelemetryBatch[] = [];
+  #stopTicking: (() => void) | undefined;
+  #isStopped = false;
+  #stored: StoredCounts = { spans: 0, logs: 0, metrics: 0 };
+  #exports: ExportStates = {};
+
+  constructor(parts: TelemetryClientParts) {
+    this.#parts = parts;
+  }
+
+  get isFull(): boolean {
+    return this.#away >= BATCHES_AWAY_MAX || this.#isStopped;
+  }
+
+  /** As of the last batch, or a few seconds ago. */
+  get stored(): StoredCounts {
+    return this.#stored;
+  }
+
+  get exports(): ExportStates {
+    return this.#exports;
+  }
+
+  /** Tasks at which the thread failed. */
+  get failures(): number {
+    return this.#failures;
+  }
+
+  start(): void {
+    const { clock, isForMemoryOnly } = this.#parts;
+    this.#stopTicking = clock.every(TICK_MS, () => this.#tick());
+    if (isForMemoryOnly) this.#cancelStarting = clock.after(LATE_MS, () => this.#startThread());
+    else this.#startThread();
+  }
+
+  take(batch: TelemetryBatch): void {
+    if (this.#isStopped) return;
+    this.#away++;
+    if (this.#thread !== undefined) return this.#handOver(this.#thread, batch);
+    this.#early.push(batch);
+    // What workers log may be for the console, and a trigger is waited for.
+    const isAwaited = batch.frames.some(({ kind }) => kind === 'LOGS') || this.#parts.wantedLogs().levels.length > 0;
+    if (isAwaited || this.isFull) this.#startThread();
+  }
+
+  #handOver(thread: TelemetryThread, batch: TelemetryBatch): void {
+    this.#run(thread, { kind: 'batch', batch, wanted: this.#parts.wantedLogs() }, wholeBuffersOf(batch))
+      .then((answer) => (answer === undefined ? this.#loseBatch(batch) : this.#receive(answer)))
+      .finally(() => this.#away--);
+  }
+
+  /** Runs a function of the thread. The payload is copied before this returns. */
+  async ask(functionId: string, payload: Uint8Array | undefined): Promise<AskAnswer> {
+    const given = payload && new Uint8Array(payload);
+    if (functionId === ROLLUPS_LIST) return await this.#askRollups(given);
+    const thread = this.#startThread();
+    const answer = thread && (await this.#run(thread, { kind: 'ask', functionId, payload: given }));
+    return answer ?? { error: UNAVAILABLE };
+  }
+
+  async measure(windows: readonly MetricWindow[]): Promise<readonly Measured[]> {
+    const thread = this.#startThread();
+    return (thread && (await this.#run(thread, { kind: 'measure', windows }))) ?? [];
+  }
+
+  /** Lets exports send what waits, for two seconds, then ends the threads. */
+  async stop(): Promise<void> {
+    this.#isStopped = true;
+    this.#stopTicking?.();
+    this.#cancelOpening?.();
+    this.#cancelStarting?.();
+    const thread = this.#thread;
+    this.#thread = undefined;
+    if (thread === undefined) return;
+    let cancel = (): void => {};
+    const late = new Promise<undefined>((resolve) => {
+      cancel = this.#parts.clock.after(STOP_MS_MAX, () => resolve(undefined));
+    });
+    const stopped = await Promise.race([this.#run(thread, { kind: 'stop', withinMs: STOP_MS }), late]);
+    const isRolledUp = await Promise.race([this.#rolledUp.then(() => true), late]);
+    cancel();
+    for (const drop of stopped?.dropped ?? []) this.#parts.dropped(drop);
+    // A thread may only be closed when nothing runs on it; the end of the process takes the others along.
+    await Promise.all([stopped && thread.close(), isRolledUp && this.#rollups?.close()]);
+  }
+
+  /** The thread, unless it was ended. */
+  #startThread(): TelemetryThread | undefined {
+    if (this.#thread !== undefined || this.#isStopped) return this.#thread;
+    this.#cancelStarting?.();
+    const thread = this.#parts.createThread();
+    this.#thread = thread;
+    this.#open();
+    for (const batch of this.#early) this.#handOver(thread, batch);
+    this.#early = [];
+    return thread;
+  }
+
+  #open(): void {
+    const thread = this.#thread;
+    if (thread === undefined) return;
+    void this.#run(thread, { kind: 'open', options: this.#parts.options });
+  }
+
+  #tick(): void {
+    const thread = this.#thread;
+    if (thread === undefined || this.#away > 0) return;
+    void this.#run(thread, { kind: 'tick' }).then((answer) => answer !== undefined && this.#note(answer));
+  }
+
+  #receive(answer: BatchAnswer): void {
+    this.#note(answer);
+    if (answer.gauges.length > 0) this.#parts.noteGauges(answer.gauges);
+    if (answer.firings.length > 0 && !this.#isStopped) this.#parts.fireLogs(answer.firings);
+    if (answer.points !== undefined) this.#rollUp(answer.points);
+  }
+
+  #note({ dropped, stored, exports, exportChanges }: TelemetryAnswers['tick']): void {
+    for (const change of exportChanges) tellExportChange(this.#parts.logger, change);
+    for (const drop of dropped) this.#parts.dropped(drop);
+    this.#stored = stored;
+    this.#exports = exports;
+  }
+
+  #rollUp(points: RollupPoints): void {
+    if (this.#isStopped) return;
+    this.#rollups ??= this.#parts.createRollupThread();
+    const count = points.numbers.length / 3 + points.histograms.length;
+    this.#rolledUp = this.#rollups.run({ kind: 'add', points }, [points.numbers.buffer]).then(
+      (drops) => {
+        if (drops instanceof ArrayBuffer || 'error' in drops) return;
+        for (const [reason, times] of Object.entries(drops)) {
+          this.#parts.dropped({ kind: 'metrics', reason, count: Number(times) });
+        }
+      },
+      (error: unknown) => this.#noteRollupFailure('Metrics could not be rolled up', error, count),
+    );
+  }
+
+  async #askRollups(payload: Uint8Array | undefined): Promise<AskAnswer> {
+    // Its points come by way of the other thread.
+    this.#startThread();
+    if (this.#isStopped) return { error: UNAVAILABLE };
+    this.#rollups ??= this.#parts.createRollupThread();
+    const answer = this.#rollups.run({ kind: 'ask', payload }).then(
+      (given) => (given instanceof ArrayBuffer || isErrorAnswer(given) ? given : { error: UNAVAILABLE }),
+      (error: unknown) => {
+        this.#noteRollupFailure('Rolled up metrics could not be looked at', error, 0);
+        return { error: UNAVAILABLE };
+      },
+    );
+    this.#rolledUp = answer;
+    return await answer;
+  }
+
+  #noteRollupFailure(text: string, error: unknown, count: number): void {
+    if (this.#isStopped) return;
+    this.#failures++;
+    this.#lose('metrics', count);
+    this.#parts.logger.error(text, { error: String(error) });
+  }
+
+  /** The answer of that kind of task; undefined: the thread failed, which has been noted. */
+  async #run<K extends TelemetryTask['kind']>(
+    thread: TelemetryThread,
+    task: TelemetryTask & { readonly kind: K },
+    handedOver: readonly ArrayBuffer[] = [],
+  ): Promise<TelemetryAnswers[K] | undefined> {
+    try {
+      // Each kind of task is answered with its own kind of answer: `workers/telemetry.ts` is written so.
+      return (await thread.run(task, handedOver)) as TelemetryAnswers[K];
+    } catch (error) {
+      this.#noteFailure(task.kind, error);
+      return undefined;
+    }
+  }
+
+  #noteFailure(kind: TelemetryTask['kind'], error: unknown): void {
+    if (this.#isStopped) return;
+    this.#failures++;
+    const stack = error instanceof Error ? (error.stack ?? error.message) : String(error);
+    this.#parts.logger.error('The telemetry thread failed at a task', { task: kind, error: stack });
+    if (kind === 'open') this.#openLater();
+    else if (this.#cancelOpening === undefined) this.#lookForLife();
+  }
+
+  /** A task that fails takes nothing else with it, unless the whole thread ended: then what it kept is gone. */
+  #lookForLife(): void {
+    this.#thread?.run({ kind: 'tick' }).catch(() => {
+      for (const kind of KINDS) this.#lose(kind, this.#stored[kind]);
+      this.#openLater();
+    });
+  }
+
+  /** Not at once: what fails while it opens would be opened again and again. */
+  #openLater(): void {
+    this.#cancelOpening ??= this.#parts.clock.after(REOPEN_MS, () => {
+      this.#cancelOpening = undefined;
+      this.#open();
+    });
+  }
+
+  #loseBatch({ spanRows, logs, frames }: TelemetryBatch): void {
+    this.#lose('spans', spanRows.length / ROW_LENGTH + frames.filter(({ kind }) => kind === 'OTLP').length);
+    this.#lose('logs', logs.length + frames.filter(({ kind }) => kind === 'LOGS').length);
+    this.#lose('metrics', frames.filter(({ kind }) => kind === 'MTRC').length);
+  }
+
+  #lose(kind: DroppedTelemetry['kind'], count: number): void {
+    if (count > 0) this.#parts.dropped({ kind, reason: 'thread_failed', count });
+  }
+}
+
+const KINDS = ['spans', 'logs', 'metrics'] as const;
+
+const REOPEN_MS = 1_000;
+
+const UNAVAILABLE: ErrorBody = {
+  code: 'STORAGE_UNAVAILABLE',
+  message: 'What was observed cannot be looked at right now; the log of the engine says why',
+};
+
+function isErrorAnswer(answer: object): answer is { readonly error: ErrorBody } {
+  return 'error' in answer && typeof answer.error === 'object';
+}

@@ -1,0 +1,121 @@
+// Everything that leaves for a collector: one pipeline for each signal that is to be exported (O2). Lives on the
+// telemetry thread; adding to it never waits and never throws.
+
+import type { ExportQueueLimits } from '../../core/telemetry/export-queue.ts';
+import type { OtlpTarget } from '../../core/telemetry/otlp-target.ts';
+import { recordBytes } from '../../core/telemetry/record-bytes.ts';
+import type { LogRecord, MetricRecord, SpanRecord } from '../../core/telemetry/records.ts';
+import type { Clock } from '../../effects/clock.ts';
+import { type Destination, type ExportReports, type ExportState, Pipeline, type Signal } from './pipeline.ts';
+
+/** A signal that is left out is not exported. */
+export interface ExporterOptions {
+  readonly traces?: OtlpTarget;
+  readonly logs?: OtlpTarget & { readonly batch: number; readonly intervalMs: number };
+  readonly metrics?: OtlpTarget & { readonly intervalMs: number };
+  /** `service.namespace`, `service.version`, `deployment.environment` where they are known. */
+  readonly resource: Readonly<Record<string, string>>;
+}
+
+export interface ExporterWorld {
+  readonly clock: Pick<Clock, 'after' | 'every' | 'monotonicMs'>;
+  readonly reports: ExportReports;
+  /** What the engine counts of itself, as it stands now; taken once for each export of metrics. */
+  engineMetrics(): readonly MetricRecord[];
+}
+
+export type ExportStates = Readonly<Partial<Record<Signal, ExportState & { readonly waiting: number }>>>;
+
+const MIB = 1024 * 1024;
+const BATCH = 512;
+const SPANS_INTERVAL_MS = 1_000;
+/** Workers choose when they measure: what they send goes on soon. */
+const METRICS_WAIT_MS = 1_000;
+const SPAN_LIMITS: ExportQueueLimits = { items: 2_048, bytes: 64 * MIB, batch: BATCH };
+const LOG_LIMITS: ExportQueueLimits = { items: 4_096, bytes: 64 * MIB, batch: BATCH };
+const METRIC_LIMITS: ExportQueueLimits = { items: 4_096, bytes: 64 * MIB, batch: 4_096 };
+
+export class TelemetryExporter {
+  readonly #spans: Pipeline<SpanRecord> | undefined;
+  readonly #logs: Pipeline<LogRecord> | undefined;
+  readonly #metrics: Pipeline<MetricRecord> | undefined;
+  readonly #world: ExporterWorld;
+  #stopCounting = () => {};
+
+  private constructor(
+    spans: Pipeline<SpanRecord> | undefined,
+    logs: Pipeline<LogRecord> | undefined,
+    metrics: Pipeline<MetricRecord> | undefined,
+    world: ExporterWorld,
+  ) {
+    this.#spans = spans;
+    this.#logs = logs;
+    this.#metrics = metrics;
+    this.#world = world;
+  }
+
+  /** Loads what the targets need; rejects when that is not possible. No collector is asked yet. */
+  static async create(options: ExporterOptions, world: ExporterWorld): Promise<TelemetryExporter> {
+    const { traces, logs, metrics, resource } = options;
+    const { clock, reports } = world;
+    const otlp = await import('./otlp.ts');
+    const pipeline = <Item>(
+      signal: Signal,
+      limits: ExportQueueLimits,
+      intervalMs: number,
+      destination: Destination<Item>,
+    ) => new Pipeline({ signal, limits, intervalMs, destination, clock, reports });
+    const exporter = new TelemetryExporter(
+      traces && pipeline('spans', SPAN_LIMITS, SPANS_INTERVAL_MS, await otlp.spanDestination(traces, resource)),
+      logs &&
+        pipeline(
+          'logs',
+          { ...LOG_LIMITS, batch: Math.min(BATCH, logs.batch) },
+          logs.intervalMs,
+          await otlp.logDestination(logs, resource),
+        ),
+      metrics && pipeline('metrics', METRIC_LIMITS, METRICS_WAIT_MS, await otlp.metricDestination(metrics, resource)),
+      world,
+    );
+    if (metrics !== undefined) exporter.#countEvery(metrics.intervalMs);
+    return exporter;
+  }
+
+  /** Spans that have not ended are not exported: a collector cannot replace them later. */
+  addSpans(records: readonly SpanRecord[]): void {
+    if (this.#spans === undefined) return;
+    for (const record of records) {
+      if (record.pending !== true) this.#spans.add(record, recordBytes(record));
+    }
+  }
+
+  addLogs(records: readonly LogRecord[]): void {
+    if (this.#logs === undefined) return;
+    for (const record of records) this.#logs.add(record, recordBytes(record));
+  }
+
+  addMetrics(records: readonly MetricRecord[]): void {
+    if (this.#metrics === undefined) return;
+    for (const record of records) this.#metrics.add(record, recordBytes(record));
+  }
+
+  /** What health tells; `degraded` when any of them is not `working`. */
+  states(): ExportStates {
+    const state = (pipeline: Pick<Pipeline<unknown>, 'state' | 'waiting'> | undefined) =>
+      pipeline === undefined ? undefined : { ...pipeline.state, waiting: pipeline.waiting };
+    const all = { spans: state(this.#spans), logs: state(this.#logs), metrics: state(this.#metrics) };
+    return Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined));
+  }
+
+  #countEvery(intervalMs: number): void {
+    const stopTimer = this.#world.clock.every(intervalMs, () => this.addMetrics(this.#world.engineMetrics()));
+    this.#stopCounting = stopTimer;
+  }
+
+  /** Up to `withinMs` for what waits (O2: 2 s); what is left is counted as dropped. */
+  async stop(withinMs: number): Promise<void> {
+    this.#stopCounting();
+    this.addMetrics(this.#world.engineMetrics());
+    await Promise.all([this.#spans, this.#logs, this.#metrics].map((pipeline) => pipeline?.stop(withinMs)));
+  }
+}

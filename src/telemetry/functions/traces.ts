@@ -1,0 +1,171 @@
+// `engine::traces::…`
+
+import { readPayload } from '../../core/read-payload.ts';
+import { Refusal } from '../../core/refusal.ts';
+import type { SpanRecord } from '../../core/telemetry/records.ts';
+import type { SpanStore } from '../../core/telemetry/span-store.ts';
+import { edgesOf } from '../../core/telemetry/trace-edges.ts';
+import { facetsOf, groupSpans } from '../../core/telemetry/trace-groups.ts';
+import { durationMs, listTraces } from '../../core/telemetry/trace-list.ts';
+import { buildTree, TREE_DEPTH_MAX } from '../../core/telemetry/trace-tree.ts';
+import {
+  validateTracesEdges,
+  validateTracesFacets,
+  validateTracesGroupBy,
+  validateTracesList,
+  validateTracesSpan,
+  validateTracesTree,
+} from '../../generated/telemetry-payloads.ts';
+import { COUNT, numberOr, optionalNumber, TIME, timeRange } from '../numbers.ts';
+import type { TracesListPayload } from '../payloads.ts';
+import type { TelemetryFunction, TelemetryWorld } from '../world.ts';
+
+const DURATION = { min: 0, max: 1e12 };
+const LIMIT = { min: 0, max: 1_000, isWhole: true };
+const TRACE_IDS_MAX = 1_000;
+const PAIRS_MAX = 64;
+
+const list: TelemetryFunction = {
+  id: 'engine::traces::list',
+  run(given, world) {
+    const payload = readPayload(list.id, validateTracesList, given);
+    const offset = numberOr('offset', payload.offset, 0, COUNT);
+    const limit = numberOr('limit', payload.limit, 100, LIMIT);
+    const page = listTraces(spansOf(world), { ...readFilter(payload), offset, limit }, world.nowMs);
+    return { ...page, offset, limit };
+  },
+};
+
+function readFilter(payload: TracesListPayload) {
+  const { attributes, exclude_attributes: excluded } = payload;
+  if ((attributes?.length ?? 0) + (excluded?.length ?? 0) > PAIRS_MAX) {
+    throw new Refusal('BAD_REQUEST', `'attributes' and 'exclude_attributes' may have ${PAIRS_MAX} pairs together`);
+  }
+  return {
+    ...timeRange(payload),
+    traceIds: readTraceIds(payload),
+    serviceName: payload.service_name ?? undefined,
+    name: payload.name ?? undefined,
+    status: payload.status ?? undefined,
+    minDurationMs: optionalNumber('min_duration_ms', payload.min_duration_ms, DURATION),
+    maxDurationMs: optionalNumber('max_duration_ms', payload.max_duration_ms, DURATION),
+    attributes: attributes ?? [],
+    excludeAttributes: excluded ?? [],
+    searchAllSpans: payload.search_all_spans ?? false,
+    // Whoever names a trace wants to see it, whatever it is.
+    includeInternal: payload.include_internal ?? (payload.trace_id ?? payload.trace_ids ?? undefined) !== undefined,
+    sortBy: payload.sort_by === 'duration_ms' ? ('duration' as const) : (payload.sort_by ?? 'start_time'),
+    sortOrder: payload.sort_order ?? 'asc',
+  };
+}
+
+function readTraceIds({ trace_id: one, trace_ids: several }: TracesListPayload): string[] | undefined {
+  if (several !== undefined && several !== null && several.length > TRACE_IDS_MAX) {
+    throw new Refusal('BAD_REQUEST', `'trace_ids' may have ${TRACE_IDS_MAX} ids, found ${several.length}`);
+  }
+  const ids = several?.map((id) => id.toLowerCase());
+  if (one === undefined || one === null) return ids;
+  return ids === undefined || ids.includes(one.toLowerCase()) ? [one.toLowerCase()] : [];
+}
+
+const tree: TelemetryFunction = {
+  id: 'engine::traces::tree',
+  run(given, world) {
+    const payload = readPayload(tree.id, validateTracesTree, given);
+    const spans = spansOfTrace(payload.trace_id.toLowerCase(), world);
+    const roots = buildTree(spans, {
+      maxDepth: numberOr('max_depth', payload.max_depth, TREE_DEPTH_MAX, {
+        min: 0,
+        max: TREE_DEPTH_MAX,
+        isWhole: true,
+      }),
+      parent: payload.parent?.toLowerCase(),
+      duration: (span) => durationMs(span, world.nowMs),
+    });
+    return { roots, span_count: spans.length };
+  },
+};
+
+const span: TelemetryFunction = {
+  id: 'engine::traces::span',
+  run(given, world) {
+    const { trace_id: traceId, span_id: spanId } = readPayload(span.id, validateTracesSpan, given);
+    const record = spansOfTrace(traceId.toLowerCase(), world).find((known) => known.span_id === spanId.toLowerCase());
+    if (record === undefined) throw new Refusal('NOT_FOUND', `No span '${spanId}' of trace '${traceId}' is stored`);
+    return { span: { ...record, duration_ms: durationMs(record, world.nowMs) } };
+  },
+};
+
+const clear: TelemetryFunction = {
+  id: 'engine::traces::clear',
+  run(_given, world) {
+    world.spans?.clear();
+    world.disk?.spans.clear();
+    return { success: true };
+  },
+};
+
+const groupBy: TelemetryFunction = {
+  id: 'engine::traces::group_by',
+  run(given, world) {
+    const payload = readPayload(groupBy.id, validateTracesGroupBy, given);
+    const store = spansOf(world);
+    const asked = optionalNumber('since_ms', payload.since_ms, TIME);
+    // Of the time before some spans are gone: to count the others would be to count too few.
+    const sinceMs = asked === undefined ? undefined : Math.max(asked, store.wholeSinceMs ?? asked);
+    const query = {
+      attribute: payload.attribute,
+      sinceMs,
+      limit: numberOr('limit', payload.limit, 100, LIMIT),
+      includeInternal: payload.include_internal ?? false,
+      labelAttribute: payload.label_attribute ?? undefined,
+      parts: numberOr('parts', payload.parts, 0, PARTS),
+    };
+    const storage = { spans: store.count, bytes: store.bytes };
+    return { groups: groupSpans(store, query, world.nowMs), since_ms: sinceMs ?? store.wholeSinceMs ?? null, storage };
+  },
+};
+
+/** What a line as large as a word can show. */
+const PARTS = { min: 0, max: 120, isWhole: true };
+
+/** So many take a telemetry thread some 20 ms. */
+const EDGE_SPANS_MAX = 50_000;
+
+const edges: TelemetryFunction = {
+  id: 'engine::traces::edges',
+  run(given, world) {
+    const range = timeRange(readPayload(edges.id, validateTracesEdges, given));
+    return edgesOf(spansOf(world), { ...range, spansMax: EDGE_SPANS_MAX }, world.nowMs);
+  },
+};
+
+const facets: TelemetryFunction = {
+  id: 'engine::traces::facets',
+  run(given, world) {
+    const payload = readPayload(facets.id, validateTracesFacets, given);
+    const limit = numberOr('limit', payload.limit, 100, LIMIT);
+    const valuesLimit = numberOr('values_limit', payload.values_limit, 20, LIMIT);
+    const store = spansOf(world);
+    const query = { key: payload.key ?? undefined, search: payload.search ?? undefined, limit, valuesLimit };
+    return { facets: facetsOf(store, query), services: servicesOf(store) };
+  },
+};
+
+function servicesOf(store: SpanStore): string[] {
+  const services = new Set<string>();
+  for (const trace of store.traces()) for (const service of trace.services.keys()) services.add(service);
+  return [...services].sort();
+}
+
+function spansOfTrace(traceId: string, world: TelemetryWorld): SpanRecord[] {
+  return [...(spansOf(world).trace(traceId)?.spans.values() ?? [])].map(({ record }) => record);
+}
+
+function spansOf({ spans }: TelemetryWorld): SpanStore {
+  if (spans !== undefined) return spans;
+  const text = "Spans are not kept here: set 'exporter' of svc-observability to memory or both, and 'enabled' to true";
+  throw new Refusal('memory_exporter_not_enabled', text);
+}
+
+export const traceFunctions: readonly TelemetryFunction[] = [list, tree, span, clear, groupBy, edges, facets];

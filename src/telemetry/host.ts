@@ -1,0 +1,295 @@
+// The telemetry thread's inside: takes batches, keeps what they hold, answers questions. One task at a time, in order,
+// so a question sees all batches that were given before it.
+
+import { EngineCounters } from '../core/telemetry/engine-counters.ts';
+import { EngineMetrics } from '../core/telemetry/engine-metrics.ts';
+import type { DroppedTelemetry, OpenedBatch, TelemetryBatch } from '../core/telemetry/intake.ts';
+import { listed } from '../core/telemetry/log-list.ts';
+import { LogStore } from '../core/telemetry/log-store.ts';
+import { windowValue } from '../core/telemetry/metric-list.ts';
+import { MetricStore, type RolledPoint } from '../core/telemetry/metric-store.ts';
+import { BatchOpener } from '../core/telemetry/open-batch.ts';
+import { recordBytes } from '../core/telemetry/record-bytes.ts';
+import type { LogRecord, MetricRecord } from '../core/telemetry/records.ts';
+import { isKept, type TelemetrySettings } from '../core/telemetry/settings.ts';
+import { SpanStore } from '../core/telemetry/span-store.ts';
+import type { Clock } from '../effects/clock.ts';
+import { answerWith } from './answer.ts';
+import type { DiskHistory } from './disk-history.ts';
+import type { DiskLane } from './disk-lane.ts';
+import { type ExporterOptions, TelemetryExporter } from './export/exporter.ts';
+import type { ExportChange } from './export/pipeline.ts';
+import { FUNCTIONS } from './functions.ts';
+import { packPoints } from './rollup-tasks.ts';
+import type {
+  AskAnswer,
+  BatchAnswer,
+  LogFiring,
+  Measured,
+  MetricWindow,
+  StoredCounts,
+  TelemetryAnswers,
+  TelemetryHostOptions,
+  WantedLogs,
+} from './tasks.ts';
+import type { TelemetryWorld } from './world.ts';
+
+export interface HostWorld {
+  readonly clock: Clock;
+  /** 32 hexadecimal digits by chance. */
+  token(): string;
+  /** A log record of a worker, for the console. */
+  show(record: LogRecord): void;
+}
+
+/** Windows of rules that are added by a reload look back over at least this. */
+const LOOKBACK_MS_MIN = 3_600_000;
+/** How much a crash may cost of what is kept on the disk. */
+const DISK_MS = 1_000;
+
+export class TelemetryHost {
+  readonly #world: HostWorld;
+  readonly #settings: TelemetrySettings;
+  readonly #opener: BatchOpener;
+  #exporter: TelemetryExporter | undefined;
+  #exporting: Promise<TelemetryExporter | undefined> | undefined;
+  #exportTrouble: string | undefined;
+  #disk: DiskHistory | undefined;
+  #diskTrouble: string | undefined;
+  #stopWriting = (): void => {};
+  readonly #spans: SpanStore | undefined;
+  readonly #logs: LogStore | undefined;
+  readonly #metrics: MetricStore | undefined;
+  readonly #counters: EngineCounters;
+  readonly #functions = new EngineMetrics();
+  #drops = new Map<string, DroppedTelemetry>();
+  #exportChanges: ExportChange[] = [];
+
+  constructor(options: TelemetryHostOptions, world: HostWorld) {
+    const { settings, facts } = options;
+    const { traces, logs, metrics, alerts } = settings;
+    this.#world = world;
+    this.#settings = settings;
+    const nowMs = (): number => world.clock.nowMs();
+    this.#opener = new BatchOpener({ facts, logsRatio: logs.samplingRatio, nowMs, token: world.token });
+    const lookbackMs = Math.max(LOOKBACK_MS_MIN, ...alerts.map(({ windowSeconds }) => windowSeconds * 1_000));
+    this.#counters = new EngineCounters(lookbackMs);
+    if (traces.enabled && isKept(traces.exporter)) {
+      this.#spans = new SpanStore(traces, (count) => this.#drop('spans', 'limit', count));
+    }
+    // What is too old by the configured age was kept as long as it was meant to be: that is no loss.
+    if (logs.enabled && isKept(logs.exporter)) {
+      this.#logs = new LogStore(logs, (reason, count) => reason === 'limit' && this.#drop('logs', reason, count));
+    }
+    if (metrics.enabled && isKept(metrics.exporter)) {
+      this.#metrics = new MetricStore(metrics, (reason, count) => {
+        if (reason !== 'retention') this.#drop('metrics', reason, count);
+      });
+    }
+    if (options.exporter !== undefined) this.#startExport(options.exporter);
+  }
+
+  /** Its libraries are large: nobody waits for them. What comes meanwhile is exported when they are there. */
+  #startExport(options: ExporterOptions): void {
+    const reports = {
+      dropped: (kind: DroppedTelemetry['kind'], reason: string, count: number) => this.#drop(kind, reason, count),
+      changed: (change: ExportChange) => this.#exportChanges.push(change),
+    };
+    const world = { clock: this.#world.clock, reports, engineMetrics: () => this.#engineMetrics() };
+    this.#exporting = TelemetryExporter.create(options, world).then(
+      (exporter) => {
+        this.#exporter = exporter;
+        return exporter;
+      },
+      (error: unknown) => {
+        this.#exportTrouble = `export cannot start: ${error instanceof Error ? error.message : String(error)}`;
+        return undefined;
+      },
+    );
+  }
+
+  #export(act: (exporter: TelemetryExporter) => void): void {
+    if (this.#exporter !== undefined) act(this.#exporter);
+    else void this.#exporting?.then((exporter) => exporter && act(exporter));
+  }
+
+  /** Reads what an earlier run has kept on the disk, as far as it fits into memory, and goes on keeping it there. */
+  async openDisk(): Promise<void> {
+    const { disk } = this.#settings;
+    if (disk === undefined) return;
+    const { clock, token } = this.#world;
+    const dropped = (kind: 'spans' | 'logs', reason: string, count: number) => this.#drop(kind, reason, count);
+    try {
+      // Only now: the store's library is large, and most engines keep nothing here.
+      const { DiskHistory } = await import('./disk-history.ts');
+      this.#disk = await DiskHistory.open(disk, { nowMs: () => clock.nowMs(), token, dropped });
+    } catch (error) {
+      this.#diskTrouble = `trace_storage: ${error instanceof Error ? error.message : String(error)}`;
+      return;
+    }
+    if (this.#spans !== undefined) restore(this.#disk.spans, this.#spans, this.#settings.traces.maxBytes);
+    if (this.#logs !== undefined) restore(this.#disk.logs, this.#logs, this.#settings.logs.maxBytes);
+    this.#stopWriting = clock.every(DISK_MS, () => this.#disk?.flush());
+  }
+
+  take(batch: TelemetryBatch, wanted: WantedLogs): BatchAnswer {
+    const opened = this.#opener.open(batch);
+    for (const { kind, reason, count } of opened.dropped) this.#drop(kind, reason, count);
+    const firings = this.#keepLogs(opened, wanted);
+    this.#keepSpans(opened);
+    const points = this.#keepMetrics(opened);
+    this.#disk?.add(this.#spans === undefined ? [] : opened.spans, this.#logs === undefined ? [] : opened.logs);
+    const nowMs = this.#world.clock.nowMs();
+    this.#counters.add(opened.calls, opened.workers, nowMs);
+    this.#functions.add(opened.calls, opened.workers);
+    return { ...this.tick(), firings, points: packPoints(points), gauges: opened.gauges };
+  }
+
+  /** Time has passed: what is too old leaves, also while nothing comes. */
+  tick(): TelemetryAnswers['tick'] {
+    this.#expire();
+    return {
+      dropped: this.#takeDrops(),
+      stored: this.#stored(),
+      exports: this.#exporter?.states() ?? {},
+      exportChanges: this.#takeExportChanges(),
+    };
+  }
+
+  /** What an answer would tell of is left for the next tick: a question gives nothing else back. */
+  #expire(): void {
+    const nowMs = this.#world.clock.nowMs();
+    this.#logs?.expire(nowMs);
+    this.#metrics?.expire(nowMs);
+  }
+
+  #takeExportChanges(): ExportChange[] {
+    const taken = this.#exportChanges;
+    this.#exportChanges = [];
+    return taken;
+  }
+
+  ask(functionId: string, payload: Uint8Array | undefined): AskAnswer {
+    const found = FUNCTIONS.get(functionId);
+    if (found === undefined) throw new Error(`The telemetry thread has no function ${functionId}`);
+    this.#expire();
+    return answerWith(functionId, payload, (given) => found.run(given, this.#functionWorld()));
+  }
+
+  measure(windows: readonly MetricWindow[]): Measured[] {
+    const nowMs = this.#world.clock.nowMs();
+    return windows.map(({ rule, metric, windowSeconds }) => {
+      const startMs = nowMs - windowSeconds * 1_000;
+      const value = this.#windowValue(metric, startMs, nowMs) ?? this.#windowValue(peerName(metric), startMs, nowMs);
+      return { rule, value };
+    });
+  }
+
+  #windowValue(metric: string, startMs: number, nowMs: number): number | undefined {
+    const own = this.#counters.windowValue(metric, startMs);
+    return own ?? (this.#metrics && windowValue(this.#metrics, metric, startMs, nowMs));
+  }
+
+  async stop(withinMs: number): Promise<TelemetryAnswers['stop']> {
+    const exporter = await this.#exporting;
+    await exporter?.stop(withinMs);
+    this.#stopWriting();
+    this.#disk?.close();
+    this.#disk = undefined;
+    return { dropped: this.#takeDrops() };
+  }
+
+  #functionWorld(): TelemetryWorld {
+    return {
+      nowMs: this.#world.clock.nowMs(),
+      spans: this.#spans,
+      logs: this.#logs,
+      disk: this.#disk,
+      metrics: this.#metrics,
+      counters: this.#counters,
+      functions: this.#functions,
+      engineMetrics: () => this.#engineMetrics(),
+    };
+  }
+
+  #engineMetrics(): MetricRecord[] {
+    const gauges = { workersActive: this.#counters.workers.active };
+    return this.#functions.records(gauges, this.#settings.resource.serviceName, this.#world.clock.nowMs() * 1e6);
+  }
+
+  #keepSpans({ spans }: OpenedBatch): void {
+    const { traces } = this.#settings;
+    if (!traces.enabled) return;
+    for (const span of spans) if (traces.live || span.pending !== true) this.#spans?.add(span);
+    this.#export((exporter) => exporter.addSpans(spans));
+  }
+
+  #keepLogs({ logs }: OpenedBatch, { levels }: WantedLogs): LogFiring[] {
+    if (!this.#settings.logs.enabled) return [];
+    const firings: LogFiring[] = [];
+    for (const record of logs) {
+      const stored = this.#logs?.add(record);
+      if (this.#settings.logs.consoleOutput && !isOwnLine(record)) this.#world.show(record);
+      if (record.is_quiet === true || !levels.includes(record.severity_text)) continue;
+      const { is_quiet: _mark, ...entry } = record;
+      const shown = stored === undefined ? entry : listed(stored);
+      firings.push({ level: record.severity_text, json: new TextEncoder().encode(JSON.stringify(shown)) });
+    }
+    this.#export((exporter) => exporter.addLogs(logs));
+    return firings;
+  }
+
+  #keepMetrics({ metrics }: OpenedBatch): RolledPoint[] {
+    if (!this.#settings.metrics.enabled) return [];
+    this.#export((exporter) => exporter.addMetrics(metrics));
+    return metrics.flatMap((metric) => this.#metrics?.add(metric) ?? []);
+  }
+
+  #stored(): StoredCounts {
+    return {
+      spans: this.#spans?.count ?? 0,
+      logs: this.#logs?.count ?? 0,
+      metrics: this.#metrics?.count ?? 0,
+      ...(this.#exportTrouble !== undefined && { exportTrouble: this.#exportTrouble }),
+      ...(this.#diskTrouble !== undefined && { diskTrouble: this.#diskTrouble }),
+    };
+  }
+
+  #drop(kind: DroppedTelemetry['kind'], reason: string, count: number): void {
+    const key = `${kind} ${reason}`;
+    this.#drops.set(key, { kind, reason, count: (this.#drops.get(key)?.count ?? 0) + count });
+  }
+
+  #takeDrops(): DroppedTelemetry[] {
+    const taken = [...this.#drops.values()];
+    this.#drops.clear();
+    return taken;
+  }
+}
+
+interface Restored<T> {
+  readonly bytes: number;
+  add(record: T): unknown;
+}
+
+/** Only as many as fit: the oldest would leave again at once, and be counted as lost. */
+function restore<T>(lane: DiskLane<T>, store: Restored<T>, bytesMax: number): void {
+  const kept: (readonly T[])[] = [];
+  let bytes = 0;
+  for (const block of lane.newestFirst()) {
+    for (const record of block) bytes += recordBytes(record);
+    if (bytes > bytesMax) break;
+    kept.push(block);
+  }
+  for (const block of kept.reverse()) for (const record of block) store.add(record);
+}
+
+/** Rules may call the engine's metrics by its own prefix (decisions 45). */
+function peerName(metric: string): string {
+  return metric.startsWith('svc.') ? `iii.${metric.slice('svc.'.length)}` : metric;
+}
+
+/** Lines of the engine itself are on its console already. */
+function isOwnLine({ resource, service_name: service, instrumentation_scope_name: scope }: LogRecord): boolean {
+  return scope === 'svc' && service === resource['service.name'];
+}

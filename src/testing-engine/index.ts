@@ -1,0 +1,178 @@
+// The engine of `svc-sdk/testing`: the real router, the real modules and the real rules of the stores, inside the
+// process of the test. Sockets, threads and time are stand-ins; whatever an engine decides is decided by the same code.
+//
+// Bundled into one file of the package (`bin/build-testing-engine.js`): the SDK has none of the engine's dependencies.
+
+import { describeConfig, describeSchema } from '../config/describe.ts';
+import { type LoadedConfig, loadConfig } from '../config/load.ts';
+import { formatProblem } from '../config/problem.ts';
+import { listPlaces } from '../core/outgoing-rules.ts';
+import { createLogger } from '../effects/logger.ts';
+import { OutgoingClient } from '../effects/outgoing.ts';
+import type { Pool } from '../effects/pool.ts';
+import { systemRandom } from '../effects/random.ts';
+import { spillFilesIn } from '../effects/spill-file.ts';
+import { listModules } from '../listed-modules.ts';
+import { ModuleSet } from '../module-set.ts';
+import type { ModuleContext } from '../modules/module.ts';
+import { ReservedPaths } from '../modules/reserved-paths.ts';
+import { Taps } from '../modules/taps.ts';
+import { locateMembers } from '../protocol/envelope.ts';
+import type { RouterContext } from '../router/context.ts';
+import { createContext } from '../router/create-context.ts';
+import { startHousekeeping } from '../router/housekeeping.ts';
+import { LargeFrames } from '../router/large-frames.ts';
+import { RouterPort } from '../router/port.ts';
+import { Router } from '../router/router.ts';
+import type { EngineInside, EngineInsideOptions, FakeResponse } from '../sdk/testing-engine.ts';
+import { SDK_VERSION } from '../sdk/version.ts';
+import { channelSettings, declareModules, moduleSettings } from '../start-checks.ts';
+import type { StoreWorker } from '../store/client.ts';
+import { MemoryStore } from '../store/kv-memory.ts';
+import { StoreRegistry } from '../store/registry.ts';
+import { ENDLESS_ROOM } from '../store/room.ts';
+import { StoreThread } from '../store/thread.ts';
+import { FlushQueue } from '../transport/outbox.ts';
+import { MemoryExchange } from './memory-exchange.ts';
+import { MemoryTransport } from './memory-transport.ts';
+
+/** They need threads, processes or a console, and nothing that a handler asks for. */
+const LEFT_OUT = new Set(['svc-observability', 'svc-console-api', 'svc-workers']);
+
+export async function startEngineInside(options: EngineInsideOptions): Promise<EngineInside> {
+  const { clock } = options;
+  const config = load(options.config);
+  const context = buildContext(config, options);
+  const pool = createInlinePool();
+  const router = new Router(context, new FlushQueue(clock), new LargeFrames(pool));
+  const transport = new MemoryTransport((task) => clock.afterTurn(task));
+  const stores = new StoreRegistry({
+    ...{ clock, random: systemRandom, logger: context.logger, counters: context.counters },
+    isDropIn: false,
+    createWorker: createInlineStore,
+    onFailure: (reason) => options.log(`The store of the test's engine failed: ${reason}`),
+  });
+  const modules = new ModuleSet(context, stores);
+  const listed = listModules(config).filter(({ name }) => !LEFT_OUT.has(name));
+  await modules.start(listed, moduleContext(config, context, { router, transport, stores, modules, pool }), pool);
+  const stopHousekeeping = startHousekeeping(context);
+  return {
+    dial: (request, events) => transport.dial(request, events),
+    request: (request) =>
+      new Promise<FakeResponse>((resolve, reject) => {
+        if (transport.http === undefined) reject(new Error('The engine of this test has no HTTP module'));
+        else transport.http.request(new MemoryExchange(request, resolve));
+      }),
+    get openCalls() {
+      return context.calls.openCount;
+    },
+    async stop() {
+      modules.drain();
+      modules.stop();
+      stopHousekeeping();
+      context.channels.stop();
+      context.outgoing.close();
+      await modules.close();
+    },
+  };
+}
+
+function load(text: string): LoadedConfig {
+  const loaded = loadConfig({ text, file: 'the configuration of the test', env: {}, ...declareModules() });
+  if (loaded.ok) return loaded.config;
+  throw new Error(loaded.problems.map(formatProblem).join('\n'));
+}
+
+function buildContext(config: LoadedConfig, { clock, log }: EngineInsideOptions): RouterContext {
+  const { settings } = config;
+  return createContext({
+    settings: {
+      isDropIn: settings.compat === 'iii',
+      inFlightMax: settings.limits.engine.in_flight,
+      outboundBytesMax: settings.limits.engine.outbound_buffers_bytes,
+      logPayloads: false,
+    },
+    channels: channelSettings(config),
+    balance: settings.balance,
+    clock,
+    random: systemRandom,
+    logger: createLogger({ level: 'warn', format: 'default', clock, write: log }),
+    openSpillFile: spillFilesIn(systemRandom),
+    outgoing: new OutgoingClient({ listed: listPlaces([]), clock }),
+    environment: {},
+  });
+}
+
+interface Parts {
+  readonly router: Router;
+  readonly transport: MemoryTransport;
+  readonly stores: StoreRegistry;
+  readonly modules: ModuleSet;
+  readonly pool: Pool;
+}
+
+function moduleContext(config: LoadedConfig, context: RouterContext, parts: Parts): ModuleContext {
+  const { router, transport, stores, modules, pool } = parts;
+  const { declarations } = declareModules();
+  return {
+    router: new RouterPort(context),
+    connections: router,
+    ...{ stores, transport },
+    settings: moduleSettings(config, undefined),
+    ...{ clock: context.clock, random: context.random, logger: context.logger },
+    version: SDK_VERSION,
+    openFiles: { count: () => undefined, take: () => true },
+    reservedPaths: new ReservedPaths(),
+    taps: new Taps(),
+    engine: {
+      knownModules: declarations.map(({ name }) => name),
+      config: () => ({ ...describeConfig(config), last_reload: null }),
+      configSchema: () => describeSchema(declarations),
+    },
+    threads: { own: refuseThread, evaluateAlerts: (inputs, nowMs) => pool.evaluateAlerts(inputs, nowMs) },
+    outgoing: context.outgoing,
+    environment: context.environment,
+    modulesHealth: () => modules.health(),
+    configuration: {
+      file: undefined,
+      projectWorkers: [],
+      problem: undefined,
+      listeners: () => modules.listeners(),
+      addEntry: refuseFile,
+      removeEntry: refuseFile,
+      reload: refuseFile,
+      onReload: () => {},
+    },
+  };
+}
+
+/** What the thread of a store does, where it is asked for. */
+function createInlineStore(): StoreWorker {
+  let thread: StoreThread | undefined;
+  return {
+    async run(task) {
+      if (task.kind === 'batch') return thread?.runBatch(task.batch) ?? { failure: 'The store is not open' };
+      if (task.kind !== 'open') return { done: true };
+      const { newEpoch: epoch, isDropIn, limits } = task.opening;
+      thread = new StoreThread(new MemoryStore(), { epoch, run: epoch, isDropIn, limits }, ENDLESS_ROOM);
+      return { epoch };
+    },
+    async close() {},
+  };
+}
+
+function createInlinePool(): Pool {
+  return {
+    scanFrame: async (bytes) => locateMembers(new Uint8Array(bytes)),
+    evaluateAlerts: async () => [],
+    close: async () => {},
+  };
+}
+
+function refuseThread(): never {
+  throw new Error('The engine of a test has no threads');
+}
+
+function refuseFile(): Promise<never> {
+  return Promise.reject(new Error('The engine of a test has no configuration file'));
+}

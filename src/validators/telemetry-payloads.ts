@@ -1,0 +1,30 @@
+// Compiled checks of what the telemetry thread is asked.
+
+import typia from 'typia';
+import type {
+  LogsContextPayload,
+  LogsHistogramPayload,
+  LogsListPayload,
+  LogsSearchPayload,
+  MetricsListPayload,
+  RollupsListPayload,
+  TracesEdgesPayload,
+  TracesFacetsPayload,
+  TracesGroupByPayload,
+  TracesListPayload,
+  TracesSpanPayload,
+  TracesTreePayload,
+} from '../telemetry/payloads.ts';
+
+export const validateTracesList = typia.createValidate<TracesListPayload>();
+export const validateTracesTree = typia.createValidate<TracesTreePayload>();
+export const validateTracesSpan = typia.createValidate<TracesSpanPayload>();
+export const validateTracesEdges = typia.createValidate<TracesEdgesPayload>();
+export const validateTracesGroupBy = typia.createValidate<TracesGroupByPayload>();
+export const validateTracesFacets = typia.createValidate<TracesFacetsPayload>();
+export const validateLogsList = typia.createValidate<LogsListPayload>();
+export const validateLogsSearch = typia.createValidate<LogsSearchPayload>();
+export const validateLogsHistogram = typia.createValidate<LogsHistogramPayload>();
+export const validateLogsContext = typia.createValidate<LogsContextPayload>();
+export const validateMetricsList = typia.createValidate<MetricsListPayload>();
+export const validateRollupsList = typia.createValidate<RollupsListPayload>();

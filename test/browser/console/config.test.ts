@@ -1,0 +1,56 @@
+// The Config page, over a real engine.
+
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { hasChromium, launchChromium } from '../support/chromium.ts';
+import { axeFindings, openConsole } from '../support/console-page.ts';
+import { ConsoleWorld } from '../support/console-world.ts';
+
+/** Most modules are absent: the page says what to add. */
+const QUEUE_ONLY = '  - {name: svc-queue, config: {adapter: {name: builtin, config: {store_method: in_memory}}}}\n';
+
+describe.skipIf(!hasChromium)('Config', () => {
+  let world: ConsoleWorld;
+  let browser: Browser;
+
+  beforeAll(async () => {
+    [world, browser] = await Promise.all([ConsoleWorld.start({ modules: QUEUE_ONLY }), launchChromium()]);
+  }, 60_000);
+
+  afterAll(async () => {
+    await browser?.close();
+    await world?.[Symbol.asyncDispose]();
+  });
+
+  test('[CFG-1] shows ports with their state, modules, telemetry and both versions', async () => {
+    await using opened = await openConsole(browser, `${world.url}/config`);
+    const { page } = opened;
+    const http = page.getByRole('listitem').filter({ hasText: 'HTTP API, from here' });
+    await http.getByText(/ms$/).waitFor();
+    expect(await http.innerText()).toContain(String(world.ports.http));
+    await page.getByText('svc-queue').waitFor();
+    await page.getByText('Not loaded').first().click();
+    await page.getByRole('button', { name: 'Copy configuration' }).waitFor();
+    expect(await page.getByRole('alert').count()).toBe(0);
+    expect(await axeFindings(page)).toEqual([]);
+  });
+
+  test('[CFG-2] shows every setting with its source and meaning, and the whole as YAML', async () => {
+    await using opened = await openConsole(browser, `${world.url}/config?tab=configuration`);
+    const { page } = opened;
+    const setting = page.getByRole('listitem').filter({ hasText: 'drain_timeout_ms' });
+    await setting.getByText('How long running calls may finish').waitFor();
+    expect(await setting.first().innerText()).toMatch(/100\s+file/);
+    expect(await page.locator('pre').innerText()).toContain('drain_timeout_ms: 100');
+    expect(await axeFindings(page)).toEqual([]);
+    await page.getByRole('searchbox', { name: 'Search settings' }).fill('connections_per_second');
+    await page.waitForURL(/q=connections_per_second/);
+    await page.getByText('drain_timeout_ms', { exact: true }).waitFor({ state: 'detached' });
+  });
+
+  test('[CFG-2] without alert rules their tab says where they are written', async () => {
+    await using opened = await openConsole(browser, `${world.url}/config?tab=alerts`);
+    await opened.page.getByRole('heading', { name: 'No alert rules' }).waitFor();
+    await opened.page.getByText('a list in the configuration of the observability module').waitFor();
+  });
+});

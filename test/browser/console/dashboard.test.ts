@@ -1,0 +1,104 @@
+// The Dashboard, over a real engine with busy workers.
+
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { hasChromium, launchChromium } from '../support/chromium.ts';
+import { axeFindings, openConsole } from '../support/console-page.ts';
+import { ConsoleWorld } from '../support/console-world.ts';
+
+describe.skipIf(!hasChromium)('Dashboard', () => {
+  let world: ConsoleWorld;
+  let browser: Browser;
+
+  beforeAll(async () => {
+    const busy = ConsoleWorld.start({ workers: ['billing', 'shop'], busy: true });
+    [world, browser] = await Promise.all([busy, launchChromium()]);
+  }, 60_000);
+
+  afterAll(async () => {
+    await browser?.close();
+    await world?.[Symbol.asyncDispose]();
+  });
+
+  test('[DSH-2] the charts share one instant, and a chosen range opens Traces with it', async () => {
+    await using opened = await openConsole(browser, world.url);
+    const { page } = opened;
+    const chart = page.getByRole('slider', { name: /^Queue depth/ });
+    await chart.and(page.locator('[aria-valuetext*="jobs"]')).waitFor();
+    await chart.focus();
+    await page.keyboard.press('ArrowLeft');
+    const other = page.getByRole('slider', { name: /^Active workers/ });
+    expect(await other.getAttribute('aria-valuenow')).toBe(await chart.getAttribute('aria-valuenow'));
+    await page.keyboard.press('Shift+ArrowLeft');
+    await page.keyboard.press('Enter');
+    await page.waitForURL(/\/traces\?from=\d+&to=\d+/);
+  });
+
+  test('[DSH-3] the flow diagram shows triggers and functions, and says how to enable the page', async () => {
+    await using opened = await openConsole(browser, world.url);
+    const { page } = opened;
+    const main = page.getByRole('main');
+    await main.getByRole('link', { name: 'POST /orders' }).waitFor();
+    await main.getByText('This picture can be a page of its own.').click();
+    await main.getByText('svc console --enable-flow').waitFor();
+    await main.getByRole('link', { name: 'orders::post' }).click();
+    await page.getByRole('complementary', { name: 'Function orders::post' }).waitFor();
+  });
+
+  test('[DSH-4] dead letters need attention', async () => {
+    await using opened = await openConsole(browser, world.url);
+    await opened.page.getByRole('link', { name: /^\d+ dead letters? in mail/ }).waitFor({ timeout: 20_000 });
+  }, 60_000);
+
+  test('[DSH-5] the functions that stand out have their last minutes drawn, those from before the page was opened too', async () => {
+    await using opened = await openConsole(browser, world.url);
+    const main = opened.page.getByRole('main');
+    for (const title of ['Most calls', 'Most errors', 'Most time']) {
+      const line = main.getByRole('img', { name: new RegExp(`^${title}: .* in the last minutes$`) }).first();
+      await line.waitFor({ timeout: 20_000 });
+      // More than a single point: a line.
+      expect(await line.locator('path').getAttribute('d')).toMatch(/^M.*L/);
+    }
+    expect(await main.getByRole('img', { name: /^Most calls: / }).count()).toBeLessThanOrEqual(5);
+  }, 60_000);
+
+  test('[DSH-6] what the engine does itself is in no figure, unless it is asked for', async () => {
+    // Refused: few functions fail, so it is among those that fail most.
+    const body = JSON.stringify({ function_id: 'state::get', payload: {} });
+    const headers = { 'content-type': 'application/json' };
+    for (let n = 0; n < 20; n++) await fetch(`${world.url}/api/invoke`, { method: 'POST', headers, body });
+    await using opened = await openConsole(browser, world.url);
+    const { page } = opened;
+    const main = page.getByRole('main');
+    await main.getByRole('img', { name: /^Most errors: billing::charge / }).waitFor({ timeout: 30_000 });
+    expect(await main.getByRole('img', { name: /^Most \w+: (?:engine|state|stream)::/ }).count()).toBe(0);
+    await page.getByRole('switch', { name: 'Internal' }).click();
+    await main.getByRole('img', { name: /^Most errors: state::get / }).waitFor({ timeout: 30_000 });
+  }, 90_000);
+
+  test('[EMP-1] [DSH-1] [DSH-4] a new engine: first steps that tick themselves, live counts, nothing to attend', async () => {
+    await using own = await ConsoleWorld.start();
+    await using opened = await openConsole(browser, own.url);
+    const { page } = opened;
+    const main = page.getByRole('main');
+    await page.getByRole('heading', { name: 'Create a project' }).waitFor();
+    await page.getByRole('button', { name: 'Copy start its worker' }).waitFor();
+    expect(await page.getByLabel('Done').count()).toBe(0);
+    await main.getByRole('link', { name: /^Streams / }).waitFor();
+    await page.getByText('updated').waitFor();
+    await own.startWorker('billing');
+    await main.getByRole('link', { name: /^Functions 3 / }).waitFor();
+    await page.getByText('Nothing needs you.').waitFor();
+    await own.startWorker('shop');
+    await main.getByRole('link', { name: /^Functions 11 / }).waitFor();
+    await main.getByRole('link', { name: /^Triggers 5 / }).waitFor();
+    await main.getByRole('link', { name: /^Workers 3 / }).click();
+    await page.getByRole('heading', { name: 'Workers', level: 1 }).waitFor();
+  }, 60_000);
+
+  test('[ACC-1] axe finds nothing serious', async () => {
+    await using opened = await openConsole(browser, world.url);
+    await opened.page.getByRole('main').getByRole('link', { name: 'orders::post' }).waitFor();
+    expect(await axeFindings(opened.page)).toEqual([]);
+  });
+});

@@ -1,0 +1,222 @@
+// The Functions page, over a real engine with real workers.
+
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { registerWorker, type SvcWorker } from '../../../src/sdk/index.ts';
+import { hasChromium, launchChromium } from '../support/chromium.ts';
+import { axeFindings, openConsole } from '../support/console-page.ts';
+import { ConsoleWorld } from '../support/console-world.ts';
+
+describe.skipIf(!hasChromium)('Functions', () => {
+  let world: ConsoleWorld;
+  let browser: Browser;
+
+  beforeAll(async () => {
+    [world, browser] = await Promise.all([ConsoleWorld.start({ workers: ['billing', 'shop'] }), launchChromium()]);
+  }, 60_000);
+
+  afterAll(async () => {
+    await browser?.close();
+    await world?.[Symbol.asyncDispose]();
+  });
+
+  const open = (path = '/functions', expected?: RegExp) =>
+    openConsole(browser, `${world.url}${path}`, expected === undefined ? {} : { expected });
+  const row = (page: Page, text: string) => page.getByRole('row').filter({ hasText: text });
+
+  test('[FUN-1] lists id, triggers, workers and status of every function, and finds one by name', async () => {
+    await using opened = await open();
+    const { page } = opened;
+    await row(page, 'orders::post').waitFor();
+    const text = await row(page, 'orders::post').innerText();
+    expect(text).toContain('shop');
+    expect(text).toContain('Active');
+    expect(await row(page, 'orders::post').getByRole('img', { name: 'http' }).count()).toBe(1);
+    await page.getByRole('searchbox', { name: 'Search functions' }).fill('charge');
+    await row(page, 'orders::post').waitFor({ state: 'detached' });
+    expect(await row(page, 'billing::charge').count()).toBe(1);
+    expect(new URL(page.url()).search).toBe('?q=charge');
+  });
+
+  test('[FUN-2] groups by namespace, with counts, and folds a group', async () => {
+    await using opened = await open();
+    const { page } = opened;
+    const group = page.getByRole('button', { name: /^orders 5$/ });
+    await group.click();
+    await row(page, 'orders::create').waitFor({ state: 'detached' });
+    expect(await group.getAttribute('aria-expanded')).toBe('false');
+    await page.getByRole('switch', { name: 'Internal' }).click();
+    await row(page, 'engine::functions::list').waitFor();
+  });
+
+  test('[EMP-3] a search without a match names its filter and offers to remove it', async () => {
+    await using opened = await open('/functions?q=nothing-is-called-that');
+    const { page } = opened;
+    await page.getByText('Without filters there are 11.').waitFor();
+    await page.getByRole('button', { name: 'Remove filter search: nothing-is-called-that' }).click();
+    await row(page, 'orders::create').waitFor();
+  });
+
+  test('[FUN-4] calls a function and shows its result exactly as it came', async () => {
+    await using opened = await open('/functions?id=state::set');
+    const { page } = opened;
+    const invoke = page.getByRole('button', { name: 'Invoke', exact: true });
+    await fillInput(page, '{"scope": "exact", "key": "k", "value": {"big": 248480010225057793, "b": 1, "a": 2}}');
+    await invoke.click();
+    const result = page.getByRole('region', { name: 'Result' });
+    await result.getByText('OK', { exact: true }).waitFor();
+    await page.goto(`${world.url}/functions?id=state::get`);
+    await fillInput(page, '{"scope": "exact", "key": "k"}');
+    await invoke.click();
+    await result.getByText('248480010225057793').waitFor();
+    const tree = await result.getByRole('tree').innerText();
+    expect(tree.indexOf('b:')).toBeLessThan(tree.indexOf('a:'));
+    expect(await result.innerText()).toMatch(/\d+ B/);
+  });
+
+  test('[FUN-4] [APP-14] shows the error of a call where it was made', async () => {
+    await using opened = await open('/functions?id=orders::create', /status of (?:4|5)\d\d/);
+    const { page } = opened;
+    await fillInput(page, '{"sku": 7}');
+    await page.getByRole('button', { name: 'Invoke', exact: true }).click();
+    const alert = page.getByRole('region', { name: 'Result' }).getByRole('alert');
+    await alert.waitFor();
+    expect(await alert.innerText()).toContain('BAD_REQUEST');
+    expect(await alert.getByRole('button', { name: 'Copy report' }).count()).toBe(1);
+  });
+
+  test('[FUN-5] enqueues, shows the receipt, and follows the job', async () => {
+    await using opened = await open('/functions?id=orders::echo');
+    const { page } = opened;
+    await fillInput(page, '{}');
+    await page.getByRole('button', { name: 'Enqueue', exact: true }).click();
+    expect(await page.getByRole('button', { name: 'Invoke', exact: true }).isDisabled()).toBe(true);
+    await page.getByLabel('Queue', { exact: true }).selectOption('mail');
+    await page.getByRole('button', { name: 'Invoke', exact: true }).click();
+    const result = page.getByRole('region', { name: 'Result' });
+    await result.getByText('Enqueued').waitFor();
+    expect(await result.innerText()).toMatch(/[0-9a-f]{8}/);
+  });
+
+  test('[APP-3] [JSN-1] text typed over a selection takes its place, without an inline style', async () => {
+    await using opened = await open('/functions?id=orders::create');
+    const { page } = opened;
+    const editor = page.locator('.cm-content');
+    await editor.click();
+    for (const text of ['{"sku": "lamp"}', '{"sku": "desk"}', '{\n"sku": "vase"\n}']) {
+      await page.keyboard.press('ControlOrMeta+a');
+      await page.keyboard.insertText(text);
+      expect((await editor.innerText()).replaceAll(/\s/g, '')).toBe(text.replaceAll(/\s/g, ''));
+    }
+  });
+
+  test('[APP-15] a part that is gone from the server since the page was opened says so and offers to reload', async () => {
+    await using opened = await open('/functions', /status of 404|dynamically imported module/);
+    const { page } = opened;
+    await page.getByRole('row').filter({ hasText: 'orders::echo' }).waitFor();
+    await page.route(/code-mirror.*\.js$/, (route) => route.fulfill({ status: 404, body: 'Not found' }));
+    await page.getByRole('row').filter({ hasText: 'orders::echo' }).click();
+    await page.getByText('A part of the console cannot be loaded').waitFor();
+    await page.unrouteAll();
+    await page.getByRole('button', { name: 'Reload', exact: true }).click();
+    await page.locator('.cm-content').waitFor();
+  });
+
+  test('[JSN-1] input that is no JSON cannot be sent, and is told where', async () => {
+    await using opened = await open('/functions?id=orders::echo');
+    const { page } = opened;
+    await fillInput(page, '{"a": }');
+    await page.getByText('in line 1, column 7').waitFor();
+    expect(await page.getByRole('button', { name: 'Invoke', exact: true }).isDisabled()).toBe(true);
+  });
+
+  test('[FUN-6] a form and the JSON text are two views of one value', async () => {
+    await using opened = await open('/functions?id=orders::create');
+    const { page } = opened;
+    await page.getByRole('button', { name: 'Form', exact: true }).click();
+    await page.getByLabel('sku *').fill('lamp');
+    await page.getByLabel('email *').fill('not an address');
+    await page.getByText('format "email"').waitFor();
+    await page.getByRole('button', { name: 'JSON', exact: true }).click();
+    await page.locator('.cm-content').getByText('"lamp"').waitFor();
+  });
+
+  test('[JSN-5] [FUN-7] a draft survives a reload, and calls are remembered', async () => {
+    await using opened = await open('/functions?id=stock::check');
+    const { page } = opened;
+    await fillInput(page, '{"sku": "draft-lamp"}');
+    await page.getByText('draft', { exact: true }).waitFor();
+    await page.waitForFunction(() => sessionStorage.getItem('svc.draft.invoke.stock::check') !== null);
+    await page.reload();
+    await page.locator('.cm-content').getByText('draft-lamp').waitFor();
+    await page.getByRole('button', { name: 'Invoke', exact: true }).click();
+    await page.getByRole('region', { name: 'History' }).getByText('draft-lamp').waitFor();
+  });
+
+  test('[FUN-3] a detail stays when its function goes, says so, and comes back with it', async () => {
+    const connect = async (): Promise<SvcWorker> => {
+      const worker = registerWorker(`ws://127.0.0.1:${world.ports.bridge}`, { handle_signals: false, log: () => {} });
+      await worker.registerFunction('fleeting::one', () => null).ready();
+      return worker;
+    };
+    const worker = await connect();
+    await using opened = await open('/functions?id=fleeting::one', /status of 404/);
+    const { page } = opened;
+    await page.getByRole('button', { name: 'Invoke', exact: true }).waitFor();
+    await worker.shutdown();
+    await page.getByText('Not registered since').waitFor();
+    expect(await page.getByRole('button', { name: 'Invoke', exact: true }).isDisabled()).toBe(true);
+    const again = await connect();
+    await page.getByText('Not registered since').waitFor({ state: 'detached' });
+    await again.shutdown();
+  });
+
+  test('[FUN-8] every tab has its content', async () => {
+    await using opened = await open('/functions?id=orders::create');
+    const { page } = opened;
+    for (const [tab, text] of [
+      ['Overview', 'Creates an order'],
+      ['Workers', 'shop'],
+      ['Schema', 'Request'],
+      ['Code', 'registerWorker'],
+    ] as const) {
+      await page.getByRole('tab', { name: tab }).click();
+      await page.getByRole('tabpanel').getByText(text).first().waitFor();
+    }
+    expect(new URL(page.url()).searchParams.get('tab')).toBe('code');
+  });
+
+  test('[KEY-1] [ACC-3] the list goes by keys alone, and says where it is', async () => {
+    await using opened = await open();
+    const { page } = opened;
+    const grid = page.getByRole('grid', { name: 'Functions' });
+    await row(page, 'orders::create').waitFor();
+    await page.keyboard.press('j');
+    await page.keyboard.press('Enter');
+    await page.getByRole('complementary', { name: 'Function billing::charge' }).waitFor();
+    await page.keyboard.press('Escape');
+    await page.getByRole('complementary').waitFor({ state: 'detached' });
+    expect(Number(await grid.getAttribute('aria-rowcount'))).toBeGreaterThan(10);
+    await page.keyboard.press('/');
+    await page.keyboard.type('jk');
+    await page.waitForURL(/q=jk/);
+  });
+
+  test('[ACC-1] axe finds nothing serious: list, detail, no match', async () => {
+    await using opened = await open('/functions?id=orders::create');
+    const { page } = opened;
+    await page.locator('.cm-content').waitFor();
+    expect(await axeFindings(page)).toEqual([]);
+    await page.goto(`${world.url}/functions?q=zzz`);
+    await page.getByRole('button', { name: /^Remove filter/ }).waitFor();
+    expect(await axeFindings(page)).toEqual([]);
+  }, 60_000);
+});
+
+async function fillInput(page: Page, text: string): Promise<void> {
+  const editor = page.locator('.cm-content');
+  await editor.click();
+  await page.keyboard.press('Control+a');
+  await page.keyboard.press('Delete');
+  await page.keyboard.insertText(text);
+}

@@ -1,0 +1,145 @@
+// A hundred thousand of everything that a list shows: no page lies about how many there are, none puts more rows into
+// its document than are seen, and each still answers to keys and filters.
+
+import type { Browser, Locator, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { Enqueue, registerWorker, type SvcWorker } from '../../../src/sdk/index.ts';
+import { waitFor } from '../../support/wait-for.ts';
+import { hasChromium, launchChromium } from '../support/chromium.ts';
+import { openConsole } from '../support/console-page.ts';
+import { ALL_MODULES, ConsoleWorld } from '../support/console-world.ts';
+
+const ROWS = 100_000;
+const FUNCTIONS = 2_000;
+/** Calls that are under way at the same time. */
+const AT_ONCE = 2_000;
+const ROWS_SEEN_MAX = 200;
+const FILL_MS = 300_000;
+const WAIT_MS = 60_000;
+const MODULES = ALL_MODULES.replace(
+  'metrics_enabled: true',
+  'metrics_enabled: true, logs_max_count: 200000, memory_max_spans: 150000',
+);
+
+describe.skipIf(!hasChromium)('a hundred thousand rows', () => {
+  let world: ConsoleWorld;
+  let browser: Browser;
+  let worker: SvcWorker;
+
+  beforeAll(async () => {
+    [world, browser] = await Promise.all([ConsoleWorld.start({ modules: MODULES }), launchChromium()]);
+    worker = registerWorker(`ws://127.0.0.1:${world.ports.bridge}`, { worker_name: 'filler', log: () => {} });
+    await worker.ready();
+    await worker.trigger({ function_id: 'engine::queue::pause', payload: { queue: 'audit' } });
+    const number = (at: number): string => String(at).padStart(6, '0');
+    for (let n = 0; n < FUNCTIONS; n++) worker.registerFunction(`many::f${number(n)}`, () => null);
+    await inBatches(ROWS, (at) =>
+      worker.trigger({ function_id: 'state::set', payload: { scope: 'many', key: `k${number(at)}`, value: at } }),
+    );
+    await inBatches(ROWS, (at) =>
+      worker.trigger({ function_id: 'many::f000000', payload: { at }, action: Enqueue({ queue: 'audit' }) }),
+    );
+    // What comes faster than telemetry can keep it is left out, and counted: here nothing may be.
+    for (let at = 0; at < ROWS; at += AT_ONCE) {
+      await inBatches(AT_ONCE, (n) =>
+        worker.trigger({ function_id: 'engine::log::info', payload: { message: `entry ${number(at + n)}` } }),
+      );
+      await waitFor('the logs are kept', async () => (await totalLogs()) >= at + AT_ONCE, WAIT_MS);
+    }
+  }, FILL_MS);
+
+  afterAll(async () => {
+    await worker?.shutdown();
+    await browser?.close();
+    await world?.[Symbol.asyncDispose]();
+  });
+
+  async function totalLogs(): Promise<number> {
+    const answer = await fetch(`${world.url}/api/logs/search`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: '{"limit": 1}',
+    });
+    return (await answer.json()).total;
+  }
+
+  const open = (path: string) => openConsole(browser, `${world.url}${path}`);
+  const rows = (page: Page): Locator => page.getByRole('grid').first().getByRole('row');
+
+  /** Keys are heard at once, wherever the list is, and few rows stand for all of them. */
+  async function expectAlive(page: Page): Promise<void> {
+    await page.keyboard.press('?');
+    await page.getByRole('dialog', { name: 'Keys' }).waitFor();
+    await page.keyboard.press('Escape');
+    await page.getByRole('dialog', { name: 'Keys' }).waitFor({ state: 'detached' });
+    expect(await page.evaluate(() => document.querySelectorAll('[role=row]').length)).toBeLessThanOrEqual(
+      ROWS_SEEN_MAX,
+    );
+  }
+
+  /** To the end of what is loaded, again and again, until more than so many rows are: the server's pages are read. */
+  async function readBeyond(page: Page, count: number): Promise<void> {
+    const loaded = async (): Promise<number> => Number(await rows(page).last().getAttribute('aria-rowindex'));
+    for (let before = await loaded(); before <= count; before = await loaded()) {
+      await page.keyboard.press('End');
+      await waitFor('the next page is there', async () => (await loaded()) > before, WAIT_MS);
+      await expectAlive(page);
+    }
+  }
+
+  test('[STA-2] keys of a scope are one list, found on the server', async () => {
+    await using opened = await open('/states?scope=many');
+    const { page } = opened;
+    await page.getByRole('navigation', { name: 'Scopes' }).getByText('many').waitFor({ timeout: WAIT_MS });
+    await rows(page).filter({ hasText: 'k000000' }).waitFor({ timeout: WAIT_MS });
+    await readBeyond(page, 3_000);
+    await page.getByRole('searchbox').fill('k099999');
+    await rows(page).filter({ hasText: 'k099999' }).waitFor({ timeout: WAIT_MS });
+    await page.getByRole('grid').first().focus();
+    await expectAlive(page);
+  }, 180_000);
+
+  test('[QUE-2] waiting jobs are paged by the server, and their number is the true one', async () => {
+    await using opened = await open('/queues?queue=audit');
+    const { page } = opened;
+    await page.getByText('100 000').first().waitFor({ timeout: WAIT_MS });
+    await rows(page).nth(5).waitFor({ timeout: WAIT_MS });
+    await readBeyond(page, 1_000);
+  }, 180_000);
+
+  test('[LOG-1] records are counted, read on, and found', async () => {
+    await using opened = await open('/logs');
+    const { page } = opened;
+    await rows(page).nth(5).waitFor({ timeout: WAIT_MS });
+    const shown = Number(await page.getByRole('grid', { name: 'Log records' }).getAttribute('aria-rowcount'));
+    expect(shown).toBeGreaterThanOrEqual(ROWS);
+    await readBeyond(page, 1_000);
+    await page.goto(`${world.url}/logs?q=%22entry+000042%22`);
+    await rows(page).filter({ hasText: 'entry 000042' }).waitFor({ timeout: WAIT_MS });
+    await expectAlive(page);
+  }, 180_000);
+
+  test('[TRC-1] [FUN-1] traces and functions stay lists that answer', async () => {
+    await using opened = await open('/traces?f=name:enqueue');
+    const { page } = opened;
+    await rows(page).nth(5).waitFor({ timeout: WAIT_MS });
+    await expectAlive(page);
+    await page.goto(`${world.url}/functions`);
+    await page.getByRole('button', { name: /^many 2 000$/ }).waitFor({ timeout: WAIT_MS });
+    await expectAlive(page);
+    await page.getByRole('searchbox', { name: 'Search functions' }).fill('f001999');
+    await rows(page).filter({ hasText: 'many::f001999' }).waitFor({ timeout: WAIT_MS });
+    await page.goto(world.url);
+    await page
+      .getByRole('main')
+      .getByRole('link', { name: /^Functions 2 000 / })
+      .waitFor({ timeout: WAIT_MS });
+    await expectAlive(page);
+  }, 180_000);
+});
+
+async function inBatches(count: number, run: (at: number) => Promise<unknown>): Promise<void> {
+  for (let from = 0; from < count; from += AT_ONCE) {
+    await Promise.all(Array.from({ length: Math.min(AT_ONCE, count - from) }, (_none, at) => run(from + at)));
+  }
+}

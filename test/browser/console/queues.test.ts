@@ -1,0 +1,179 @@
+// The Queues page, over a real engine with jobs that fail.
+
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { Enqueue, registerWorker, type SvcWorker } from '../../../src/sdk/index.ts';
+import { hasChromium, launchChromium } from '../support/chromium.ts';
+import { axeFindings, openConsole } from '../support/console-page.ts';
+import { ALL_MODULES, ConsoleWorld } from '../support/console-world.ts';
+
+const LETTERS = 6;
+/** What failed in its first attempt stays as it is for as long as the tests take. */
+const LEDGER = 'ledger: {type: fifo, message_group_field: account, max_retries: 3, backoff_ms: 900000}';
+const MODULES = ALL_MODULES.replace('queue_configs: {', `queue_configs: {${LEDGER}, `);
+
+describe.skipIf(!hasChromium)('Queues', () => {
+  let world: ConsoleWorld;
+  let browser: Browser;
+  let worker: SvcWorker;
+
+  beforeAll(async () => {
+    [world, browser] = await Promise.all([ConsoleWorld.start({ modules: MODULES }), launchChromium()]);
+    worker = registerWorker(`ws://127.0.0.1:${world.ports.bridge}`, { worker_name: 'letters', log: () => {} });
+    // Fails until its payload says that it was mended.
+    const post = worker.registerFunction('letters::post', ({ mended, n }: { mended?: boolean; n: number }) => {
+      if (mended !== true) throw new Error(`Mailbox ${n} does not exist`);
+      return null;
+    });
+    await post.ready();
+    for (let n = 0; n < LETTERS; n++) await enqueue({ n, big: 7 });
+  }, 60_000);
+
+  afterAll(async () => {
+    await worker?.shutdown();
+    await browser?.close();
+    await world?.[Symbol.asyncDispose]();
+  });
+
+  const enqueue = (payload: unknown) =>
+    worker.trigger({ function_id: 'letters::post', payload, action: Enqueue({ queue: 'mail' }) });
+  const open = (path: string, expected?: RegExp) =>
+    openConsole(browser, `${world.url}${path}`, expected === undefined ? {} : { expected });
+  const row = (page: Page, text: string) => page.getByRole('row').filter({ hasText: text });
+  const groups = (page: Page) => page.getByRole('region', { name: 'Dead letters by error' });
+
+  test('[QUE-1] lists the queues with their figures, those with trouble first', async () => {
+    await using opened = await open('/queues');
+    const { page } = opened;
+    await row(page, 'mail').getByText(String(LETTERS), { exact: true }).waitFor();
+    const names = await page.getByRole('row').allInnerTexts();
+    expect(names[1]).toContain('mail');
+    expect(await row(page, 'mail').innerText()).toContain('0 of 5');
+    expect(await axeFindings(page)).toEqual([]);
+    await row(page, 'mail').getByText('standard').click();
+    await page.waitForURL(/queue=mail.*tab=dead|tab=dead.*queue=mail/);
+  });
+
+  test('[QUE-3] groups dead letters by error without digits, and shows the letters of a group', async () => {
+    await using opened = await open('/queues?queue=mail&tab=dead');
+    const { page } = opened;
+    const group = groups(page)
+      .getByRole('button', { name: /Mailbox <n> does not exist/ })
+      .first();
+    await group.waitFor();
+    expect(await group.innerText()).toContain(String(LETTERS));
+    await group.click();
+    await page.waitForURL(/error=/);
+    await row(page, 'Mailbox 3 does not exist').waitFor();
+    expect(await axeFindings(page)).toEqual([]);
+  });
+
+  test('[QUE-2] the detail of a dead letter shows payload and attempts; filters are named when empty', async () => {
+    await using opened = await open('/queues?queue=mail&tab=dead&q=Mailbox+2');
+    const { page } = opened;
+    await row(page, 'Mailbox 2 does not exist').getByText('Mailbox 2').click();
+    const panel = page.getByRole('complementary', { name: /^Job / });
+    await panel.getByRole('tree', { name: 'payload' }).getByText('big').waitFor();
+    expect(await panel.getByRole('region', { name: 'Attempts' }).innerText()).toContain('Mailbox 2 does not exist');
+    await page.goto(`${world.url}/queues?queue=mail&tab=dead&fn=nobody::home`);
+    await page.getByRole('button', { name: 'Remove filter function: nobody::home' }).click();
+    await row(page, 'Mailbox 2 does not exist').waitFor();
+  });
+
+  test('[QUE-2] each attempt says when, who and why, and leads to its trace', async () => {
+    await using opened = await open('/queues?queue=mail&tab=dead&q=Mailbox+5');
+    const { page } = opened;
+    await row(page, 'Mailbox 5 does not exist').getByText('Mailbox 5').click();
+    const attempts = page.getByRole('region', { name: 'Attempts' }).getByRole('listitem');
+    await attempts.first().getByText('Attempt 2').waitFor();
+    expect(await attempts.count()).toBe(2);
+    expect(await attempts.last().innerText()).toMatch(/Attempt 1.*letters.*then a wait of 200 ms.*Mailbox 5/s);
+    expect(await axeFindings(page)).toEqual([]);
+    await attempts.first().getByRole('link', { name: 'Open trace' }).click();
+    await page.waitForURL(/\/traces\/[0-9a-f]{32}/);
+    await page
+      .getByRole('treegrid', { name: 'Spans' })
+      .getByRole('row')
+      .filter({ hasText: 'letters::post' })
+      .last()
+      .waitFor();
+  });
+
+  test('[QUE-3] redrives one with another payload, and says what came of it', async () => {
+    await using opened = await open('/queues?queue=mail&tab=dead&q=Mailbox+1', /status of 404/);
+    const { page } = opened;
+    await row(page, 'Mailbox 1 does not exist').getByText('Mailbox 1').click();
+    await page.getByRole('button', { name: 'Edit payload' }).click();
+    await fillEditor(page, '{"n": 1, "mended": true}');
+    await page.getByRole('button', { name: 'Redrive with this payload' }).click();
+    await page.getByText('1 done, 0 failed, 0 skipped').first().waitFor();
+    await row(page, 'Mailbox 1 does not exist').waitFor({ state: 'detached' });
+  });
+
+  test('[QUE-3] purges a selection only when the name of the queue is typed', async () => {
+    await using opened = await open('/queues?queue=mail&tab=dead&q=Mailbox+4');
+    const { page } = opened;
+    await row(page, 'Mailbox 4 does not exist').getByRole('checkbox').click();
+    await page.getByRole('button', { name: 'Purge chosen' }).click();
+    const dialog = page.getByRole('alertdialog');
+    expect(await dialog.getByRole('button', { name: 'Purge' }).isDisabled()).toBe(true);
+    expect(await axeFindings(page)).toEqual([]);
+    await dialog.getByRole('textbox').fill('mail');
+    await dialog.getByRole('button', { name: 'Purge' }).click();
+    await page.getByText('1 done, 0 failed, 0 skipped').first().waitFor();
+    await row(page, 'Mailbox 4 does not exist').waitFor({ state: 'detached' });
+  });
+
+  test('[QUE-4] pauses, publishes a job that waits, and resumes', async () => {
+    await using opened = await open('/queues?queue=audit&tab=publish');
+    const { page } = opened;
+    await page.getByRole('button', { name: 'Pause', exact: true }).click();
+    await page.getByText('paused', { exact: true }).waitFor();
+    await page.getByLabel('Function', { exact: true }).fill('letters::post');
+    await fillEditor(page, '{"n": 9, "mended": true}');
+    await page.getByRole('button', { name: 'Publish', exact: true }).click();
+    await page.getByRole('status', { name: 'Result' }).getByText('Published').waitFor();
+    await page.getByRole('tab', { name: 'Jobs' }).click();
+    await row(page, 'letters::post').getByText('Waiting').waitFor();
+    // QUE-2: what waits is found by what is in it, and shows it.
+    await page.getByRole('searchbox', { name: 'Search jobs' }).fill('"mended"');
+    await page.waitForURL(/q=/);
+    await row(page, 'letters::post').getByText('Waiting').click();
+    await page.getByRole('tree', { name: 'payload' }).getByText('mended').waitFor();
+    await page.getByRole('button', { name: 'Close', exact: true }).click();
+    await page.getByRole('searchbox', { name: 'Search jobs' }).fill('');
+    await page.getByRole('button', { name: 'Resume', exact: true }).click();
+    await page.getByRole('heading', { name: 'No jobs' }).waitFor();
+  });
+
+  test('[QUE-4] a FIFO queue shows the head of each group and why it waits, and what stands behind it', async () => {
+    const book = (account: string, functionId: string) =>
+      worker.trigger({ function_id: functionId, payload: { account, n: 1 }, action: Enqueue({ queue: 'ledger' }) });
+    await book('ann', 'letters::post');
+    await book('ann', 'letters::post');
+    await book('bob', 'nobody::offers');
+    await using opened = await open('/queues?queue=ledger&tab=groups');
+    const { page } = opened;
+    const groupOf = (account: string) => page.getByRole('grid', { name: 'Groups' }).getByRole('row', { name: account });
+    await groupOf('ann').getByText('Attempt 1 failed; the next one:').waitFor();
+    await groupOf('bob').getByText('No worker offers nobody::offers.').waitFor();
+    expect(await groupOf('ann').innerText()).toMatch(/"ann"\s+2\s+Retrying/);
+    expect(await axeFindings(page)).toEqual([]);
+    await groupOf('ann').getByText('Retrying').click();
+    await page.getByRole('complementary', { name: /^Job / }).getByText('Mailbox 1 does not exist').first().waitFor();
+    await page.getByRole('tab', { name: 'Jobs' }).click();
+    await page.getByRole('textbox', { name: 'Group' }).fill('ann');
+    await page.keyboard.press('Enter');
+    await row(page, 'letters::post').nth(1).waitFor();
+    await row(page, 'nobody::offers').waitFor({ state: 'detached' });
+    expect(await row(page, 'letters::post').count()).toBe(2);
+  });
+});
+
+async function fillEditor(page: Page, text: string): Promise<void> {
+  const editor = page.locator('.cm-content');
+  await editor.click();
+  await page.keyboard.press('Control+a');
+  await page.keyboard.press('Delete');
+  await page.keyboard.insertText(text);
+}

@@ -1,0 +1,171 @@
+// What stands around every page of the console: navigation, keys, palette, themes, and an engine that is not there.
+
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { hasChromium, launchChromium } from '../support/chromium.ts';
+import { axeFindings, openConsole } from '../support/console-page.ts';
+import { ConsoleWorld } from '../support/console-world.ts';
+
+describe.skipIf(!hasChromium)('the shell of the console', () => {
+  let world: ConsoleWorld;
+  let browser: Browser;
+
+  beforeAll(async () => {
+    [world, browser] = await Promise.all([ConsoleWorld.start({ workers: ['billing', 'shop'] }), launchChromium()]);
+  }, 60_000);
+
+  afterAll(async () => {
+    await browser?.close();
+    await world?.[Symbol.asyncDispose]();
+  });
+
+  test('[APP-6] the navigation leads to every page, counts, and remembers that it was narrowed', async () => {
+    await using opened = await openConsole(browser, `${world.url}/functions`);
+    const { page } = opened;
+    const pages = page.getByRole('navigation', { name: 'Pages' });
+    await pages.getByRole('link', { name: /^Functions 11$/ }).waitFor();
+    await pages.getByRole('link', { name: 'Config' }).click();
+    await page.getByRole('heading', { name: 'Config', level: 1 }).waitFor();
+    await page.getByRole('button', { name: 'Narrow the navigation' }).click();
+    await page.reload();
+    await page.getByRole('button', { name: 'Widen the navigation' }).waitFor();
+  });
+
+  test('[KEY-1] g and a letter go to a page, ? lists the keys, and letters can be switched off', async () => {
+    await using opened = await openConsole(browser, `${world.url}/config`);
+    const { page } = opened;
+    await page.getByRole('heading', { name: 'Config', level: 1 }).waitFor();
+    await page.keyboard.press('g');
+    await page.keyboard.press('f');
+    await page.getByRole('heading', { name: 'Functions', level: 1 }).waitFor();
+    await page.keyboard.press('?');
+    const keys = page.getByRole('dialog', { name: 'Keys' });
+    await keys.getByText('Go to Dashboard').waitFor();
+    await keys.getByRole('switch', { name: 'Single letters act' }).click();
+    await page.keyboard.press('Escape');
+    await page.keyboard.press('?');
+    await page.keyboard.press('Control+k');
+    await page.getByRole('dialog', { name: 'Search and commands' }).waitFor();
+    expect(await page.getByRole('dialog', { name: 'Keys' }).count()).toBe(0);
+  });
+
+  test('[KEY-2] the palette finds pages, functions and workers, acts, and knows a pasted trace id', async () => {
+    await using opened = await openConsole(browser, `${world.url}/workers`);
+    const { page } = opened;
+    await page.getByRole('row').filter({ hasText: 'billing' }).waitFor();
+    await page.keyboard.press('Control+k');
+    const palette = page.getByRole('dialog', { name: 'Search and commands' });
+    await palette.getByRole('option', { name: /^Dashboard/ }).waitFor();
+    await page.keyboard.type('orcre');
+    await palette.getByRole('option', { name: /^orders::create/ }).waitFor();
+    await palette.getByRole('option', { name: 'Invoke orders::create' }).waitFor();
+    await page.getByRole('combobox').fill('4bf92f3577b34da6a3ce929d0e0e4736');
+    await palette.getByRole('option', { name: 'Open trace 4bf92f3577b34da6a3ce929d0e0e4736' }).waitFor();
+    await page.getByRole('combobox').fill('charge');
+    await palette.getByRole('option', { name: /^billing::charge/ }).waitFor();
+    await page.keyboard.press('Enter');
+    await page.getByRole('complementary', { name: 'Function billing::charge' }).waitFor();
+  });
+
+  test('[APP-7] [APP-8] theme, density and times hold over a reload, the theme from the first paint', async () => {
+    await using opened = await openConsole(browser, `${world.url}/config?tab=preferences`);
+    const { page } = opened;
+    await page.getByRole('button', { name: 'Light', exact: true }).click();
+    await page.getByRole('button', { name: 'Compact' }).click();
+    await page.getByRole('button', { name: 'UTC', exact: true }).click();
+    await page.goto(`${world.url}/workers`);
+    expect(await page.evaluate(() => ({ ...document.documentElement.dataset }))).toMatchObject({
+      theme: 'light',
+      density: 'compact',
+    });
+    const time = page.getByRole('row').filter({ hasText: 'billing' }).locator('time');
+    expect(await time.innerText()).toMatch(/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{3}Z$/);
+    await time.hover();
+    await page.getByText('Nanoseconds').first().waitFor();
+  });
+
+  test('[LIV-1] one live socket serves all pages', async () => {
+    await using opened = await openConsole(browser, `${world.url}/functions`);
+    const { page, sockets } = opened;
+    for (const name of ['Workers', 'Dashboard', 'Config', 'Functions']) {
+      await page
+        .getByRole('navigation')
+        .getByRole('link', { name: new RegExp(`^${name}`) })
+        .click();
+      await page.getByRole('heading', { name, level: 1 }).waitFor();
+      expect(sockets()).toBe(1);
+    }
+  });
+
+  test('[APP-1] [APP-2] without an engine the page says where it looks, and goes on by itself as it comes and goes', async () => {
+    await using own = await ConsoleWorld.withoutEngine();
+    await using opened = await openConsole(browser, `${own.url}/functions`, { expected: /status of 50\d|WebSocket/ });
+    const { page } = opened;
+    await page.getByRole('heading', { name: 'No engine answers' }).waitFor();
+    await page.getByText(String(own.ports.http)).waitFor();
+    await own.startEngine();
+    await page.getByRole('heading', { name: 'The engine runs and waits for a worker' }).waitFor();
+    // EMP-1: the steps tick themselves.
+    await own.startWorker('billing');
+    const row = page.getByRole('row').filter({ hasText: 'billing::charge' });
+    await row.waitFor();
+    await own.killEngine();
+    await page.getByText('The engine is away').waitFor();
+    expect(await row.count()).toBe(1);
+    await own.startEngine();
+    await page.getByText('The engine is away').waitFor({ state: 'detached' });
+  }, 60_000);
+
+  test('[APP-5] a read-only console says so and offers no change', async () => {
+    const url = await world.startConsole({ flags: ['--read-only'] });
+    await using opened = await openConsole(browser, `${url}/functions?id=billing::refund`);
+    const { page } = opened;
+    await page.getByText('Read-only', { exact: true }).waitFor();
+    await page.getByText('This console only shows').waitFor();
+    expect(await page.getByRole('button', { name: 'Invoke', exact: true }).count()).toBe(0);
+  }, 60_000);
+
+  test('[APP-4] a console with a token asks for it once, and never puts it into an address', async () => {
+    const url = await world.startConsole({ flags: ['--host', '0.0.0.0'], env: { SVC_TOKEN: 'to-ken_1' } });
+    await using opened = await openConsole(browser, `${url}/workers`, { expected: /status of 401|WebSocket/ });
+    const { page } = opened;
+    const addresses: string[] = [];
+    page.on('request', (request) => addresses.push(request.url()));
+    await page.getByLabel('Token').fill('wrong');
+    await page.getByRole('button', { name: 'Continue' }).click();
+    await page.getByText('is not accepted').waitFor();
+    await page.getByLabel('Token').fill('to-ken_1');
+    await page.getByRole('button', { name: 'Continue' }).click();
+    await page.getByRole('row').filter({ hasText: 'svc-console' }).first().waitFor();
+    await page.reload();
+    await page.getByRole('row').filter({ hasText: 'svc-console' }).first().waitFor();
+    expect(addresses.filter((address) => address.includes('to-ken_1'))).toEqual([]);
+  }, 60_000);
+
+  test('[APP-13] on a telephone the navigation is behind a button and a detail is a sheet', async () => {
+    const context = { viewport: { width: 360, height: 740 } };
+    await using opened = await openConsole(browser, `${world.url}/functions`, { context });
+    const { page } = opened;
+    await page.getByRole('row').filter({ hasText: 'billing::charge' }).click();
+    await page.getByRole('dialog', { name: 'billing::charge' }).getByRole('tab', { name: 'Invoke' }).waitFor();
+    expect(await axeFindings(page)).toEqual([]);
+    await page.getByRole('button', { name: 'Close', exact: true }).click();
+    await page.getByRole('button', { name: 'Pages' }).click();
+    await page.getByRole('dialog', { name: 'Pages' }).getByRole('link', { name: 'Config' }).click();
+    await page.getByRole('heading', { name: 'Config', level: 1 }).waitFor();
+    expect(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth)).toBe(true);
+  });
+
+  test('[ACC-1] axe finds nothing serious with palette or list of keys open', async () => {
+    await using opened = await openConsole(browser, `${world.url}/functions`);
+    const { page } = opened;
+    await page.getByRole('row').filter({ hasText: 'billing::charge' }).waitFor();
+    await page.keyboard.press('Control+k');
+    await page.getByRole('option', { name: /^billing::charge/ }).waitFor();
+    expect(await axeFindings(page)).toEqual([]);
+    await page.keyboard.press('Escape');
+    await page.keyboard.press('?');
+    await page.getByRole('dialog', { name: 'Keys' }).waitFor();
+    expect(await axeFindings(page)).toEqual([]);
+  });
+});

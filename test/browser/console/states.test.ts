@@ -1,0 +1,166 @@
+// The States page, over a real engine.
+
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { registerWorker, type SvcWorker } from '../../../src/sdk/index.ts';
+import { hasChromium, launchChromium } from '../support/chromium.ts';
+import { axeFindings, openConsole } from '../support/console-page.ts';
+import { ConsoleWorld } from '../support/console-world.ts';
+
+describe.skipIf(!hasChromium)('States', () => {
+  let world: ConsoleWorld;
+  let browser: Browser;
+  let worker: SvcWorker;
+
+  beforeAll(async () => {
+    [world, browser] = await Promise.all([ConsoleWorld.start(), launchChromium()]);
+    worker = registerWorker(`ws://127.0.0.1:${world.ports.bridge}`, { worker_name: 'writer', log: () => {} });
+    await worker.registerFunction('writer::heard', () => null).ready();
+    const trigger = { type: 'state', function_id: 'writer::heard', config: { scope: 'shop' } };
+    await worker.registerTrigger(trigger).ready();
+    for (const key of ['a:1', 'a:2', 'b:1', 'limits']) await set(key, { max: 1, name: key });
+  }, 60_000);
+
+  afterAll(async () => {
+    await worker?.shutdown();
+    await browser?.close();
+    await world?.[Symbol.asyncDispose]();
+  });
+
+  const set = (key: string, value: unknown, scope = 'shop') =>
+    worker.trigger({ function_id: 'state::set', payload: { scope, key, value } });
+  const get = (key: string) => worker.trigger({ function_id: 'state::get', payload: { scope: 'shop', key } });
+  const open = (path: string, expected?: RegExp) =>
+    openConsole(browser, `${world.url}${path}`, expected === undefined ? {} : { expected });
+  const row = (page: Page, text: string) => page.getByRole('row').filter({ hasText: text });
+  const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true });
+
+  test('[STA-1] [STA-7] three panels; an entry is added with a big number and read back digit by digit', async () => {
+    await using opened = await open('/states');
+    const { page } = opened;
+    await page.getByRole('navigation', { name: 'Scopes' }).getByText('shop').click();
+    await row(page, 'limits').waitFor();
+    expect(await axeFindings(page)).toEqual([]);
+    await button(page, 'Add item').click();
+    const dialog = page.getByRole('dialog', { name: 'Add item' });
+    await dialog.getByLabel('Key').fill('exact');
+    await fillEditor(page, '{"big": 248480010225057793, "one": 1.5}');
+    await dialog.getByText('Saving will fire 1 function').waitFor();
+    await dialog.getByRole('button', { name: 'Add', exact: true }).click();
+    const panel = page.getByRole('complementary', { name: 'Entry exact' });
+    await panel.getByText('248480010225057793').waitFor();
+    expect(new URL(page.url()).searchParams.get('key')).toBe('exact');
+    expect(await axeFindings(page)).toEqual([]);
+  });
+
+  test('[STA-2] finds keys on the server, and shows them as a tree', async () => {
+    await using opened = await open('/states?scope=shop&q=a:&at=start');
+    const { page } = opened;
+    await row(page, 'a:2').waitFor();
+    expect(await row(page, 'b:1').count()).toBe(0);
+    await page.goto(`${world.url}/states?scope=shop&view=:`);
+    await page.getByRole('button', { name: 'a 2', exact: true }).click();
+    await page.getByTitle('a:2', { exact: true }).waitFor();
+  });
+
+  test('[STA-3] saving shows the difference first, then writes', async () => {
+    await using opened = await open('/states?scope=shop&key=a:1');
+    const { page } = opened;
+    await button(page, 'Edit').click();
+    await fillEditor(page, '{"max": 2, "name": "a:1"}');
+    await button(page, 'Save').click();
+    const dialog = page.getByRole('dialog', { name: 'Save this?' });
+    await dialog.locator('.cm-mergeView').waitFor();
+    expect(await get('a:1')).toMatchObject({ max: 1 });
+    await dialog.getByRole('button', { name: 'Save', exact: true }).click();
+    await page
+      .getByRole('treeitem')
+      .filter({ hasText: /^max: *2$/ })
+      .waitFor();
+    expect(await get('a:1')).toMatchObject({ max: 2 });
+  });
+
+  test('[STA-3] [STA-4] an edit outlives a change of others, and saving it offers all three ways', async () => {
+    await using opened = await open('/states?scope=shop&key=limits', /status of 409/);
+    const { page } = opened;
+    await button(page, 'Edit').click();
+    await fillEditor(page, '{"max": 5}');
+    await set('limits', { max: 3 });
+    await page.getByText('It changed since this edit began').waitFor();
+    expect(await page.locator('.cm-content').innerText()).toContain('5');
+    await button(page, 'Save').click();
+    await page.getByRole('dialog', { name: 'Save this?' }).getByRole('button', { name: 'Save', exact: true }).click();
+    const dialog = page.getByRole('dialog', { name: 'It changed since it was read' });
+    await dialog.getByRole('button', { name: 'Reload, drop my text' }).waitFor();
+    expect(await axeFindings(page)).toEqual([]);
+    await dialog.getByRole('button', { name: 'Overwrite' }).click();
+    await dialog.waitFor({ state: 'detached' });
+    expect(await get('limits')).toMatchObject({ max: 5 });
+  });
+
+  test('[STA-4] a change of the open value is told, with what it was before', async () => {
+    await using opened = await open('/states?scope=shop&key=b:1');
+    const { page } = opened;
+    await page.getByRole('tree', { name: 'value' }).waitFor();
+    await set('b:1', { max: 77 });
+    await page.getByRole('button', { name: 'What changed' }).click();
+    await page.locator('.cm-mergeView').getByText('77').waitFor();
+    await page.getByText('1 of 1').waitFor();
+  });
+
+  test('[STA-5] update operations are tried first, and their errors stand beside them', async () => {
+    await using opened = await open('/states?scope=shop&key=a:2&tab=update');
+    const { page } = opened;
+    await page.getByLabel('Operation 1', { exact: true }).selectOption('increment');
+    await page.getByLabel('Path 1').fill('name');
+    await button(page, 'Preview').click();
+    await page.getByText('increment.not_number').waitFor();
+    await page.getByLabel('Path 1').fill('max');
+    await page.getByLabel('By 1').fill('41');
+    await button(page, 'Preview').click();
+    await page.getByRole('region', { name: 'Preview' }).getByText('42').waitFor();
+    expect(await get('a:2')).toMatchObject({ max: 1 });
+    await button(page, 'Update').click();
+    await page.getByRole('region', { name: 'Updated' }).waitFor();
+    expect(await get('a:2')).toMatchObject({ max: 42 });
+  });
+
+  test('[STA-6] several are deleted when their number is typed; two are compared; lines are imported', async () => {
+    for (const key of ['x:1', 'x:2']) await set(key, key, 'spare');
+    await using opened = await open('/states?scope=spare');
+    const { page } = opened;
+    await row(page, 'x:1').getByRole('checkbox').click();
+    await row(page, 'x:2').getByRole('checkbox').click();
+    await button(page, 'Compare').click();
+    await page.getByRole('dialog', { name: 'Compare' }).locator('.cm-mergeView').waitFor();
+    await page.keyboard.press('Escape');
+    await button(page, 'Delete 2').click();
+    const dialog = page.getByRole('alertdialog');
+    await dialog.getByRole('textbox').fill('2');
+    await dialog.getByRole('button', { name: 'Delete 2 entries' }).click();
+    await page.getByRole('heading', { name: 'Nothing in this scope' }).waitFor();
+    await page.getByRole('button', { name: 'Scope actions' }).click();
+    await page.getByRole('menuitem', { name: 'Import JSON lines…' }).click();
+    await page.getByLabel('JSON lines', { exact: true }).fill('{"key":"y","value":1.50}');
+    await page.getByText('1 new, 0 changed, 0 as they are').waitFor();
+    await button(page, 'Write 1 entries').click();
+    await row(page, 'y').getByText('1.50').waitFor();
+  });
+
+  test('[STA-1] an entry is deleted after a question', async () => {
+    await set('doomed', 1);
+    await using opened = await open('/states?scope=shop&key=doomed', /status of 404/);
+    const { page } = opened;
+    await button(page, 'Delete').click();
+    await page.getByRole('alertdialog').getByRole('button', { name: 'Delete', exact: true }).click();
+    await row(page, 'doomed').waitFor({ state: 'detached' });
+  });
+});
+
+async function fillEditor(page: Page, text: string): Promise<void> {
+  const editor = page.locator('.cm-content');
+  await editor.click();
+  await page.keyboard.press('Control+a');
+  await page.keyboard.press('Delete');
+  await page.keyboard.insertText(text);
+}

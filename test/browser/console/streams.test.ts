@@ -1,0 +1,141 @@
+// The Streams page, over a real engine and a real subscriber.
+
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { WebSocket } from 'ws';
+import { registerWorker, type SvcWorker } from '../../../src/sdk/index.ts';
+import { hasChromium, launchChromium } from '../support/chromium.ts';
+import { axeFindings, openConsole } from '../support/console-page.ts';
+import { ConsoleWorld } from '../support/console-world.ts';
+
+describe.skipIf(!hasChromium)('Streams', () => {
+  let world: ConsoleWorld;
+  let browser: Browser;
+  let worker: SvcWorker;
+  let subscriber: WebSocket;
+
+  beforeAll(async () => {
+    [world, browser] = await Promise.all([ConsoleWorld.start(), launchChromium()]);
+    worker = registerWorker(`ws://127.0.0.1:${world.ports.bridge}`, { worker_name: 'teller', log: () => {} });
+    await set('first', { sku: 'lamp' });
+    subscriber = new WebSocket(`ws://127.0.0.1:${world.ports.stream}/stream/orders/new/`);
+    await new Promise((resolve, reject) => subscriber.once('open', resolve).once('error', reject));
+  }, 60_000);
+
+  afterAll(async () => {
+    subscriber?.close();
+    await worker?.shutdown();
+    await browser?.close();
+    await world?.[Symbol.asyncDispose]();
+  });
+
+  const set = (item: string, data: unknown, stream = 'orders') =>
+    worker.trigger({
+      function_id: 'stream::set',
+      payload: { stream_name: stream, group_id: 'new', item_id: item, data },
+    });
+  const open = (path: string, expected?: RegExp) =>
+    openConsole(browser, `${world.url}${path}`, expected === undefined ? {} : { expected });
+  const row = (page: Page, text: string) => page.getByRole('row').filter({ hasText: text });
+
+  test('[STR-1] [STR-2] shows messages as they go with counts, and the difference of an update', async () => {
+    await using opened = await open('/streams');
+    const { page } = opened;
+    await page.getByRole('heading', { name: 'Listening' }).waitFor();
+    await appears(page, 'watched', (n) => set('watched', { n }));
+    await set('watched', { n: 'changed' });
+    const update = row(page, 'watched').filter({ hasText: 'changed' });
+    await update.waitFor();
+    expect(await page.getByRole('main').innerText()).toMatch(/\d+\s+outbound/);
+    await update.getByText('update', { exact: true }).click();
+    const panel = page.getByRole('complementary', { name: /^Message / });
+    await panel.getByRole('tree', { name: 'message' }).waitFor();
+    await panel.getByRole('region', { name: 'Difference' }).locator('.cm-mergeView').waitFor();
+    expect(await axeFindings(page)).toEqual([]);
+  });
+
+  test('[STR-4] [LIV-4] paused, nothing moves and what waits is counted; clear empties the buffer', async () => {
+    await using opened = await open('/streams');
+    const { page } = opened;
+    await appears(page, 'before', (n) => set('before', { n }));
+    await page.keyboard.press('p');
+    await set('behind', { n: 1 });
+    await page.getByText(/Paused: \+[1-9]/).waitFor();
+    expect(await row(page, 'behind').count()).toBe(0);
+    await page.keyboard.press('p');
+    await row(page, 'behind').first().waitFor();
+    await page.getByRole('button', { name: 'Clear', exact: true }).click();
+    await page.getByRole('heading', { name: 'Listening' }).waitFor();
+  });
+
+  test('[STR-1] subscriptions choose the streams, and stand in the address', async () => {
+    await using opened = await open('/streams');
+    const { page } = opened;
+    await page.getByLabel('Stream, or stream/group, to see').fill('orders/new');
+    await page.keyboard.press('Enter');
+    await page.waitForURL(/sub=orders\/new/);
+    await appears(page, 'mine', (n) => set('mine', { n }));
+    await page.getByRole('button', { name: 'Leave orders/new' }).click();
+    await page.waitForURL(/\/streams$/);
+  });
+
+  test('[STR-3] browses from stream to item, edits it, and shows who listens', async () => {
+    await using opened = await open('/streams?tab=browse', /status of 404/);
+    const { page } = opened;
+    await row(page, 'orders').getByText('user-defined').click();
+    await row(page, 'new').getByRole('gridcell').last().click();
+    await row(page, 'first').getByText('object').click();
+    await page.getByRole('complementary', { name: 'Item first' }).getByText('"lamp"').waitFor();
+    expect(await page.getByRole('region', { name: 'Subscribers' }).getByRole('listitem').count()).toBe(1);
+    expect(await axeFindings(page)).toEqual([]);
+    await page.getByRole('button', { name: 'Edit', exact: true }).click();
+    await fillEditor(page, '{"sku": "vase"}');
+    await page.getByRole('button', { name: 'Save', exact: true }).click();
+    await page.getByRole('dialog', { name: 'Save this?' }).getByRole('button', { name: 'Save', exact: true }).click();
+    await page.getByRole('tree', { name: 'data' }).getByText('"vase"').waitFor();
+    await page.getByRole('button', { name: 'Delete', exact: true }).click();
+    await page.getByRole('alertdialog').getByRole('button', { name: 'Delete', exact: true }).click();
+    await row(page, 'first').waitFor({ state: 'detached' });
+    await page.getByText('was deleted, or never was').waitFor();
+  });
+
+  test('[STR-3] an item is added, and an event of one’s own reaches subscribers', async () => {
+    await using opened = await open('/streams?tab=browse&stream=orders&group=new');
+    const { page } = opened;
+    await page.getByRole('button', { name: 'Add item' }).click();
+    const form = page.getByRole('dialog', { name: 'Add item' });
+    await form.getByLabel('Item', { exact: true }).fill('added');
+    await fillEditor(page, '{"big": 248480010225057793}');
+    await form.getByRole('button', { name: 'Add', exact: true }).click();
+    await page.getByRole('complementary', { name: 'Item added' }).getByText('248480010225057793').waitFor();
+    const heard = new Promise<string>((resolve) => {
+      subscriber.on('message', (data) => String(data).includes('order.shipped') && resolve(String(data)));
+    });
+    await page.getByRole('button', { name: 'Send event' }).click();
+    const event = page.getByRole('dialog', { name: 'Send event' });
+    await event.getByLabel('Event type').fill('order.shipped');
+    await event.getByRole('button', { name: 'Send', exact: true }).click();
+    expect(await heard).toContain('order.shipped');
+  });
+
+  /** The page has subscribed a moment after it stands: what is sent before it, it does not see. */
+  async function appears(page: Page, text: string, send: (n: number) => Promise<unknown>): Promise<void> {
+    await expect
+      .poll(
+        async () => {
+          await send(Math.random());
+          return await row(page, text).count();
+        },
+        { timeout: 10_000 },
+      )
+      .toBeGreaterThan(0);
+  }
+});
+
+async function fillEditor(page: Page, text: string): Promise<void> {
+  const editor = page.locator('.cm-content');
+  await editor.click();
+  await page.keyboard.press('Control+a');
+  await page.keyboard.press('Delete');
+  await page.keyboard.insertText(text);
+}

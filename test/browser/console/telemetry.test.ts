@@ -1,0 +1,91 @@
+// Traces, logs and figures over a real engine with real workers: what is called appears, and is opened.
+
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { hasChromium, launchChromium } from '../support/chromium.ts';
+import { openConsole } from '../support/console-page.ts';
+import { ConsoleWorld } from '../support/console-world.ts';
+
+describe.skipIf(!hasChromium)('Traces of a running engine', () => {
+  let world: ConsoleWorld;
+  let browser: Browser;
+
+  beforeAll(async () => {
+    [world, browser] = await Promise.all([ConsoleWorld.start({ workers: ['billing', 'shop'] }), launchChromium()]);
+  }, 60_000);
+
+  afterAll(async () => {
+    await browser?.close();
+    await world?.[Symbol.asyncDispose]();
+  });
+
+  const open = (path: string) => openConsole(browser, `${world.url}${path}`);
+  const invoke = (functionId: string, payload: unknown) =>
+    fetch(`http://127.0.0.1:${world.ports.http}/_console/v1/invoke`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ function_id: functionId, payload }),
+    });
+
+  test('[TRC-3] [TRC-5] a call appears by itself and opens as a tree of its spans', async () => {
+    await using opened = await open('/traces');
+    const { page } = opened;
+    await page.getByRole('heading', { name: 'Traces', level: 1 }).waitFor();
+    await invoke('orders::echo', { a: 1 });
+    const row = page.getByRole('row').filter({ hasText: 'orders::echo' }).first();
+    await row.click();
+    await page.waitForURL(/\/traces\/[0-9a-f]{32}/);
+    const span = page.getByRole('treegrid', { name: 'Spans' }).getByRole('row').filter({ hasText: 'orders::echo' });
+    await span.first().waitFor();
+    expect(await span.first().innerText()).toContain('takes');
+  });
+
+  test('[TRC-1] [TRC-2] failed calls are told apart, and found by filter and pill', async () => {
+    await invoke('orders::echo', {});
+    await invoke('billing::refund', { id: 'unknown' });
+    await invoke('nothing::here', {});
+    await using opened = await open('/traces');
+    const { page } = opened;
+    await page.getByRole('button', { name: 'Errors', exact: true }).click();
+    const failed = page.getByRole('row').filter({ hasText: 'nothing::here' }).first();
+    await failed.waitFor();
+    expect(await failed.innerText()).toContain('Error');
+    await page.getByRole('row').filter({ hasText: 'orders::echo' }).first().waitFor({ state: 'detached' });
+  });
+
+  test('[TRC-15] the tabs of a span show its tags and its error', async () => {
+    const reply = await invoke('nothing::here', {});
+    await using opened = await open(`/traces/${reply.headers.get('x-svc-trace-id')}`);
+    const { page } = opened;
+    await page.getByRole('treegrid', { name: 'Spans' }).getByRole('row').filter({ hasText: 'nothing' }).first().click();
+    const panel = page.getByRole('complementary');
+    await panel.getByRole('tab', { name: /^Tags/ }).click();
+    await panel.getByText('trigger.type').first().waitFor();
+    await panel.getByText('console', { exact: true }).first().waitFor();
+    await panel.getByRole('tab', { name: /^Errors/ }).click();
+    await panel.getByText('FUNCTION_NOT_FOUND').first().waitFor();
+  });
+
+  test('[LOG-1] [LOG-3] [LOG-6] records come live, are counted by service, and the histogram has them', async () => {
+    await using opened = await open('/logs');
+    const { page } = opened;
+    await page.getByRole('heading', { name: 'Logs', level: 1 }).waitFor();
+    await invoke('engine::log::error', { message: 'the roof is on fire' });
+    await page.getByRole('row').filter({ hasText: 'the roof is on fire' }).first().waitFor();
+    await page.getByRole('img', { name: /records from .*; drag to choose a range/ }).waitFor();
+    await page.getByRole('group', { name: 'Services' }).getByRole('button').first().waitFor();
+  });
+
+  test('[FUN-2] [WRK-1] figures of functions and workers are there', async () => {
+    await invoke('orders::echo', {});
+    await using opened = await open('/functions?q=orders::echo');
+    const { page } = opened;
+    const row = page.getByRole('row').filter({ hasText: 'orders::echo' });
+    await row
+      .getByText(/\d (?:ms|µs|s)$/)
+      .first()
+      .waitFor();
+    await page.goto(`${world.url}/workers`);
+    await page.getByRole('row').filter({ hasText: 'shop' }).getByText(/MiB/).waitFor();
+  });
+});

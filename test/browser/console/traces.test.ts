@@ -1,0 +1,350 @@
+// The Traces page over recorded answers, for states that a real engine takes long to reach: running traces, clocks that
+// differ, ten thousand spans, hostile names, modules that are missing.
+
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type ConsoleFixture, startConsoleFixture, traceRow } from '../../support/console-fixture.ts';
+import { demoLogs, importTrace, orderTrace } from '../../support/demo-telemetry.ts';
+import { sketchTrace, spanId, TRACE_ID } from '../../support/sample-trace.ts';
+import { SeededRandom } from '../../support/seeded-random.ts';
+import { waitFor } from '../../support/wait-for.ts';
+import { hasChromium, launchChromium } from '../support/chromium.ts';
+import { axeFindings, openConsole } from '../support/console-page.ts';
+
+const random = new SeededRandom(7);
+const startMs = Date.now() - 60_000;
+const failed = orderTrace(random, startMs, 'error');
+const fine = orderTrace(random, startMs + 10_000, 'ok');
+const large = importTrace(random, startMs + 20_000, 10_000);
+const idOf = (spans: readonly { trace_id: string }[]): string => spans[0]?.trace_id ?? '';
+
+describe.skipIf(!hasChromium)('Traces', () => {
+  let fixture: ConsoleFixture;
+  let browser: Browser;
+
+  beforeAll(async () => {
+    const skewed = sketchTrace(
+      { id: 'a', at: [10, 20], name: 'parent of another clock' },
+      { id: 'b', parent: 'a', at: [0, 4], name: 'early child' },
+      { id: 'c', parent: 'lost', at: [12, 14], name: 'orphan' },
+      { id: 'd', parent: 'a', at: [12, 13], name: '<img src=x onerror=alert(1)>\u202e', service_name: '"><script>' },
+    );
+    const logs = demoLogs(random, startMs + 30_000, 20, failed);
+    const spans = [...failed, ...fine, ...large, ...skewed];
+    [fixture, browser] = await Promise.all([startConsoleFixture({ spans, logs }), launchChromium()]);
+  }, 60_000);
+
+  afterAll(async () => {
+    await browser?.close();
+    await fixture?.[Symbol.asyncDispose]();
+  });
+
+  const open = (path: string) => openConsole(browser, `${fixture.url}${path}`);
+  const row = (page: Page, text: string | RegExp) => page.getByRole('row').filter({ hasText: text });
+  const searches = () => fixture.calls('POST /traces/search');
+
+  test('[TRC-1] lists service, root span, duration, status with the number of errors, spans and start', async () => {
+    await using opened = await open('/traces');
+    const { page } = opened;
+    const text = await row(page, /Error.*×3/s)
+      .first()
+      .innerText();
+    expect(text).toContain('POST /orders');
+    expect(text).toMatch(/svc\s\+4/);
+    expect(text).toMatch(/\d+ ms/);
+    expect(await row(page, 'POST /imports').innerText()).toContain('10 000');
+    expect(await page.getByRole('img', { name: '4 traces by start and duration' }).count()).toBe(1);
+  });
+
+  test('[TRC-2] filters are joined, stand in the address, and one can be switched off without removing it', async () => {
+    await using opened = await open('/traces');
+    const { page } = opened;
+    await page.getByRole('button', { name: 'Errors', exact: true }).click();
+    await page.getByRole('searchbox', { name: 'Search span names' }).fill('orders');
+    await row(page, 'POST /imports').waitFor({ state: 'detached' });
+    expect(searches().at(-1)).toMatchObject({ status: 'error', name: 'orders' });
+    expect(new URL(page.url()).searchParams.get('f')).toBe('status:error,name:orders');
+    await page.getByRole('button', { name: 'Switch filter off: span name has orders' }).click();
+    await row(page, 'POST /imports').waitFor();
+    await page.reload();
+    await page.getByRole('button', { name: 'Switch filter off: span name has orders', pressed: true }).waitFor();
+  });
+
+  test('[TRC-2] an attribute filter is added with suggestions; a wrong value says why', async () => {
+    await using opened = await open('/traces');
+    const { page } = opened;
+    await page.getByRole('button', { name: 'Filter', exact: true }).click();
+    const form = page.getByRole('dialog', { name: 'Add a filter' });
+    await form.getByLabel('What').selectOption({ label: 'Duration at least (ms)' });
+    await form.getByLabel('Value').fill('fast');
+    await form.getByRole('button', { name: 'Add filter' }).click();
+    await form.getByText('a duration is a number of milliseconds').waitFor();
+    await form.getByLabel('What').selectOption({ label: 'Attribute' });
+    await form.getByLabel('Name').fill('http.route');
+    expect(await form.locator('option[value="http.route"]').count()).toBe(1);
+    await form.getByLabel('Value').fill('/orders');
+    await form.getByRole('button', { name: 'Add filter' }).click();
+    await row(page, 'POST /imports').waitFor({ state: 'detached' });
+    expect(searches().at(-1)).toMatchObject({ attributes: [['http.route', '/orders']] });
+  });
+
+  test('[EMP-3] filters without a result are named, each with a way out', async () => {
+    await using opened = await open('/traces?f=name:nothing');
+    await opened.page.getByRole('button', { name: 'Remove filter span name has nothing' }).click();
+    await row(opened.page, 'POST /imports').waitFor();
+  });
+
+  test('[TRC-3] new traces come by themselves; held, they wait and are counted', async () => {
+    await using opened = await open('/traces');
+    const { page } = opened;
+    await row(page, 'POST /imports').waitFor();
+    const push = (name: string): void => {
+      const made = traceRow(orderTrace(random, Date.now(), 'ok'));
+      if (made !== undefined) fixture.push('traces', [{ ...made, name }]);
+    };
+    push('GET /first');
+    await row(page, 'GET /first').waitFor();
+    await page.keyboard.press('p');
+    await page.getByRole('button', { name: 'Resume' }).waitFor();
+    push('GET /second');
+    const newest = page.getByRole('button', { name: 'Jump to newest (+1)' });
+    await newest.waitFor();
+    expect(await row(page, 'GET /second').count()).toBe(0);
+    await newest.click();
+    await row(page, 'GET /second').waitFor();
+  });
+
+  test('[TRC-4] four modes in the address share one selection', async () => {
+    await using opened = await open(`/traces/${idOf(failed)}`);
+    const { page } = opened;
+    await row(page, 'execute billing::charge').click();
+    await page.getByRole('complementary', { name: 'Span execute billing::charge' }).waitFor();
+    for (const [name, view] of [
+      ['Flame graph', 'flame'],
+      ['Services', 'services'],
+      ['Map', 'map'],
+    ] as const) {
+      await page.getByRole('button', { name, exact: true }).click();
+      await page.waitForURL((url) => url.searchParams.get('view') === view);
+      expect(await page.getByRole('complementary', { name: 'Span execute billing::charge' }).count()).toBe(1);
+    }
+    await page.goBack();
+    await page.goBack();
+    await page.getByRole('region', { name: /Flame graph/ }).waitFor();
+  });
+
+  test('[TRC-5] the tree says depth, durations, self time and errors, and closes', async () => {
+    await using opened = await open(`/traces/${idOf(failed)}`);
+    const { page } = opened;
+    const charge = row(page, 'execute billing::charge');
+    await charge.waitFor();
+    expect(await charge.getAttribute('aria-level')).toBe('5');
+    expect(await charge.innerText()).toMatch(/takes .* of its own, failed, on the critical path/);
+    await row(page, 'call billing::charge').getByRole('button', { name: 'Close' }).click();
+    await charge.waitFor({ state: 'detached' });
+    expect(await row(page, 'call billing::charge').innerText()).toContain('1 errors below');
+    await page.getByRole('combobox', { name: 'Spans shown' }).selectOption('errors');
+    await row(page, 'state::set').waitFor({ state: 'detached' });
+    expect(await row(page, 'fn_queue mail').count()).toBe(1);
+  });
+
+  test('[TRC-6] keys zoom and pan, the range stands in the address, 0 fits again', async () => {
+    await using opened = await open(`/traces/${idOf(failed)}`);
+    const { page } = opened;
+    await row(page, 'execute billing::charge').waitFor();
+    await page.keyboard.press('w');
+    await page.waitForURL((url) => url.searchParams.has('from'));
+    await page.keyboard.press('d');
+    await page.keyboard.press('0');
+    await page.waitForURL((url) => !url.searchParams.has('from'));
+    const map = page.getByRole('img', { name: /The whole trace/ });
+    const box = await map.boundingBox();
+    if (box === null) throw new Error('The minimap has no place');
+    await page.mouse.move(box.x + 100, box.y + 20);
+    await page.mouse.down();
+    await page.mouse.move(box.x + 300, box.y + 20, { steps: 4 });
+    await page.mouse.up();
+    await page.waitForURL((url) => url.searchParams.has('from') && url.searchParams.has('to'));
+  });
+
+  test('[TRC-7] the critical path is told in the tree, shown alone, and summed up by service', async () => {
+    await using opened = await open(`/traces/${idOf(failed)}`);
+    const { page } = opened;
+    const spans = page.getByRole('treegrid', { name: 'Spans' }).getByRole('row');
+    await row(page, 'execute billing::charge').waitFor();
+    const all = await spans.count();
+    await page.getByRole('combobox', { name: 'Spans shown' }).selectOption('path');
+    await waitFor('spans beside it are gone', async () => (await spans.count()) < all);
+    const texts = (await spans.allInnerTexts()).filter((text) => /takes/.test(text));
+    expect(texts.length).toBeGreaterThan(1);
+    expect(texts.filter((text) => !/on the critical path/.test(text))).toEqual([]);
+    await page.getByRole('button', { name: 'Services', exact: true }).click();
+    await page.getByRole('columnheader', { name: 'Share of critical path' }).waitFor();
+    expect(await row(page, 'billing').innerText()).toMatch(/\d+ %/);
+  });
+
+  test('[TRC-12] the flame graph tells a box, opens it, zooms to it, and has a second order', async () => {
+    await using opened = await open(`/traces/${idOf(failed)}?view=flame`);
+    const { page } = opened;
+    const flame = page.getByRole('region', { name: /Flame graph/ });
+    const canvas = flame.locator('canvas');
+    await canvas.waitFor();
+    const position = { x: 200, y: 9 };
+    await canvas.hover({ position });
+    await flame.getByText('POST /orders').waitFor();
+    await canvas.click({ position });
+    await page.getByRole('complementary', { name: 'Span POST /orders' }).waitFor();
+    await page.getByRole('button', { name: 'By name' }).click();
+    await page.waitForURL((url) => url.searchParams.get('order') === 'name');
+    await canvas.hover({ position });
+    await flame.getByText(/spans, .* with all below/).waitFor();
+    await page.getByRole('button', { name: 'In time order' }).click();
+    await canvas.dblclick({ position: { x: 200, y: 28 } });
+    await page.waitForURL((url) => url.searchParams.has('from') && url.searchParams.has('to'));
+  });
+
+  test('[TRC-8] find marks and counts matches, also inside what is closed, and walks through them', async () => {
+    await using opened = await open(`/traces/${idOf(failed)}?level=1`);
+    const { page } = opened;
+    await page.getByRole('searchbox', { name: 'Find in trace' }).fill('fn_queue');
+    await page.getByText('2 matches').first().waitFor();
+    expect(await row(page, 'fn_queue').count()).toBe(0);
+    await page.getByRole('button', { name: 'Next match' }).click();
+    await page.getByRole('complementary', { name: 'Span fn_queue mail' }).waitFor();
+    await row(page, 'fn_queue').first().waitFor();
+  });
+
+  test('[TRC-10] ten thousand spans fold, keep the document small, and open', async () => {
+    await using opened = await open(`/traces/${idOf(large)}`);
+    const { page } = opened;
+    const fold = row(page, /×\d+/).first();
+    await fold.waitFor();
+    expect(await page.getByRole('status').allInnerTexts()).toContainEqual(expect.stringContaining('10 000 spans'));
+    await fold.click();
+    await page.waitForFunction(() => document.querySelectorAll('[role=treegrid] [role=row]').length > 10);
+    expect(await page.getByRole('treegrid').getByRole('row').count()).toBeLessThan(200);
+  });
+
+  test('[TRC-11] unknown parents and clocks that differ are shown as such; correction is asked for and said', async () => {
+    await using opened = await open(`/traces/${TRACE_ID}`);
+    const { page } = opened;
+    await row(page, 'unknown parent').waitFor();
+    expect(await row(page, 'early child').innerText()).toContain('starts before its parent');
+    await page.getByRole('button', { name: 'What is shown' }).click();
+    await page.getByRole('switch', { name: 'Correct clocks' }).click();
+    await page.getByText('1 spans moved: clocks corrected').waitFor();
+  });
+
+  test('[TRC-13] the service breakdown has spans, average, error rate and share of the path, and filters', async () => {
+    await using opened = await open(`/traces/${idOf(failed)}?view=services`);
+    const { page } = opened;
+    const text = await row(page, 'billing').innerText();
+    expect(text).toContain('50 % (1)');
+    await row(page, 'billing').click();
+    await row(page, 'http POST pay.example').waitFor();
+    expect(await row(page, 'state::set').count()).toBe(0);
+  });
+
+  test('[TRC-14] the map draws calls with counts, and lists them', async () => {
+    await using opened = await open(`/traces/${idOf(failed)}?view=map`);
+    const { page } = opened;
+    const edge = row(page, 'svc-queue');
+    await edge.waitFor();
+    expect(await edge.innerText()).toMatch(/svc\s+svc-queue\s+2\s+.*\s1/s);
+    await page.getByRole('button', { name: 'Functions' }).click();
+    await page.getByRole('button', { name: /execute billing::charge/ }).waitFor();
+  });
+
+  test('[TRC-15] a span has tags, logs, errors with folded library frames and causes, baggage and links', async () => {
+    await using opened = await open(`/traces/${idOf(failed)}`);
+    const { page } = opened;
+    await row(page, 'execute billing::charge').click();
+    await page.getByRole('tab', { name: /Errors/ }).click();
+    const stack = page.getByRole('region', { name: 'Stack' });
+    expect(await stack.innerText()).toContain('2 library frames');
+    await page.getByRole('list', { name: 'Caused by' }).getByText('HttpError: 402').waitFor();
+    await row(page, 'POST /orders').click();
+    await page.getByRole('tab', { name: /Baggage/ }).click();
+    await page.getByText('tenant', { exact: true }).waitFor();
+    await page.getByRole('tab', { name: /Tags/ }).click();
+    await page.getByRole('button', { name: 'Actions for http.route' }).click();
+    await page.getByRole('menuitem', { name: 'Filter traces by it' }).click();
+    await page.waitForURL((url) => url.searchParams.get('f') === 'attr:http.route=/orders');
+  });
+
+  test('[TRC-16] a running trace grows while one looks, and the selection stays', async () => {
+    const running = orderTrace(random, Date.now(), 'pending');
+    fixture.data.spans.push(...running);
+    await using opened = await open(`/traces/${idOf(running)}`);
+    const { page } = opened;
+    await row(page, 'state::set').click();
+    await page.getByRole('complementary', { name: /Span state::set/ }).waitFor();
+    const [root] = running;
+    const late = { ...root, span_id: spanId('late'), parent_span_id: root?.span_id ?? null, name: 'call late::one' };
+    fixture.push(`trace:${idOf(running)}`, [late]);
+    await row(page, 'call late::one').waitFor();
+    expect(await page.getByRole('complementary', { name: /Span state::set/ }).count()).toBe(1);
+  });
+
+  test('[TRC-17] a span leads to its function and its queue job', async () => {
+    await using opened = await open(`/traces/${idOf(failed)}`);
+    const { page } = opened;
+    await row(page, 'enqueue mail::send').click();
+    const panel = page.getByRole('complementary');
+    expect(await panel.getByRole('link', { name: 'mail::send' }).first().getAttribute('href')).toBe(
+      '/functions?id=mail::send',
+    );
+    expect(await panel.getByRole('link', { name: /^job-o-/ }).getAttribute('href')).toMatch(
+      /^\/queues\?queue=mail&id=job-o-/,
+    );
+  });
+
+  test('[TRC-19] a dropped file is shown and nothing is sent', async () => {
+    await using opened = await open('/traces');
+    const { page } = opened;
+    const events = [{ ph: 'X', name: 'from a file', pid: 1, tid: 1, ts: 0, dur: 9_000 }];
+    await row(page, 'POST /imports').waitFor();
+    await page.getByLabel('Trace file').setInputFiles({
+      name: 'trace.json',
+      mimeType: 'application/json',
+      buffer: Buffer.from(JSON.stringify({ traceEvents: events })),
+    });
+    await row(page, 'from a file').waitFor();
+    await page.getByText('From a file, not stored').waitFor();
+    expect(fixture.calls('GET /traces/file')).toEqual([]);
+  });
+
+  test('[ACC-1] axe has no serious finding on the list', async () => {
+    await using opened = await open('/traces');
+    await row(opened.page, 'POST /imports').waitFor();
+    expect(await axeFindings(opened.page)).toEqual([]);
+  }, 60_000);
+
+  test.each(['waterfall', 'flame', 'services', 'map'])(
+    '[ACC-1] axe has no serious finding on the mode %s with a span open',
+    async (view) => {
+      await using opened = await open(`/traces/${idOf(failed)}?view=${view}&span=${failed[5]?.span_id}`);
+      await opened.page.getByRole('tab', { name: 'Info' }).waitFor();
+      expect(await axeFindings(opened.page)).toEqual([]);
+    },
+    60_000,
+  );
+
+  test('[ACC-1] hostile names are text: nothing runs, direction marks are shown', async () => {
+    await using opened = await open(`/traces/${TRACE_ID}`);
+    await row(opened.page, '<img src=x onerror=alert(1)>⟨202E⟩').click();
+    await opened.page.getByRole('complementary').getByText('"><script>').first().waitFor();
+  });
+
+  test('[EMP-2] says what to add to the configuration', async () => {
+    const error = {
+      code: 'MODULE_MISSING',
+      message: 'Traces are not kept',
+      details: { module: 'exporter: memory', snippet: 'workers:\n  - name: svc-observability' },
+    };
+    await using fixture = await startConsoleFixture({ spans: [], logs: [], missing: { path: '/traces', error } });
+    await using opened = await openConsole(browser, `${fixture.url}/traces`, { expected: /404/ });
+    await opened.page.getByText('Traces need exporter: memory').waitFor();
+    await opened.page.getByText('svc-observability').waitFor();
+  });
+});

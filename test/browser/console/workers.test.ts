@@ -1,0 +1,49 @@
+// The Workers page, over a real engine with real workers.
+
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { hasChromium, launchChromium } from '../support/chromium.ts';
+import { axeFindings, openConsole } from '../support/console-page.ts';
+import { ConsoleWorld } from '../support/console-world.ts';
+
+describe.skipIf(!hasChromium)('Workers', () => {
+  let world: ConsoleWorld;
+  let browser: Browser;
+
+  beforeAll(async () => {
+    [world, browser] = await Promise.all([ConsoleWorld.start({ workers: ['billing'] }), launchChromium()]);
+  }, 60_000);
+
+  afterAll(async () => {
+    await browser?.close();
+    await world?.[Symbol.asyncDispose]();
+  });
+
+  test('[WRK-1] lists workers with state, SDK and address, and shows one with its functions and history', async () => {
+    await using opened = await openConsole(browser, `${world.url}/workers`);
+    const { page } = opened;
+    const row = page.getByRole('row').filter({ hasText: 'billing' });
+    await row.waitFor();
+    const text = await row.innerText();
+    expect(text).toContain('Available');
+    expect(text).toContain('node');
+    expect(text).toContain('127.0.0.1');
+    await row.getByText('billing').click();
+    const detail = page.getByRole('complementary', { name: 'Worker billing' });
+    await detail.getByRole('link', { name: 'billing::charge' }).waitFor();
+    await detail.getByText('Charges and sends mails').waitFor();
+    await detail.getByText('Connected', { exact: true }).first().waitFor();
+    expect(await axeFindings(page)).toEqual([]);
+    await detail.getByRole('link', { name: 'billing::charge' }).click();
+    await page.getByRole('complementary', { name: 'Function billing::charge' }).waitFor();
+  });
+
+  test('[WRK-1] a worker that leaves is shown as gone, without a reload', async () => {
+    const shop = await world.startWorker('shop');
+    await using opened = await openConsole(browser, `${world.url}/workers`);
+    const row = opened.page.getByRole('row').filter({ hasText: 'shop' });
+    await row.getByText('Available').waitFor();
+    await shop[Symbol.asyncDispose]();
+    await row.getByText('Disconnected').waitFor();
+  }, 40_000);
+});

@@ -1,0 +1,3 @@
+import { liveContract } from './console-live.ts';
+
+liveContract('ws');

@@ -1,0 +1,206 @@
+// What is RabbitMQ's own trouble with queues: lost channels, several engines, held jobs, what it cannot do.
+
+import { afterAll, describe, expect, test } from 'vitest';
+import { type RabbitChannel, RabbitLink } from '../../src/effects/rabbitmq.ts';
+import type { QueueAdapter } from '../../src/modules/queue/adapters/adapter.ts';
+import { ContractQueue } from '../support/contract-queue.ts';
+import { CutProxy } from '../support/cut-proxy.ts';
+import {
+  NO_RABBITMQ,
+  newPrefix,
+  removeBrokerQueues,
+  SHARED_RABBITMQ,
+  startRabbitQueues,
+} from '../support/rabbit-queues.ts';
+import { waitFor, within } from '../support/wait-for.ts';
+
+const prefix = newPrefix();
+const used: string[] = [];
+
+async function open(adapter: QueueAdapter, rules = {}): Promise<ContractQueue> {
+  const queue = await ContractQueue.open(adapter, rules);
+  used.push(queue.name);
+  return queue;
+}
+
+async function behindProxy() {
+  const url = new URL(SHARED_RABBITMQ);
+  const proxy = await CutProxy.start(Number(url.port || 5672));
+  url.hostname = '127.0.0.1';
+  url.port = String(proxy.port);
+  const adapter = await startRabbitQueues({ prefix, url: url.toString() });
+  return { proxy, adapter };
+}
+
+/** The link to a busy RabbitMQ: it says of every queue that it is empty, as it does while messages are given back. */
+class BusyLink extends RabbitLink {
+  override async channel(): Promise<RabbitChannel> {
+    const channel = await super.channel();
+    const declare = channel.queueDeclare.bind(channel);
+    channel.queueDeclare = async (params) => ({ ...(await declare(params as object)), messageCount: 0 });
+    return channel;
+  }
+}
+
+describe.skipIf(NO_RABBITMQ)(`queues in RabbitMQ ${NO_RABBITMQ ?? ''}`, () => {
+  test('[Q8] [K3] jobs come again after a lost connection, and outcomes of before count no more', async () => {
+    const { proxy, adapter } = await behindProxy();
+    const queue = await open(adapter);
+    const id = await queue.receipt(1);
+    const first = await queue.claimOne();
+    proxy.cut();
+    await waitFor('it is noticed', () => adapter.trouble);
+    expect((await queue.settle(first, 'done')).stale).toBe(1);
+    const again = await queue.claimOne();
+    expect(again).toMatchObject({ id, attempt: 1 });
+    await queue.settle(again, 'done');
+    await adapter.stop();
+    await proxy[Symbol.asyncDispose]();
+  });
+
+  test('[Q4] [F2] a held fifo job keeps its attempt and its wait over a lost connection', async () => {
+    const { proxy, adapter } = await behindProxy();
+    const queue = await open(adapter, { groupField: 'g' });
+    for (const n of [1, 2]) await queue.enqueue({ g: 'a', n });
+    const first = await queue.claimOne();
+    const beganMs = performance.now();
+    await queue.settle(first, 'retry', { afterMs: 700, error: 'no' });
+    proxy.cut();
+    const again = await queue.claimOne();
+    expect(again).toMatchObject({ id: first.id, attempt: 2 });
+    expect(performance.now() - beganMs).toBeGreaterThanOrEqual(699);
+    await adapter.stop();
+    await proxy[Symbol.asyncDispose]();
+  });
+
+  test('[F1] of two engines one works on a fifo queue, and the other takes over when it ends', async () => {
+    const one = await startRabbitQueues({ prefix });
+    const left = await open(one, { groupField: 'g' });
+    for (const n of [1, 2]) await left.enqueue({ g: 'a', n });
+    const job = await left.claimOne();
+    const two = await startRabbitQueues({ prefix });
+    const right = left.through(two);
+    await right.openAs({});
+    expect((await right.advance({ claim: 9 })).jobs).toEqual([]);
+    await one.stop();
+    expect(await right.claimOne()).toMatchObject({ id: job.id, attempt: 1 });
+    await two.stop();
+  });
+
+  test('[Q7] all that wait for a function wake, however many they are', async () => {
+    const adapter = await startRabbitQueues({ prefix });
+    const queue = await open(adapter);
+    const receipts = await Promise.all(Array.from({ length: 300 }, (_, n) => queue.receipt(n)));
+    for (let parked = 0; parked < receipts.length; ) {
+      const jobs = await queue.claim(20);
+      await queue.advance({ settled: jobs.map(({ seq, token }) => ({ seq, token, how: 'park', isUnsent: true })) });
+      parked += jobs.length;
+    }
+    expect(await adapter.wake(queue.name, 'f')).toBe(receipts.length);
+    expect(await queue.stats()).toMatchObject({ parked: 0 });
+    await adapter.stop();
+  });
+
+  test('[Q7] [Q10] what waits and what is dead is found, though RabbitMQ says that nothing is there', async () => {
+    const adapter = await startRabbitQueues({ prefix, Link: BusyLink });
+    const queue = await open(adapter);
+    for (const n of [1, 2, 3]) await queue.enqueue(n);
+    const [parked, ...dead] = await queue.claimAll(3);
+    if (parked !== undefined) await queue.settle(parked, 'park', { isUnsent: true });
+    for (const job of dead) await queue.settle(job, 'dead', { error: 'no' });
+    expect(await queue.dead()).toHaveLength(2);
+    expect(await adapter.redrive(queue.name)).toBe(2);
+    expect(await adapter.wake(queue.name, 'f')).toBe(1);
+    await queue.claimAll(3);
+    await adapter.stop();
+  });
+
+  test('[Q10] all that was dead is redriven once, though each dies again meanwhile', async () => {
+    const adapter = await startRabbitQueues({ prefix });
+    const queue = await open(adapter);
+    const receipts = await Promise.all(Array.from({ length: 120 }, (_, n) => queue.receipt(n)));
+    const bury = async (count: number): Promise<void> => {
+      const jobs = await queue.claim(count);
+      await queue.advance({ settled: jobs.map(({ seq, token }) => ({ seq, token, how: 'dead', error: 'no' })) });
+    };
+    for (let died = 0; died < receipts.length; died = (await queue.stats())?.dead ?? 0) await bury(20);
+    let isOver = false;
+    const redriven = adapter.redrive(queue.name).finally(() => {
+      isOver = true;
+    });
+    while (!isOver) await bury(20).catch(() => {});
+    expect(await redriven).toBe(receipts.length);
+    await adapter.stop();
+  });
+
+  test('[Q7] an engine is told of functions that only jobs of other engines wait for', async () => {
+    const [one, two] = [await startRabbitQueues({ prefix }), await startRabbitQueues({ prefix })];
+    const left = await open(one);
+    await left.enqueue(1);
+    await left.settle(await left.claimOne(), 'park', { isUnsent: true });
+    expect(await one.parkedElsewhere(left.name)).toEqual([]);
+    await left.through(two).openAs({});
+    await waitFor('both work on it', async () => (await two.parkedElsewhere(left.name)).includes('f'));
+    await Promise.all([one.stop(), two.stop()]);
+  });
+
+  test('[K4] a queue whose jobs another engine runs cannot change its kind', async () => {
+    const one = await startRabbitQueues({ prefix });
+    const left = await open(one);
+    const id = await left.receipt(1);
+    const job = await left.claimOne();
+    const two = await startRabbitQueues({ prefix });
+    const right = left.through(two);
+    await waitFor('its consumer is known', async () => (await right.openAs({ isFifo: true })).isRefused);
+    await left.settle(job, 'release', { isUnsent: true });
+    expect(await left.claimOne()).toMatchObject({ id });
+    await Promise.all([one.stop(), two.stop()]);
+  });
+
+  test('[G1] an engine ends at once, also while its queues are still being opened', async () => {
+    const adapter = await startRabbitQueues({ prefix });
+    await Promise.all([open(adapter), open(adapter, { groupField: 'g' })]);
+    await within(10_000, 'it has ended', adapter.stop());
+  });
+
+  test('[Q7] a held job is delivered anew before RabbitMQ gives it to somebody else, and is no poison by that', async () => {
+    const adapter = await startRabbitQueues({ prefix, consumerTimeoutMs: 60 });
+    const held = ContractQueue.unopened(adapter, { groupField: 'g' });
+    used.push(held.name);
+    await held.openAs({ jobTimeoutMs: 1, retry: { maxRetries: 0, backoffMs: 0, isExponential: true } });
+    await held.enqueue({ g: 'a' });
+    const job = await held.claimOne();
+    await held.settle(job, 'park', { isUnsent: true });
+    // Between two deliveries the engine has it not.
+    let renewals = 0;
+    await waitFor('it was delivered anew again and again', async () => {
+      if ((await adapter.job(job.id).catch(() => undefined)) === undefined) renewals++;
+      return renewals >= 3;
+    });
+    await waitFor('it may run', async () => (await adapter.wake(held.name, 'f')) === 1);
+    expect(await held.claimOne({ deliveriesMax: 2 })).toMatchObject({ id: job.id, attempt: 1 });
+    await adapter.stop();
+  });
+
+  test('what it cannot do is refused with its reason', { timeout: 60_000 }, async () => {
+    const adapter = await startRabbitQueues({ prefix });
+    const [queue, fifo] = [await open(adapter), await open(adapter, { groupField: 'g' })];
+    expect(await queue.enqueue(1, { idempotencyKey: 'k' })).toMatchObject({
+      reason: 'INVALID_ARGUMENTS',
+      message: expect.stringContaining('idempotency_key'),
+    });
+    expect(await queue.enqueue(1, { priority: 1 })).toMatchObject({ message: expect.stringContaining('priority') });
+    expect(await fifo.enqueue({ g: 1 }, { delayMs: 5 })).toMatchObject({ message: expect.stringContaining('delay') });
+    await expect(adapter.jobs()).rejects.toMatchObject({ code: 'NOT_SUPPORTED' });
+    const id = await queue.receipt(1);
+    const job = await queue.claimOne();
+    expect(await adapter.job(id)).toMatchObject({ state: 'running', attempt: 1 });
+    await queue.settle(job, 'done');
+    await expect(adapter.job(id)).rejects.toMatchObject({ code: 'NOT_FOUND' });
+    await adapter.stop();
+  });
+});
+
+afterAll(async () => {
+  if (NO_RABBITMQ === undefined) await removeBrokerQueues(prefix, used);
+});

@@ -1,0 +1,125 @@
+// `svc bench`: every kind runs, says what it measured, and leaves nothing behind. Figures are not judged here.
+
+import { once } from 'node:events';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { KINDS } from '../../src/cli/bench/stages.ts';
+import { registerWorker, type SvcWorker } from '../../src/sdk/index.ts';
+import { TemporaryFolder } from '../support/temporary-folder.ts';
+import { ANY_PORT, type EngineProcess, runSvc, spawnSvc, startEngineProcess, waitForText } from './cli-process.ts';
+
+vi.setConfig({ testTimeout: 60_000 });
+
+const IN_MEMORY = 'adapter: {name: kv, config: {store_method: in_memory}}';
+const CONFIG = `${ANY_PORT}  - name: svc-state
+    config: {${IN_MEMORY}}
+  - name: svc-stream
+    config: {port: 0, ${IN_MEMORY}}
+  - name: svc-queue
+    config: {adapter: {name: builtin, config: {store_method: in_memory}}}
+  - name: svc-http
+    config: {port: 0}
+  - name: svc-cron
+    config: {${IN_MEMORY}}
+`;
+
+const folder = new TemporaryFolder();
+let engine: EngineProcess;
+let observer: SvcWorker;
+let addresses: readonly string[];
+
+beforeAll(async () => {
+  engine = await startEngineProcess(CONFIG);
+  addresses = engine.startDocument.listeners.map(({ address }) => address);
+  observer = registerWorker(engine.url, { worker_name: 'observer', handle_signals: false });
+  await observer.ready();
+});
+afterAll(async () => {
+  await observer?.shutdown();
+  await engine?.stop();
+  folder[Symbol.dispose]();
+});
+
+function bench(kind: string, ...args: readonly string[]) {
+  const http = addresses.find((address) => address.startsWith('http')) ?? '';
+  const stream = addresses.filter((address) => address.startsWith('ws')).at(-1) ?? '';
+  const places = ['--url', engine.url, '--http-url', http, '--stream-url', stream];
+  const small = ['--clients', kind === 'cron' ? '1' : '2', '--msgs', kind === 'cron' ? '1' : '20', '--warmup', '1ms'];
+  return runSvc(['bench', kind, ...places, ...small, '--subscribers', '3', '--json', ...args], { cwd: folder.path });
+}
+
+test.each(KINDS)('[CLI-32] svc bench %s measures operations without an error', async (kind) => {
+  const { code, stdout, stderr } = await bench(kind);
+  expect(code, stderr).toBe(0);
+  const report = JSON.parse(stdout);
+  expect(report).toMatchObject({ kind, errors: {}, interrupted: false });
+  expect(report.ops).toBe(kind === 'cron' ? 1 : kind === 'stream-fanout' ? 60 : 20);
+  expect(report.latency.max_ms).toBeGreaterThanOrEqual(report.latency.p50_ms);
+  expect(report.clients).toHaveLength(kind === 'cron' ? 1 : 2);
+});
+
+test('[CLI-32] nothing of a run is left', async () => {
+  await Promise.all(['state-set', 'stream-set', 'http', 'enqueue'].map((kind) => bench(kind)));
+  const lists = [
+    'engine::functions::list',
+    'engine::registered-triggers::list',
+    'state::list_groups',
+    'stream::list_all',
+  ];
+  expect((await Promise.all(lists.map(list))).join()).not.toContain('svc-bench');
+});
+
+test('[CLI-32] --csv and --hdr write files', async () => {
+  await bench('invoke', '--csv', 'run.csv', '--hdr', 'run.hdr');
+  expect(readFileSync(join(folder.path, 'run.csv'), 'utf8')).toMatch(
+    /^client,ops,per_second\n0,\d+,.*\n1,\d+,.*\ntotal,20,/,
+  );
+  expect(readFileSync(join(folder.path, 'run.hdr'), 'utf8')).toMatch(/Percentile/);
+});
+
+describe('[CLI-32] --compare', () => {
+  test.each([
+    ['a run that was slower', 0.0001, 0],
+    ['a run that was much faster', 1e9, 1],
+  ])('with %s gives %d', async (_what, perSecond, expected) => {
+    const old = { kind: 'invoke', per_second: perSecond, latency: { p50_ms: 1e9, p99_ms: 1e9 } };
+    writeFileSync(join(folder.path, 'old.json'), JSON.stringify(old));
+    const { code, stdout } = await bench('invoke', '--compare', 'old.json');
+    expect(JSON.parse(stdout).changes[0]).toMatchObject({ name: 'per_second', worse: expected === 1 });
+    expect(code).toBe(expected);
+  });
+
+  test('what is no earlier run is refused before anything runs', async () => {
+    writeFileSync(join(folder.path, 'other.json'), '{}');
+    expect(await bench('invoke', '--compare', 'other.json')).toMatchObject({ code: 2, stdout: '' });
+  });
+});
+
+test('[CLI-32] errors are counted by code', async () => {
+  const { stdout } = await bench('invoke', '--function', 'nobody::offers');
+  expect(JSON.parse(stdout).errors).toEqual({ function_not_found: 20 });
+});
+
+test('[CLI-11] Ctrl-C prints what was measured so far and exits with 130', async () => {
+  const args = ['bench', 'invoke', '--url', engine.url, '--duration', '1h', '--warmup', '1ms', '--json'];
+  const running = spawnSvc(args);
+  running.stderr?.resume();
+  const ended = once(running, 'exit');
+  const report = waitForText(running.stdout, /\n/);
+  // Its worker is there: it measures.
+  await vi.waitFor(async () => expect(await list('engine::functions::list')).toContain('svc-bench'), 30_000);
+  running.kill('SIGINT');
+  expect(JSON.parse(await report)).toMatchObject({ interrupted: true });
+  expect(await ended).toEqual([130, null]);
+});
+
+async function list(function_id: string): Promise<string> {
+  return JSON.stringify(await observer.trigger({ function_id, payload: {} }));
+}
+
+test('[CLI-8] a kind that does not exist names those that do', async () => {
+  const { code, stderr } = await bench('nothing');
+  expect(code).toBe(2);
+  expect(stderr).toContain('state-set');
+});

@@ -1,0 +1,114 @@
+// Fault 30: a mass of connections that do nothing, and then close all at once. What they cost the engine, seen from
+// outside; what is left of them; and what two workers that call each other all the time notice.
+
+import { setTimeout as wait } from 'node:timers/promises';
+import { expect, test } from 'vitest';
+import { EngineProcess } from '../support/engine-process.ts';
+import { p99 } from '../support/event-crowd.ts';
+import { faultLine } from '../support/fault-line.ts';
+import { FAULT_ROUNDS } from '../support/fault-tools.ts';
+import { HealthyPair } from '../support/healthy-pair.ts';
+import { RawWorker } from '../support/raw-worker.ts';
+import { StreamClient } from '../support/stream-client.ts';
+import { streamYaml } from '../support/stream-engine.ts';
+import { waitFor } from '../support/wait-for.ts';
+
+const IS_LONG = process.env.SVC_FAULT_ROUNDS !== undefined;
+const CONNECTIONS = IS_LONG ? 10_000 : 1_000;
+/** A second for each round of the long form: the hour of the catalogue is 3 600 of them. Idleness is time itself. */
+const IDLE_MS = IS_LONG ? FAULT_ROUNDS * 1_000 : 0;
+/** So many dial at the same time, below what the port's backlog of new connections takes. */
+const DIALLING = 100;
+const WARMUP_CONNECTIONS = 300;
+const WARMUP_CALLS = 500;
+const KIB = 1024;
+/** Of a young process whose garbage is not collected yet, beside what the connections keep. */
+const GARBAGE_BYTES_MAX = 32 * 1024 * KIB;
+const FREED_MS_MAX = 30_000;
+/** Of the answers of a busy pair, beside the mass and without it. A figure of the long form. */
+const P99_RATIO_MAX = 1.1;
+
+const OPEN_DOORS = 'connections: 20000, connections_per_second: 100000';
+const LIMITS = `limits: {trusted: {${OPEN_DOORS}}, stream: {${OPEN_DOORS}}}`;
+
+interface Idler {
+  readonly socket: { close(code: number): void; terminate(): void };
+  readonly closed: Promise<unknown>;
+}
+
+type Connect = (engine: EngineProcess, index: number) => Promise<Idler>;
+
+test.each<[string, number, Connect]>([
+  ['workers', 40, idleWorker],
+  ['stream subscribers', 20, idleSubscriber],
+])(
+  '[fault 30] a mass of idle %s costs at most %d KiB each, is freed when it ends, and nobody notices',
+  {
+    timeout: 120_000 + IDLE_MS * 3,
+  },
+  async (kind, kibMax, connect) => {
+    const limit = `KiB each<=${kibMax}${IS_LONG ? `,p99 ratio<=${P99_RATIO_MAX}` : ''}`;
+    const line = faultLine('30', `idle mass of ${CONNECTIONS} ${kind}`, limit);
+    await using engine = await EngineProcess.start(streamYaml('', LIMITS));
+    await using pair = await HealthyPair.start(engine.url);
+    // What the first connections and calls bring into memory stays: code, tables, buffers of the sockets' library.
+    await end(engine, await stand(engine, connect, WARMUP_CONNECTIONS));
+    for (let calls = 0; calls < WARMUP_CALLS; calls++) await pair.callUntil(Promise.resolve());
+    const aloneMs: number[] = [];
+    await pair.callUntil(wait(IDLE_MS), (ms) => aloneMs.push(ms));
+    const restBytes = engine.rssBytes;
+    const restFiles = engine.openFiles;
+    const coming = stand(engine, connect, CONNECTIONS);
+    const callsMeanwhile = await pair.callUntil(coming);
+    const mass = await coming;
+    const besideMs: number[] = [];
+    await pair.callUntil(wait(IDLE_MS), (ms) => besideMs.push(ms));
+    const massBytes = engine.rssBytes;
+    const leaving = end(engine, mass, restFiles);
+    const callsAtTheEnd = await pair.callUntil(leaving);
+    const again = await stand(engine, connect, CONNECTIONS);
+    const againBytes = engine.rssBytes;
+    await end(engine, again, restFiles);
+    const kibEach = (massBytes - restBytes) / CONNECTIONS / KIB;
+    const ratio = p99(besideMs) / p99(aloneMs);
+    const calls = `calls while they came=${callsMeanwhile},while they went=${callsAtTheEnd}`;
+    line.figure = `KiB each=${kibEach.toFixed(1)}${IS_LONG ? `,p99 ratio=${ratio.toFixed(2)}` : ''},${calls}`;
+    expect(massBytes - restBytes).toBeLessThan(CONNECTIONS * kibMax * KIB + GARBAGE_BYTES_MAX);
+    // The second mass lives on what the first gave back.
+    expect(againBytes - massBytes).toBeLessThan(GARBAGE_BYTES_MAX);
+    expect(engine.stderr).not.toMatch(/ ERROR /);
+    if (IS_LONG) expect(ratio).toBeLessThanOrEqual(P99_RATIO_MAX);
+  },
+);
+
+async function stand(engine: EngineProcess, connect: Connect, count: number): Promise<Idler[]> {
+  const mass: Idler[] = [];
+  while (mass.length < count) {
+    const first = mass.length;
+    mass.push(...(await Promise.all(Array.from({ length: DIALLING }, (_, offset) => connect(engine, first + offset)))));
+  }
+  return mass;
+}
+
+/** All at once: every second one says goodbye, the others are cut. */
+async function end(engine: EngineProcess, mass: readonly Idler[], restFiles = Number.POSITIVE_INFINITY): Promise<void> {
+  for (const [index, { socket }] of mass.entries()) {
+    if (index % 2 === 0) socket.close(1000);
+    else socket.terminate();
+  }
+  await Promise.all(mass.map(({ closed }) => closed));
+  await waitFor('the engine has closed every connection', () => engine.openFiles <= restFiles, FREED_MS_MAX);
+}
+
+async function idleWorker(engine: EngineProcess, index: number): Promise<Idler> {
+  const worker = await RawWorker.connect(engine.url);
+  await worker.register(`idle::f${index}`);
+  return worker;
+}
+
+async function idleSubscriber(engine: EngineProcess): Promise<Idler> {
+  const [, streams = ''] = engine.urls;
+  const client = await StreamClient.connect(streams, '/stream/chat/room');
+  await client.nextOf('sync');
+  return client;
+}

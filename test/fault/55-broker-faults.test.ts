@@ -1,0 +1,127 @@
+// Faults 50 and 55: brokers that end, restart or lose their connections under load. Never a receipt for a job that is
+// not in the broker, no confirmed job is lost, and work goes on by itself within 10 s.
+
+import { describe, expect, test } from 'vitest';
+import { BROKERS, Broker } from '../support/brokers.ts';
+import { EngineProcess } from '../support/engine-process.ts';
+import { faultLine } from '../support/fault-line.ts';
+import { faultRandom, rounds } from '../support/fault-tools.ts';
+import { JobLedger } from '../support/job-ledger.ts';
+import { RawWorker } from '../support/raw-worker.ts';
+import { NO_REDIS_SERVER, RedisServer } from '../support/redis-server.ts';
+import type { SeededRandom } from '../support/seeded-random.ts';
+import { TemporaryFolder } from '../support/temporary-folder.ts';
+import { startTestEngine } from '../support/test-engine.ts';
+import { waitFor } from '../support/wait-for.ts';
+
+const ROUNDS = rounds(3);
+const PRODUCERS = 16;
+const RESUME_MS_MAX = 10_000;
+
+interface Fault {
+  readonly ledger: JobLedger;
+  readonly random: SeededRandom;
+  strike(): Promise<void> | void;
+  mend(): Promise<void> | void;
+}
+
+/** Strikes while jobs come and go, and waits each time until they do so again. */
+async function underLoad(url: string, { ledger, random, strike, mend }: Fault): Promise<string[]> {
+  await using producer = await RawWorker.connect(url);
+  await using worker = await RawWorker.connect(url);
+  await ledger.serve(worker, 'job');
+  ledger.produce(producer, 'job', PRODUCERS, { goesOn: true });
+  for (let round = 0; round < ROUNDS; round++) {
+    const goal = ledger.ends.size + random.between(20, 400);
+    await waitFor('jobs come and go', () => ledger.ends.size >= goal, 30_000);
+    await strike();
+    await mend();
+    await ledger.passes(producer, 'job', RESUME_MS_MAX);
+  }
+  producer.close();
+  return await ledger.lost(worker);
+}
+
+for (const kind of BROKERS) {
+  describe.skipIf(kind.refusal)(`connections to ${kind.name} that are lost ${kind.refusal ?? ''}`, () => {
+    test('[Q1] [K3] lose no job that has a receipt, and the work goes on', {
+      timeout: 40_000 + ROUNDS * 20_000,
+    }, async () => {
+      const line = faultLine('55', `connections lost to ${kind.name}`, 'lost=0');
+      await using broker = await Broker.behindProxy(kind);
+      await using engine = await startTestEngine({ yaml: broker.yaml() });
+      const lost = await underLoad(engine.url, {
+        ledger: new JobLedger(),
+        random: faultRandom('55'),
+        strike: () => broker.proxy.close(),
+        mend: () => broker.proxy.reopen(),
+      });
+      line.figure = `lost=${lost.length}`;
+      expect(lost).toEqual([]);
+    });
+  });
+}
+
+describe.skipIf(NO_REDIS_SERVER)(`a Redis that is killed ${NO_REDIS_SERVER ?? ''}`, () => {
+  test('[Q1] [Q8] loses no job that has a receipt', { timeout: 40_000 + ROUNDS * 20_000 }, async () => {
+    const line = faultLine('55', 'redis killed', 'lost=0');
+    using folder = new TemporaryFolder();
+    await using redis = await RedisServer.reserve();
+    await redis.start(folder.path);
+    const adapter = `{name: extstore, config: {extstore_url: '${redis.url}'}}`;
+    const queue = `  - {name: svc-queue, config: {adapter: ${adapter}}}\n`;
+    const yaml = `drain_timeout_ms: 100\nworkers:\n  - {name: svc-worker-manager, config: {port: 0}}\n${queue}`;
+    await using engine = await startTestEngine({ yaml });
+    const lost = await underLoad(engine.url, {
+      ledger: new JobLedger(),
+      random: faultRandom('55'),
+      strike: () => redis.stop(),
+      mend: () => redis.start(folder.path),
+    });
+    line.figure = `lost=${lost.length}`;
+    expect(lost).toEqual([]);
+  });
+
+  test('[K3] that is away at the start is waited for', { timeout: 30_000 }, async () => {
+    const line = faultLine('50', 'redis away at the start', 'started');
+    await using redis = await RedisServer.reserve();
+    const adapter = `{name: extstore, config: {extstore_url: '${redis.url}'}}`;
+    const queue = `  - {name: svc-queue, config: {adapter: ${adapter}}}\n`;
+    const yaml = `workers:\n  - {name: svc-worker-manager, config: {port: 0}}\n${queue}`;
+    await using engine = await EngineProcess.spawn(yaml);
+    await waitFor('it is missed', () => engine.stderr.includes('Redis is away'), 10_000);
+    await redis.start();
+    await waitFor('the engine runs', () => / is running$/m.test(engine.stderr), 15_000);
+    line.figure = 'started';
+  });
+});
+
+for (const kind of BROKERS) {
+  describe.skipIf(kind.refusal)(`an engine that is killed with jobs in ${kind.name} ${kind.refusal ?? ''}`, () => {
+    test('[Q1] [R2] leaves every job that has a receipt to the next one', {
+      timeout: 40_000 + ROUNDS * 20_000,
+    }, async () => {
+      const line = faultLine('55', `engine killed with ${kind.name}`, 'lost=0,retried=0');
+      await using broker = await Broker.behindProxy(kind);
+      const ledger = new JobLedger();
+      const random = faultRandom('55');
+      for (let round = 0; round < ROUNDS; round++) {
+        await using engine = await EngineProcess.start(broker.yaml('{}', { isDirect: true }));
+        await using producer = await RawWorker.connect(engine.url);
+        await using worker = await RawWorker.connect(engine.url);
+        await ledger.serve(worker, 'job');
+        const goal = ledger.receipts.size + random.between(1, 400);
+        ledger.produce(producer, 'job', PRODUCERS);
+        await waitFor('the producers are at work', () => ledger.receipts.size >= goal, 15_000);
+        engine.kill('SIGKILL');
+        await engine.end(5_000);
+      }
+      await using engine = await EngineProcess.start(broker.yaml('{}', { isDirect: true }));
+      await using worker = await RawWorker.connect(engine.url);
+      await ledger.serve(worker, 'job');
+      expect(await ledger.lost(worker)).toEqual([]);
+      line.figure = `lost=0,retried=${ledger.retried.size}`;
+      expect(ledger.retried.size).toBe(0);
+    });
+  });
+}

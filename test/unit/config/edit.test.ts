@@ -1,0 +1,90 @@
+import { describe, expect, test } from 'vitest';
+import { addWorkerEntry, removeWorkerEntry } from '../../../src/config/edit.ts';
+
+const FILE = `# Ours.
+threads: 2   # as many
+
+workers:
+  # The port.
+  - name: svc-worker-manager
+    config:
+      port: 49134   # bridge
+
+  # Orders.
+  - name: orders
+    path: ./orders  # beside us
+
+# The end.
+log_payloads: false
+`;
+
+describe('adding an entry', () => {
+  test('keeps comments, order and spacing and stands behind the last entry', () => {
+    expect(addWorkerEntry(FILE, { name: 'mail', path: './mail' })).toBe(
+      FILE.replace('# beside us\n', '# beside us\n  - name: mail\n    path: ./mail\n'),
+    );
+  });
+
+  test('makes the list where there is none', () => {
+    expect(addWorkerEntry('', { name: 'svc-state' })).toBe('workers:\n  - name: svc-state\n');
+    expect(addWorkerEntry('threads: 2', { name: 'svc-state' })).toBe('threads: 2\n\nworkers:\n  - name: svc-state\n');
+    expect(addWorkerEntry('# only this\n', { name: 'svc-state' })).toBe(
+      '# only this\n\nworkers:\n  - name: svc-state\n',
+    );
+  });
+
+  test('fills an empty list, written either way', () => {
+    expect(addWorkerEntry('workers: []\nthreads: 2\n', { name: 'a', path: 'b' })).toBe(
+      'workers:\n  - name: a\n    path: b\nthreads: 2\n',
+    );
+    expect(addWorkerEntry('workers:\nthreads: 2\n', { name: 'a' })).toBe('workers:\n  - name: a\nthreads: 2\n');
+  });
+
+  test('goes along with a list in brackets and with Windows line ends', () => {
+    expect(addWorkerEntry('workers: [{name: a}]\n', { name: 'b', path: './b' })).toBe(
+      'workers: [{name: a}, { name: b, path: ./b }]\n',
+    );
+    expect(addWorkerEntry('workers:\r\n- name: a\r\n', { name: 'b' })).toBe('workers:\r\n- name: a\r\n- name: b\r\n');
+  });
+
+  test('ends the last line first when the file does not', () => {
+    expect(addWorkerEntry('workers:\n  - name: a', { name: 'b' })).toBe('workers:\n  - name: a\n  - name: b\n');
+  });
+
+  test('writes configuration below the name', () => {
+    expect(
+      addWorkerEntry('workers: []\n', { name: 'svc-queue', config: { queue_configs: { a: { concurrency: 2 } } } }),
+    ).toBe('workers:\n  - name: svc-queue\n    config:\n      queue_configs:\n        a:\n          concurrency: 2\n');
+  });
+});
+
+describe('removing an entry', () => {
+  test('takes its own comment along and nothing else', () => {
+    expect(removeWorkerEntry(FILE, 'orders')).toBe(
+      FILE.replace('  # Orders.\n  - name: orders\n    path: ./orders  # beside us\n', ''),
+    );
+  });
+
+  test('leaves an empty list behind the last one', () => {
+    expect(removeWorkerEntry('workers:\n  - name: a\n    path: b\nthreads: 2\n', 'a')).toBe(
+      'workers: []\nthreads: 2\n',
+    );
+    expect(removeWorkerEntry('workers: [{name: a}]\n', 'a')).toBe('workers: []\n');
+  });
+
+  test('cuts it out of a list in brackets', () => {
+    expect(removeWorkerEntry('workers: [{name: a}, {name: b}, {name: c}]\n', 'b')).toBe(
+      'workers: [{name: a}, {name: c}]\n',
+    );
+    expect(removeWorkerEntry('workers: [{name: a}, {name: b}]\n', 'a')).toBe('workers: [{name: b}]\n');
+  });
+
+  test('says that there is none of that name', () => {
+    expect(removeWorkerEntry(FILE, 'mail')).toBeUndefined();
+    expect(removeWorkerEntry('', 'mail')).toBeUndefined();
+  });
+
+  test('undoes what adding did', () => {
+    expect(removeWorkerEntry(addWorkerEntry(FILE, { name: 'mail', path: './mail' }), 'mail')).toBe(FILE);
+  });
+});

@@ -1,0 +1,90 @@
+// The critical path: the segments that determined the end of the root.
+
+import { expect, test } from 'vitest';
+import { criticalPath, pathByService, rootOf } from '../../../src/console/web/logic/critical-path.ts';
+import { buildTrace, type TraceColumns } from '../../../src/console/web/logic/trace-columns.ts';
+import { randomTrace, type SpanSketch, sketchSpan, sketchTrace, TRACE_START_NS } from '../../support/sample-trace.ts';
+import { forEachSeed } from '../../support/seeded-random.ts';
+
+function segments(columns: TraceColumns): [string, number, number][] {
+  const path = criticalPath(columns);
+  return [...path.spans].map((row, index) => [
+    columns.names[columns.nameOf[row] ?? 0] ?? '',
+    path.fromMs[index] ?? 0,
+    path.toMs[index] ?? 0,
+  ]);
+}
+
+function build(...sketches: SpanSketch[]): TraceColumns {
+  return buildTrace(sketchTrace(...sketches), TRACE_START_NS).columns;
+}
+
+test('[TRC-7] goes into the child that ended last, and not into what ran beside it', () => {
+  const columns = build(
+    { id: 'a', at: [0, 12] },
+    { id: 'b', parent: 'a', at: [1, 10] },
+    { id: 'c', parent: 'a', at: [2, 9] },
+    { id: 'd', parent: 'b', at: [3, 8] },
+  );
+  expect(segments(columns)).toEqual([
+    ['call a', 0, 1],
+    ['call b', 1, 3],
+    ['call d', 3, 8],
+    ['call b', 8, 10],
+    ['call a', 10, 12],
+  ]);
+});
+
+test('[TRC-7] goes through one child after the other', () => {
+  const columns = build(
+    { id: 'a', at: [0, 12] },
+    { id: 'b', parent: 'a', at: [0, 5] },
+    { id: 'c', parent: 'a', at: [6, 12] },
+  );
+  expect(segments(columns)).toEqual([
+    ['call b', 0, 5],
+    ['call a', 5, 6],
+    ['call c', 6, 12],
+  ]);
+});
+
+test('[TRC-7] of a child that outlives its parent only the part inside counts', () => {
+  const columns = build({ id: 'a', at: [0, 10] }, { id: 'b', parent: 'a', at: [4, 30] });
+  expect(segments(columns)).toEqual([
+    ['call a', 0, 4],
+    ['call b', 4, 10],
+  ]);
+});
+
+test('[TRC-7] names what each service contributed, largest first', () => {
+  const columns = build({ id: 'a', at: [0, 10] }, { id: 'b', parent: 'a', at: [1, 9], service_name: 'billing' });
+  expect(pathByService(columns, criticalPath(columns))).toEqual([
+    { service: 'billing', totalMs: 8 },
+    { service: 'api', totalMs: 2 },
+  ]);
+});
+
+test('[TRC-7] of any trace the segments cover the root without hole or overlap', () => {
+  forEachSeed(40, (random) => {
+    const { columns } = buildTrace(randomTrace(random, 1 + random.below(150)), TRACE_START_NS);
+    const root = rootOf(columns) ?? 0;
+    const path = criticalPath(columns);
+    let reached = columns.startMs[root] ?? 0;
+    path.spans.forEach((_, index) => {
+      expect(path.fromMs[index]).toBeCloseTo(reached, 6);
+      expect(path.toMs[index]).toBeGreaterThan(path.fromMs[index] ?? 0);
+      reached = path.toMs[index] ?? 0;
+    });
+    expect(reached).toBeCloseTo(columns.endMs[root] ?? 0, 6);
+  });
+});
+
+test('[TRC-7] enters each of 100 000 spans at most once', () => {
+  const wide = Array.from({ length: 100_000 }, (_, index) => ({
+    id: (index + 1).toString(16),
+    parent: '0',
+    at: [index, index + 1] as const,
+  }));
+  const { columns } = buildTrace([sketchSpan({ id: '0', at: [0, 100_000] }), ...wide.map(sketchSpan)], TRACE_START_NS);
+  expect(criticalPath(columns).spans).toHaveLength(100_000);
+});

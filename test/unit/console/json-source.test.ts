@@ -1,0 +1,147 @@
+// JSON with its source kept: what the console shows is what is stored.
+
+import { describe, expect, test } from 'vitest';
+import { memberSource, withoutMember } from '../../../src/console/web/logic/json-member.ts';
+import { JSON_ROWS_MAX, jsonRowSteps, jsonRows } from '../../../src/console/web/logic/json-rows.ts';
+import {
+  duplicateKeys,
+  formatJsonSource,
+  JsonReader,
+  jsonProblem,
+  minifyJsonSource,
+  parseJsonSource,
+} from '../../../src/console/web/logic/json-source.ts';
+import { forEachSeed } from '../../support/seeded-random.ts';
+
+const EXACT = '{"big":248480010225057793,"one":1.0,"10":1e400,"2":-0,"text":"a\\u0041\\n","list":[[],{}]}';
+
+describe('JSON with its source', () => {
+  test('[JSN-2] numbers, order of keys and escapes survive laying out and taking in', () => {
+    const laidOut = formatJsonSource(EXACT);
+    expect(minifyJsonSource(laidOut)).toBe(EXACT);
+    expect(laidOut).toContain('"big": 248480010225057793');
+    expect(laidOut.indexOf('"10"')).toBeLessThan(laidOut.indexOf('"2"'));
+    expect(memberSource(EXACT, 'one')).toBe('1.0');
+  });
+
+  test('[JSN-2] a member is found behind values of every kind, and of two of one name the last', () => {
+    const text = String.raw` { "a\"" : "}\\" , "b":[{"v":1},"]"], "v" : 1.0 ,"n":null, "v":{"v":[ "x\\\"" ]} } `;
+    expect(JSON.parse(text).v).toEqual(JSON.parse(memberSource(text, 'v') ?? ''));
+    expect([memberSource(text, 'a"'), memberSource(text, 'b'), memberSource(text, 'n')]).toEqual([
+      String.raw`"}\\"`,
+      '[{"v":1},"]"]',
+      'null',
+    ]);
+    expect([memberSource(text, 'w'), memberSource('[1]', '0'), memberSource('{}', 'v')]).toEqual([
+      undefined,
+      undefined,
+      undefined,
+    ]);
+  });
+
+  test('[JSN-3] what stands beside a long value is read without it', () => {
+    expect(withoutMember('{"key":"k","value":[1,{"value":2}],"size":9}', 'value')).toBe(
+      '{"key":"k","value":null,"size":9}',
+    );
+    expect(withoutMember('{"size":9}', 'value')).toBe('{"size":9}');
+  });
+
+  test('[JSN-2] of many names in one object the second of a kind is a duplicate, of few as well', () => {
+    const names = Array.from({ length: 12 }, (_none, at) => `"n${at}":0`).join(',');
+    expect(duplicateKeys(parseJsonSource(`{${names},"n3":1,"n11":1}`))).toEqual(['$.n3', '$.n11']);
+    expect(duplicateKeys(parseJsonSource('{"a":0,"\\u0061":1}'))).toEqual(['$.a']);
+  });
+
+  test('[JSN-3] read token by token, a text gives the same as at once', () => {
+    const reader = new JsonReader(EXACT);
+    while (reader.read(1));
+    expect(reader.root).toEqual(parseJsonSource(EXACT));
+  });
+
+  test('[JSN-2] a key that stands twice is named by its path', () => {
+    expect(duplicateKeys(parseJsonSource('{"a":[{"b c":1,"b c":2}],"a":0}'))).toEqual(['$.a[0]["b c"]', '$.a']);
+  });
+
+  test('accepts and refuses exactly what JSON.parse does', () => {
+    const pieces = [
+      '{',
+      '}',
+      '[',
+      ']',
+      ',',
+      ':',
+      '"a"',
+      '"\\n"',
+      '1',
+      '-',
+      '01',
+      'true',
+      'null',
+      ' ',
+      '"',
+      '\\',
+      '1e5',
+      '.',
+    ];
+    let accepted = 0;
+    forEachSeed(10_000, (random) => {
+      const text = Array.from({ length: random.between(1, 6) }, () => random.pick(pieces)).join('');
+      const isJson = isTaken(() => JSON.parse(text));
+      expect([text, isTaken(() => parseJsonSource(text))]).toEqual([text, isJson]);
+      if (isJson) accepted++;
+    });
+    expect(accepted).toBeGreaterThan(200);
+  });
+
+  test('depth is no limit', () => {
+    const deep = `${'['.repeat(100_000)}1${']'.repeat(100_000)}`;
+    expect(parseJsonSource(deep).end).toBe(deep.length);
+  });
+
+  test('[JSN-1] says in which line and column the text stops being JSON', () => {
+    expect(jsonProblem('{\n  "a": 1,\n  b\n}')).toBe('Unexpected "b" in line 3, column 3');
+    expect(jsonProblem('')).toBeUndefined();
+  });
+
+  test('[JSN-4] a tree shows what is unfolded, and what holds the filter with the way there', () => {
+    const text = '{"user":{"name":"Ada","tags":["x","y"]},"other":1}';
+    const root = parseJsonSource(text);
+    const folded = jsonRows(root, { isOpen: (_path, depth) => depth < 1, text });
+    expect(folded.rows.map(({ path }) => path)).toEqual(['$', '$.user', '$.other']);
+    const found = jsonRows(root, { isOpen: () => false, filter: 'y', text });
+    expect(found.rows.map(({ path }) => path)).toEqual(['$', '$.user', '$.user.tags', '$.user.tags[1]']);
+    const named = jsonRows(root, { isOpen: () => false, filter: 'tag', text });
+    expect(named.rows.map(({ path }) => path).slice(2)).toEqual(['$.user.tags', '$.user.tags[0]', '$.user.tags[1]']);
+  });
+
+  test('[JSN-3] a large value is laid out in many small steps, and not beyond what a browser can draw', () => {
+    const text = `[${'1,'.repeat(JSON_ROWS_MAX)}1]`;
+    const root = parseJsonSource(text);
+    let steps = 0;
+    for (const work = jsonRowSteps(root, { isOpen: () => true, text }); ; steps++) {
+      const { done, value } = work.next();
+      if (done !== true) continue;
+      expect(value.rows).toHaveLength(JSON_ROWS_MAX);
+      expect(value.isCut).toBe(true);
+      break;
+    }
+    expect(steps).toBeGreaterThan(400);
+  });
+
+  test('[JSN-3] neither unfolding nor finding minds how deep a value is', () => {
+    const text = `${'['.repeat(20_000)}"here"${']'.repeat(20_000)}`;
+    const root = parseJsonSource(text);
+    expect(jsonRows(root, { isOpen: () => true, text }).rows).toHaveLength(20_001);
+    expect(jsonRows(root, { isOpen: () => false, filter: 'here', text }).rows).toHaveLength(20_001);
+    expect(jsonRows(root, { isOpen: () => false, filter: 'there', text }).rows).toEqual([]);
+  });
+});
+
+function isTaken(read: () => unknown): boolean {
+  try {
+    read();
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,43 @@
+import { expect, test } from 'vitest';
+import { Agenda, type AgendaJob } from '../../../../src/core/cron/agenda.ts';
+import { readExpression } from '../../../../src/core/cron/expression.ts';
+import { Schedule } from '../../../../src/core/cron/schedule.ts';
+import { TimeZone } from '../../../../src/core/cron/time-zone.ts';
+
+const NOW = Date.UTC(2026, 5, 1, 12);
+const DAY = 86_400_000;
+
+test('[CR2] a hundred triggers of every second that come back after a day are not counted tick by tick', () => {
+  const agenda = new Agenda();
+  const looks = Array.from({ length: 100 }, () => agenda.add(everySecond('once'), NOW, NOW - DAY));
+  const missed = looks.flatMap((look) => look.missed);
+  expect(missed.map(({ isAtLeast }) => isAtLeast)).toEqual(missed.map(() => true));
+  expect(missed).toHaveLength(100);
+  expect(missed.reduce((sum, { count }) => sum + count, 0)).toBeLessThan(3_000);
+  // What is made up for is the last tick all the same.
+  expect(looks.flatMap(({ runs }) => runs.map(({ atMs }) => atMs))).toEqual(missed.map(() => NOW));
+});
+
+test('[CR2] what was missed while a trigger was away for a while is counted exactly', () => {
+  const { missed, runs } = new Agenda().add(everySecond('skip'), NOW, NOW - 600_000);
+  expect(missed).toMatchObject([{ count: 600, isAtLeast: false, lastMs: NOW }]);
+  expect(runs).toEqual([]);
+});
+
+test('[CR3] [fault 47] a clock that was set forward by a day is counted up to a bound, and looks go on behind it', () => {
+  const agenda = new Agenda();
+  const jobs = Array.from({ length: 100 }, () => everySecond('skip'));
+  agenda.look(NOW, 0);
+  for (const job of jobs) agenda.add(job, NOW, undefined);
+  const { missed, runs } = agenda.look(NOW + DAY, 500);
+  expect(missed).toHaveLength(100);
+  expect(missed.reduce((sum, { count }) => sum + count, 0)).toBeLessThan(3_000);
+  expect(runs).toEqual([]);
+  expect(agenda.look(NOW + DAY + 1_000, 1_500).runs.map(({ atMs }) => atMs)).toEqual(jobs.map(() => NOW + DAY + 1_000));
+});
+
+function everySecond(misfire: 'skip' | 'once'): AgendaJob {
+  const [times, zone] = [readExpression('* * * * * *'), TimeZone.read('UTC')];
+  if (!times.ok || !zone.ok) throw new Error('Every second is an expression');
+  return { schedule: new Schedule(times.times, zone.zone), misfire, follows: false, dueMs: 0, place: -1 };
+}

@@ -1,0 +1,18 @@
+// Rolls metrics up into minutes, five minutes and hours, and answers questions about them. Keeps what it has between
+// tasks, so it is never ended while the engine runs; started with the first point.
+
+import { move } from 'piscina';
+import { systemClock } from '../src/effects/clock.ts';
+import { yieldToCalls } from '../src/effects/thread-priority.ts';
+import { RollupHost } from '../src/telemetry/rollup-host.ts';
+import type { RollupTask } from '../src/telemetry/rollup-tasks.ts';
+
+yieldToCalls();
+
+const host = new RollupHost(() => systemClock.nowMs());
+
+export default function runRollupTask(task: RollupTask): unknown {
+  if (task.kind === 'add') return host.add(task.points);
+  const answer = host.ask(task.payload);
+  return answer instanceof ArrayBuffer ? move(answer) : answer;
+}

@@ -1,0 +1,42 @@
+// The telemetry thread: owns what was observed, prints the answers to questions about it, and sends it to a collector.
+// Never ended while the engine runs. A hop costs 0.1 ms and carries a batch of 50 ms of telemetry, or a whole answer.
+
+import { writeSync } from 'node:fs';
+import { move } from 'piscina';
+import { systemClock } from '../src/effects/clock.ts';
+import { systemRandom } from '../src/effects/random.ts';
+import { yieldToCalls } from '../src/effects/thread-priority.ts';
+import { consoleLine } from '../src/telemetry/console-line.ts';
+import { TelemetryHost } from '../src/telemetry/host.ts';
+import type { TelemetryTask } from '../src/telemetry/tasks.ts';
+
+yieldToCalls();
+
+let host: TelemetryHost | undefined;
+const STDERR = 2;
+
+export default async function runTelemetryTask(task: TelemetryTask): Promise<unknown> {
+  if (task.kind === 'open') {
+    const show = consoleLine(task.options.console, systemClock, (line) => writeSync(STDERR, line));
+    const world = { clock: systemClock, token: systemRandom.token, show };
+    const opened = new TelemetryHost(task.options, world);
+    await opened.openDisk();
+    host = opened;
+    return null;
+  }
+  if (host === undefined) throw new Error('The telemetry thread was not opened');
+  switch (task.kind) {
+    case 'batch':
+      return host.take(task.batch, task.wanted);
+    case 'ask': {
+      const answer = host.ask(task.functionId, task.payload);
+      return answer instanceof ArrayBuffer ? move(answer) : answer;
+    }
+    case 'measure':
+      return host.measure(task.windows);
+    case 'tick':
+      return host.tick();
+    case 'stop':
+      return await host.stop(task.withinMs);
+  }
+}
