@@ -2,14 +2,13 @@
 // reading and linking some hundred small files took longer than all else together. Libraries stay outside, but for two
 // that are many small files as well.
 
-import { cpSync, readFileSync, rmSync } from 'node:fs';
+import { cpSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { build } from 'esbuild';
 
 const root = join(import.meta.dirname, '..');
 const { dependencies, optionalDependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
 const WITHIN = ['typia', 'yaml'];
-const TASKS = ['alerts', 'rollups', 'scan-frame', 'store', 'telemetry'];
 
 rmSync(join(root, 'dist/engine'), { recursive: true, force: true });
 rmSync(join(root, 'dist/workers'), { recursive: true, force: true });
@@ -17,7 +16,7 @@ await Promise.all([
   bundle(['src/main.ts'], 'dist/engine'),
   // Not with the program: a thread would load the pieces that both share and it has no use for.
   bundle(
-    TASKS.map((task) => `workers/${task}.ts`),
+    readdirSync(join(root, 'workers')).map((task) => `workers/${task}`),
     'dist/workers',
   ),
 ]);

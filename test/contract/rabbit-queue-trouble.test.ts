@@ -42,6 +42,18 @@ class BusyLink extends RabbitLink {
   }
 }
 
+/** The first two messages it parks arrive, and it never learns of it: as with an engine that ends at that moment. */
+class ForgetfulLink extends RabbitLink {
+  #forgotten = 0;
+
+  override async publish(publication: Parameters<RabbitLink['publish']>[0]): Promise<void> {
+    await super.publish(publication);
+    if (!publication.routingKey.includes('.parked.') || this.#forgotten === 2) return;
+    this.#forgotten++;
+    throw new Error('nobody heard of it');
+  }
+}
+
 describe.skipIf(NO_RABBITMQ)(`queues in RabbitMQ ${NO_RABBITMQ ?? ''}`, () => {
   test('[Q8] [K3] jobs come again after a lost connection, and outcomes of before count no more', async () => {
     const { proxy, adapter } = await behindProxy();
@@ -98,6 +110,16 @@ describe.skipIf(NO_RABBITMQ)(`queues in RabbitMQ ${NO_RABBITMQ ?? ''}`, () => {
     }
     expect(await adapter.wake(queue.name, 'f')).toBe(receipts.length);
     expect(await queue.stats()).toMatchObject({ parked: 0 });
+    await adapter.stop();
+  });
+
+  test('[Q7] [R2] of a job that was parked several times, every copy wakes', async () => {
+    const adapter = await startRabbitQueues({ prefix, Link: ForgetfulLink });
+    const queue = await open(adapter);
+    const id = await queue.receipt(1);
+    for (let copy = 0; copy < 3; copy++) await queue.settle(await queue.claimOne(), 'park', { isUnsent: true });
+    expect(await adapter.wake(queue.name, 'f')).toBe(3);
+    expect((await queue.claimAll(3)).map((job) => job.id)).toEqual([id, id, id]);
     await adapter.stop();
   });
 

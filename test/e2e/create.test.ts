@@ -77,10 +77,15 @@ const PROBES: Readonly<Record<string, (running: Running) => Promise<unknown>>> =
     expect(await json(`${http}/orders`)).toContainEqual(made);
   },
   'queue-worker': async ({ http }) => {
-    const { job } = (await json(`${http}/sign-up`, { to: 'ann@example.org' })) as { job: string };
-    // Its mail server is down every third time: once in eighty all four attempts fail.
-    const isOver = async () => /^(done|dead)$/.test(((await json(http + job)) as { state: string }).state);
-    await waitFor('the mail is sent, or given up', isOver, 60_000);
+    const signUp = async () => (await json(`${http}/sign-up`, { to: 'ann@example.org' })) as { job: string };
+    let { job } = await signUp();
+    const isSent = async () => {
+      const { state } = (await json(http + job)) as { state: string };
+      // Its mail server is down every third time: once in eighty all four attempts fail.
+      if (state === 'dead') ({ job } = await signUp());
+      return state === 'done';
+    };
+    await waitFor('a mail is sent', isSent, 60_000);
   },
   'realtime-chat': async ({ engine, http }) => {
     await engine.call('chat::send', { room: 'lobby', from: 'Ada', text: 'hello' });

@@ -21,6 +21,9 @@ export interface OpenQueue {
   readonly line: FreshLine;
 }
 
+/** Two clocks read in whole milliseconds differ a little from look to look, which is no setting of one of them. */
+const CLOCKS_APART_MS = 100;
+
 export class QueueBook {
   readonly kv: Kv;
   /** Of the clock on the wall: for what people read. Waits go by `steadyMs`. */
@@ -52,9 +55,10 @@ export class QueueBook {
     return this.#steadyMs;
   }
 
-  /** That moment by the clock on the wall, as it is set now. */
+  /** That moment by the clock on the wall, as it is set now: the same at each look while nobody sets it. */
   wallAt(steadyMs: number): number {
-    return steadyMs - this.steadyMs + this.nowMs;
+    const setByMs = this.nowMs - this.steadyMs;
+    return steadyMs + Math.round(setByMs / CLOCKS_APART_MS) * CLOCKS_APART_MS;
   }
 
   /** That moment by the clock of this run of the engine. */

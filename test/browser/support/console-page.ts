@@ -51,9 +51,12 @@ export async function openConsole(
   // The document of another console, perhaps of one that is gone, says nothing about this one.
   if (idle !== undefined && idle.origin !== origin) await page.goto('about:blank');
   watched.origin = origin;
-  watched.note = (text) => {
-    if (expected?.test(text) !== true) problems.push(text);
-  };
+  // What is heard until then, the document of the test before says.
+  page.once('framenavigated', () => {
+    watched.note = (text) => {
+      if (expected?.test(text) !== true) problems.push(text);
+    };
+  });
   await page.goto(url);
   return {
     page,

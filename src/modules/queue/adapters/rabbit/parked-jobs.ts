@@ -6,6 +6,9 @@ import type { Mover } from './mover.ts';
 import type { Inspector } from './scan.ts';
 import type { Topology } from './topology.ts';
 
+/** Of one job. More than that, and the function comes and goes: whoever parks its jobs then has them woken again. */
+const COPIES_MAX = 20;
+
 export class ParkedJobs {
   readonly #inspector: Inspector;
   readonly #topology: Topology;
@@ -28,12 +31,28 @@ export class ParkedJobs {
     return [...found];
   }
 
-  /** Those of the function may run. Each is in its new place before it leaves the old one. */
+  /**
+   * Those of the function may run. Each is in its new place before it leaves the old one.
+   *
+   * An engine that was killed while it parked a job leaves a copy for each time (C2), and one inspection takes one of
+   * them: any other looks to it like the same one parked again.
+   */
   async wake(queue: string, functionId: string): Promise<number> {
-    return await this.#inspector.each(this.#topology.names.parked(queue), {
-      judge: ({ message }) => (message.job.facts.functionId === functionId ? 'taken' : 'kept'),
-      move: ({ message: { job, payload } }) => this.#mover.now(queue, encodeMessage(job, payload)),
-    });
+    let woken = 0;
+    for (let copy = 0; copy < COPIES_MAX; copy++) {
+      let found = 0;
+      const taken = await this.#inspector.each(this.#topology.names.parked(queue), {
+        judge: ({ message }) => {
+          if (message.job.facts.functionId !== functionId) return 'kept';
+          found++;
+          return 'taken';
+        },
+        move: ({ message: { job, payload } }) => this.#mover.now(queue, encodeMessage(job, payload)),
+      });
+      woken += taken;
+      if (taken === found) break;
+    }
+    return woken;
   }
 
   async handTo(from: string, to: string, functionId: string): Promise<number> {
