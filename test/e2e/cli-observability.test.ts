@@ -1,6 +1,7 @@
 // `svc logs`, `trace`, `top`, `metrics`, `alerts` and `check` as real processes against a real engine.
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { CutProxy } from '../support/cut-proxy.ts';
 import { RawWorker } from '../support/raw-worker.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { type EngineProcess, runSvc, spawnSvc, startEngineProcess, waitForText } from './cli-process.ts';
@@ -154,7 +155,9 @@ describe('seeing things', () => {
 
   test('[CLI-31] check answers with the exit codes of monitoring systems', { timeout: 90_000 }, async () => {
     expect(await svc('check', 'engine')).toMatchObject({ code: 0, stdout: expect.stringMatching(/^OK +engine/) });
-    expect(await svc('check', 'engine', '--rtt-critical', '1ms', '--rtt-warn', '1ms')).toMatchObject({ code: 2 });
+    await using far = await CutProxy.start(Number(new URL(engine.url).port), { delayMs: 20 });
+    const slow = await runSvc(['check', 'engine', '--rtt-critical', '20ms', '--url', far.url]);
+    expect(slow).toMatchObject({ code: 2, stdout: expect.stringContaining('rtt') });
     expect(await svc('check', 'function', 'orders::create')).toMatchObject({ code: 0 });
     expect(await svc('check', 'function', 'orders::create', '--min-workers', '2')).toMatchObject({ code: 2 });
     expect(await svc('check', 'function', 'orders::nothing')).toMatchObject({ code: 2 });

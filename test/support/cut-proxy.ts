@@ -1,4 +1,5 @@
-// A TCP proxy between worker and engine that the test can cut on either side, on purpose and at a known moment.
+// A TCP proxy between worker and engine that the test can cut on either side, on purpose and at a known moment, or that
+// stands for a long way between them.
 
 import { once } from 'node:events';
 import { connect, createServer, type Server, type Socket } from 'node:net';
@@ -21,8 +22,8 @@ export class CutProxy implements AsyncDisposable {
     this.url = `ws://127.0.0.1:${port}`;
   }
 
-  /** Stands in front of the engine's port. */
-  static async start(enginePort: number): Promise<CutProxy> {
+  /** Stands in front of the engine's port. What the engine says arrives so much later. */
+  static async start(enginePort: number, { delayMs = 0 } = {}): Promise<CutProxy> {
     const server = createServer({ allowHalfOpen: true });
     server.listen(0, '127.0.0.1');
     await once(server, 'listening');
@@ -30,7 +31,7 @@ export class CutProxy implements AsyncDisposable {
     if (address === null || typeof address === 'string') throw new Error('The proxy has no TCP port');
     const proxy = new CutProxy(server, address.port);
     server.on('connection', (worker) => {
-      if (proxy.#isOpen) proxy.#carry({ worker, engine: connect(enginePort, '127.0.0.1') });
+      if (proxy.#isOpen) proxy.#carry({ worker, engine: connect(enginePort, '127.0.0.1') }, delayMs);
       else worker.destroy();
     });
     return proxy;
@@ -78,13 +79,14 @@ export class CutProxy implements AsyncDisposable {
     await once(this.#server, 'close');
   }
 
-  #carry(line: Line): void {
+  #carry(line: Line, delayMs: number): void {
     const { worker, engine } = line;
     this.#lines.add(line);
     worker.on('data', (bytes) => engine.write(bytes));
-    engine.on('data', (bytes) => {
+    const handOn = (bytes: Buffer): void => {
       if (!worker.destroyed) worker.write(bytes);
-    });
+    };
+    engine.on('data', delayMs === 0 ? handOn : (bytes) => setTimeout(handOn, delayMs, bytes));
     worker.on('end', () => engine.end());
     engine.on('end', () => worker.end());
     // A cut shows as an error on the other side; the close that follows is what counts.

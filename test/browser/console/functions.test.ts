@@ -171,6 +171,26 @@ describe.skipIf(!hasChromium)('Functions', () => {
     await again.shutdown();
   });
 
+  test('[LIV-1] what changed before the live socket stood is shown when it stands', async () => {
+    const worker = registerWorker(`ws://127.0.0.1:${world.ports.bridge}`, { handle_signals: false, log: () => {} });
+    await worker.registerFunction('fleeting::two', () => null).ready();
+    await using opened = await open('/functions?id=fleeting::two', /status of 404/);
+    const { page } = opened;
+    let connect = (): void => {};
+    const isHeld = new Promise<void>((resolve) => {
+      connect = resolve;
+    });
+    await page.routeWebSocket('**/api/live', async (socket) => {
+      await isHeld;
+      socket.connectToServer();
+    });
+    await page.reload();
+    await page.getByRole('button', { name: 'Invoke', exact: true }).waitFor();
+    await worker.shutdown();
+    connect();
+    await page.getByText('Not registered since').waitFor();
+  });
+
   test('[FUN-8] every tab has its content', async () => {
     await using opened = await open('/functions?id=orders::create');
     const { page } = opened;

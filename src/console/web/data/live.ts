@@ -2,7 +2,8 @@
 // one on the wire. The socket exists while somebody listens, and comes back by itself.
 //
 // L1 An id is used for one subscription of one socket: frames of an id that is not known any more are left.
-// L2 After a loss every subscription is made anew, and its listeners hear `lost` before and `back` after.
+// L2 After a loss every subscription is made anew, and its listeners hear `lost` before and `back` after. They hear `back`
+//    as well where the socket came only after them: what they read before it began may be of before a change.
 // L3 30 s after the tab was hidden, all but `counters` and `health` are ended; on return they are made anew (LIV-6).
 
 import type { LiveFrame } from '../../../console-api/live.ts';
@@ -56,7 +57,7 @@ export function listen(topic: string, listener: LiveListener, filter?: unknown):
     filter,
     listeners: new Set(),
     id: undefined,
-    cut: false,
+    cut: !open,
     cursor: undefined,
   };
   subscriptions.set(key, subscription);
@@ -119,6 +120,10 @@ function begin(subscription: Subscription): void {
   byId.set(subscription.id, subscription);
   const { id, topic, filter, cursor } = subscription;
   send({ op: 'sub', id, topic, filter, since: cursor });
+}
+
+function begun(subscription: Subscription, cursor: string | undefined): void {
+  subscription.cursor = cursor;
   if (!subscription.cut) return;
   subscription.cut = false;
   for (const { back } of subscription.listeners) back?.();
@@ -141,7 +146,7 @@ function receive(text: string): void {
   if ('error' in frame && frame.error.code === 'UNAUTHORIZED') tokenRefused();
   const subscription = frame.id === undefined ? undefined : byId.get(frame.id);
   if (subscription === undefined) return;
-  if ('subscribed' in frame) subscription.cursor = frame.subscribed.cursor ?? undefined;
+  if ('subscribed' in frame) begun(subscription, frame.subscribed.cursor ?? undefined);
   if ('items' in frame) subscription.cursor = frame.cursor ?? subscription.cursor;
   for (const listener of subscription.listeners) {
     if ('gap' in frame) listener.gap?.(frame.gap.dropped);
