@@ -2,8 +2,8 @@
 // one on the wire. The socket exists while somebody listens, and comes back by itself.
 //
 // L1 An id is used for one subscription of one socket: frames of an id that is not known any more are left.
-// L2 After a loss every subscription is made anew, and its listeners hear `lost` before and `back` after. They hear `back`
-//    as well where the socket came only after them: what they read before it began may be of before a change.
+// L2 After a loss every subscription is made anew, and its listeners hear `lost` before and `back` after. They hear
+//    `back` as well where the socket came only after them: what they read before it began may be of before a change.
 // L3 30 s after the tab was hidden, all but `counters` and `health` are ended; on return they are made anew (LIV-6).
 
 import type { LiveFrame } from '../../../console-api/live.ts';
