@@ -20,10 +20,9 @@ export function collectorSettings(settings: TelemetrySettings): CollectorSetting
             rate,
           })),
           isParentBased: sampling.parentBased,
-          tracesPerSecondMax: Math.min(
-            sampling.maxTracesPerSecond ?? Number.POSITIVE_INFINITY,
-            TRACES_PER_SPAN_KEPT * spansKept,
-          ),
+          // Of more, each would be gone within a second, before anybody could look at it, and making them would cost more
+          // than the calls that they tell of.
+          tracesPerSecondMax: Math.min(sampling.maxTracesPerSecond ?? Number.POSITIVE_INFINITY, spansKept),
         }
       : undefined,
     spansKept,
@@ -37,12 +36,6 @@ export function collectorSettings(settings: TelemetrySettings): CollectorSetting
 function spansKeptOf({ traces, disk }: TelemetrySettings): number {
   return traces.exporter === 'memory' && disk === undefined ? traces.maxCount : Number.POSITIVE_INFINITY;
 }
-
-/**
- * Traces that begin in a second, at most: of more, each would be gone after a fifth of a second, before anybody could
- * look at it, and making them would cost more than the calls they tell of.
- */
-const TRACES_PER_SPAN_KEPT = 5;
 
 /** `settings`: those of now. */
 export function samplingRules(settings: () => TelemetrySettings, router: Pick<RouterPort, 'nowMs'>): BuiltinDefinition {
