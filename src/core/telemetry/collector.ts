@@ -19,7 +19,7 @@ import type { WorkerGauges } from './worker-gauges.ts';
 
 /** What the collector asks of the world. */
 export interface CollectorWorld {
-  nowMs(): number;
+  readonly nowMs: () => number;
   monotonicMs(): number;
   after(delayMs: number, task: () => void): () => void;
   /** 32 hexadecimal digits by chance. */
@@ -158,7 +158,7 @@ export class Collector {
 
   #decide(sampler: Sampler, place: number, operation: string, service: string): boolean {
     if (place >= PRESSED_RATE && this.#world.isPressed()) return false;
-    return sampler.decide(place, operation, service || this.settings.serviceName, this.#world.nowMs());
+    return sampler.decide(place, operation, service || this.settings.serviceName, this.#world.nowMs);
   }
 
   #open(name: string, functionId: string, traceId: string, parentId: string, baggage: string | undefined): OpenSpan {

@@ -40,9 +40,13 @@ export class Sampler {
     this.#tokens = settings.tracesPerSecondMax;
   }
 
-  /** Whether the trace at this place, which begins now with this operation, is kept. */
-  decide(place: number, operation: string, service: string, nowMs: number): boolean {
-    return place < this.#rateOf(operation, service) && this.#admit(nowMs);
+  /**
+   * Whether the trace at this place, which begins now with this operation, is kept. Only of a trace that may be is the
+   * clock looked at.
+   */
+  decide(place: number, operation: string, service: string, nowMs: () => number): boolean {
+    if (place >= this.#rateOf(operation, service)) return false;
+    return this.settings.tracesPerSecondMax === Number.POSITIVE_INFINITY || this.#admit(nowMs());
   }
 
   /** Traces that the rate limit kept out since it was last asked. */
@@ -68,7 +72,6 @@ export class Sampler {
   /** A bucket that is full after one second of silence. */
   #admit(nowMs: number): boolean {
     const { tracesPerSecondMax: max } = this.settings;
-    if (max === Number.POSITIVE_INFINITY) return true;
     const gained = (Math.max(0, nowMs - this.#refilledMs) / 1_000) * max;
     this.#tokens = Math.min(Math.max(max, 1), this.#tokens + gained);
     this.#refilledMs = nowMs;

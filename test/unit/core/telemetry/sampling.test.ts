@@ -28,7 +28,7 @@ function patternOf(text: string | undefined) {
 }
 
 function decide(settings: Partial<SamplingSettings>, operation: string, service = 'svc', traceId = TRACE_IDS[0] ?? '') {
-  return new Sampler({ ...ALL_TRACES, ...settings }).decide(placeOf(traceId), operation, service, 0);
+  return new Sampler({ ...ALL_TRACES, ...settings }).decide(placeOf(traceId), operation, service, () => 0);
 }
 
 test.each([0, 0.1, 0.5, 1])('of many traces, a share of %d is kept', (rate) => {
@@ -78,7 +78,7 @@ test('the first rule that matches decides; a pattern that is absent matches all;
 test('at most so many traces a second are kept, and after a quiet second no more than that at once', () => {
   const sampler = new Sampler({ ...ALL_TRACES, tracesPerSecondMax: 5 });
   const keep = (nowMs: number): number =>
-    TRACE_IDS.slice(0, 20).filter((traceId) => sampler.decide(placeOf(traceId), 'f', 'svc', nowMs)).length;
+    TRACE_IDS.slice(0, 20).filter((traceId) => sampler.decide(placeOf(traceId), 'f', 'svc', () => nowMs)).length;
   expect(keep(1_000)).toBe(5);
   expect(keep(1_000)).toBe(0);
   expect(keep(1_400)).toBe(2);
