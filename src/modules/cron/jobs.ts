@@ -33,34 +33,50 @@ export class CronJob implements AgendaJob {
   }
 }
 
+type Owner = Binding['owner'];
+
+/** Where a binding stands. */
+interface Place {
+  readonly job: CronJob;
+  readonly face: string;
+  readonly ordinal: number;
+}
+
 export class CronJobs {
   readonly #byKey = new Map<string, CronJob>();
-  readonly #byBinding = new Map<Binding, CronJob>();
+  readonly #places = new Map<Binding, Place>();
+  /** By the digest of what is asked for. */
+  readonly #ordinals = new Map<string, Map<Owner, Ordinals>>();
 
   get size(): number {
     return this.#byKey.size;
   }
 
   of(binding: Binding): CronJob | undefined {
-    return this.#byBinding.get(binding);
+    return this.#places.get(binding)?.job;
   }
 
   /** The job of the binding, and whether the binding is the first of it. */
   add(binding: Binding, plan: CronPlan): { job: CronJob; isNew: boolean } {
-    const key = this.#keyOf(binding);
+    const text = faceOf(binding);
+    const face = digest(text);
+    const ordinal = this.#ordinalOf(binding, face);
+    const key = digest(`${ordinal} ${text}`);
     const known = this.#byKey.get(key);
     const job = known ?? new CronJob(key, plan);
     this.#byKey.set(key, job);
-    this.#byBinding.set(binding, job);
+    this.#places.set(binding, { job, face, ordinal });
     job.bindings.add(binding);
     return { job, isNew: known === undefined };
   }
 
   /** The job of the binding, and whether it has none left. */
   remove(binding: Binding): { job: CronJob; isGone: boolean } | undefined {
-    const job = this.#byBinding.get(binding);
-    if (job === undefined) return undefined;
-    this.#byBinding.delete(binding);
+    const place = this.#places.get(binding);
+    if (place === undefined) return undefined;
+    const { job } = place;
+    this.#places.delete(binding);
+    this.#giveBack(binding, place);
     job.bindings.delete(binding);
     const isGone = job.bindings.size === 0;
     if (isGone) this.#byKey.delete(job.key);
@@ -68,12 +84,48 @@ export class CronJobs {
   }
 
   /** One connection that binds the same thing twice means two jobs; two connections mean one. */
-  #keyOf(binding: Binding): string {
-    const face = JSON.stringify([binding.functionId, binding.config, binding.metadata ?? null]);
-    for (let ordinal = 0; ; ordinal++) {
-      const key = createHash('sha256').update(`${ordinal} ${face}`).digest('hex').slice(0, 32);
-      const owners = [...(this.#byKey.get(key)?.bindings ?? [])].map(({ owner }) => owner);
-      if (!owners.includes(binding.owner)) return key;
-    }
+  #ordinalOf({ owner }: Binding, face: string): number {
+    const owners = this.#ordinals.get(face) ?? new Map<Owner, Ordinals>();
+    this.#ordinals.set(face, owners);
+    const ordinals = owners.get(owner) ?? new Ordinals();
+    owners.set(owner, ordinals);
+    return ordinals.take();
   }
+
+  #giveBack({ owner }: Binding, { face, ordinal }: Place): void {
+    const owners = this.#ordinals.get(face);
+    const ordinals = owners?.get(owner);
+    if (owners === undefined || ordinals?.giveBack(ordinal) !== true) return;
+    owners.delete(owner);
+    if (owners.size === 0) this.#ordinals.delete(face);
+  }
+}
+
+/** The numbers that one connection has for equal triggers: always the lowest that is free. */
+class Ordinals {
+  readonly #taken = new Set<number>();
+  /** None below it is free. */
+  #lowest = 0;
+
+  take(): number {
+    while (this.#taken.has(this.#lowest)) this.#lowest++;
+    this.#taken.add(this.#lowest);
+    return this.#lowest;
+  }
+
+  /** True: none is taken any more. */
+  giveBack(ordinal: number): boolean {
+    this.#taken.delete(ordinal);
+    this.#lowest = Math.min(this.#lowest, ordinal);
+    return this.#taken.size === 0;
+  }
+}
+
+/** What a binding asks for, of whomever: equal for equal triggers. */
+function faceOf({ functionId, config, metadata }: Binding): string {
+  return JSON.stringify([functionId, config, metadata ?? null]);
+}
+
+function digest(text: string): string {
+  return createHash('sha256').update(text).digest('hex').slice(0, 32);
 }

@@ -53,6 +53,17 @@ describe('a tick', () => {
     expect(call).toMatchObject({ data: { job_id: 'b' } });
   });
 
+  test('[decisions 26] of equal triggers of one connection comes to each of them, however many they are', async () => {
+    const cron = await CronEngine.start();
+    const ids = Array.from({ length: 1_000 }, (_, number) => `t${number}`);
+    for (const id of ids) cron.bind(id, EVERY_SECOND);
+    cron.worker.send({ type: 'unregistertrigger', id: 't7' });
+    cron.bind('t7', EVERY_SECOND);
+    cron.clock.advance(1_000);
+    const told = cron.calls().map(({ data }) => (data as { job_id: string }).job_id);
+    expect(told.sort()).toEqual(ids.sort());
+  });
+
   test('[T8] does not run when its condition says false, and then counts as ended', async () => {
     const cron = await CronEngine.start();
     cron.worker.register('rules::weekday');
