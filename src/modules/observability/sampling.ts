@@ -20,8 +20,8 @@ export function collectorSettings(settings: TelemetrySettings): CollectorSetting
             rate,
           })),
           isParentBased: sampling.parentBased,
-          // Of more, each would be gone within a second, before anybody could look at it, and making them would cost more
-          // than the calls that they tell of.
+          // Of more, each would be gone within a second, before anybody could look at it, and making them would cost
+          // more than the calls that they tell of.
           tracesPerSecondMax: Math.min(sampling.maxTracesPerSecond ?? Number.POSITIVE_INFINITY, spansKept),
         }
       : undefined,
