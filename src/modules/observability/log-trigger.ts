@@ -145,9 +145,8 @@ export class LogTriggers implements ModuleTriggerType {
   }
 
   #lookAgain(): void {
-    const levels = new Set<SeverityText>();
-    for (const { level } of this.#subscribers.values()) for (const one of level ? [level] : ALL_LEVELS) levels.add(one);
-    this.#wanted = { levels: [...levels] };
+    const isWanted = (level: SeverityText): boolean => this.#ofAll.size > 0 || this.#byLevel.of(level).size > 0;
+    this.#wanted = { levels: ALL_LEVELS.filter(isWanted) };
   }
 }
 
