@@ -8,14 +8,14 @@ import { faultLine } from '../support/fault-line.ts';
 import { ask, startHttpEngine } from '../support/http-engine.ts';
 import { RawWorker } from '../support/raw-worker.ts';
 
-const SLOW_MS_MAX = 45_000;
+const SLOW_MS_MAX = 75_000;
 const EACH = 100;
 /** An answer that no system's buffers hold, for those who do not read it. */
 const BIG_BYTES = 8 * 1024 * 1024;
 const READERS = 8;
 /** Others ask now and then: as fast as they could they would keep a core of the machine for themselves. */
 const PACE_MS = 100;
-const LONG = { timeout: 90_000 };
+const LONG = { timeout: 120_000 };
 const HEAD = 'POST /a HTTP/1.1\r\nHost: a\r\n';
 
 /** A file for each transport: most of the time is spent waiting. */

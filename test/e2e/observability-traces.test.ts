@@ -116,7 +116,10 @@ test('[O1] The oldest spans leave first, and are counted', async () => {
   await using engine = await startTestEngine({ yaml });
   await using worker = await RawWorker.connect(engine.url);
   await worker.serve('a::one', () => 1);
-  for (let at = 0; at < 8; at++) await worker.call('a::one');
+  for (let at = 1; at <= 8; at++) {
+    const traceparent = `00-${String(at).repeat(32)}-${String(at).repeat(16)}-01`;
+    await worker.call('a::one', {}, { traceparent });
+  }
   expect((await ask(worker, 'engine::traces::list')).total).toBe(5);
   expect(engine.counters.get('telemetry.dropped', 'spans,limit')).toBe(3);
 });

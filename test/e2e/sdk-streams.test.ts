@@ -85,10 +85,11 @@ describe('svc.stream', () => {
       const gaps: boolean[] = [];
       const watch = room.subscribe({ onSync: (_items, { isGap }) => void gaps.push(isGap) });
       await watch.ready();
-      proxy.cut();
+      proxy.close();
       for (let n = 1; n <= 20; n++) {
         await writer.call('stream::set', { stream_name: 'chat', group_id: 'room1', item_id: String(n), data: { n } });
       }
+      proxy.reopen();
       await waitFor('the gap is told', () => gaps.length === 2, 15_000);
       expect(gaps).toEqual([false, true]);
       expect(watch.items.size).toBe(20);

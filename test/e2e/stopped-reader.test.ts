@@ -32,7 +32,7 @@ describe.each([
   { transport: 'uws', form: 'binary' },
   { transport: 'ws', form: 'json' },
   { transport: 'ws', form: 'binary' },
-])('a stopped worker of the $form form, on $transport', ({ transport, form }) => {
+])('a stopped worker of the $form form, on $transport', { timeout: 60_000 }, ({ transport, form }) => {
   test('[fault 29] [V1] costs its buffer and no more; others go on, and what is dropped is counted', async () => {
     const line = faultLine(
       '29',
