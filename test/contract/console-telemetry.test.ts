@@ -46,7 +46,7 @@ async function invoke(functionId: string): Promise<string | undefined> {
 
 async function startFewSpans() {
   const few = await startConsoleEngine({
-    modules: ['  - {name: svc-observability, config: {enabled: true, exporter: memory, memory_max_spans: 400}}'],
+    modules: ['  - {name: svc-observability, config: {enabled: true, exporter: memory, memory_max_spans: 40}}'],
   });
   const filler = createWorker(few.url, { worker_name: 'filler', handle_signals: false, log: () => {} });
   await filler.registerFunction('shop::many', () => null).ready();
