@@ -13,11 +13,11 @@ const MIB = 1024 * 1024;
 const BUFFER_BYTES_MAX = 2 * MIB;
 const PAYLOAD = 'x'.repeat(8 * 1024);
 const USUAL_CALLS = 10_000;
-/** 240 MiB. */
-const CALLS = 30_000;
+/** 160 MiB. */
+const CALLS = 20_000;
 const CALLS_IN_A_ROW = 500;
 /** By how much two floods differ in what is not collected yet. */
-const NOISE_BYTES_MAX = 64 * MIB;
+const NOISE_BYTES_MAX = 48 * MIB;
 
 const YAML = `drain_timeout_ms: 100
 limits: {trusted: {outbound_buffer_bytes: ${BUFFER_BYTES_MAX}, in_flight_per_worker: 100000}}
