@@ -6,7 +6,7 @@ import { formatTime } from './durations.ts';
 import { EXIT } from './exit-codes.ts';
 import { CliFailure } from './failures.ts';
 import type { Output } from './output.ts';
-import { isRecord, type JsonRecord, numberIn, textIn } from './records.ts';
+import { isRecord, type JsonRecord, numberIn, textIn, textsIn } from './records.ts';
 import type { Terminal } from './terminal.ts';
 
 const SUGGESTIONS_MAX = 3;
@@ -30,6 +30,18 @@ export async function findQueue(engine: EngineConnection, name: string): Promise
     hint: suggestions.length > 0 ? `Did you mean: ${suggestions.join(', ')}?` : 'List them with: svc queue list',
     details: { queue: name, suggestions },
   });
+}
+
+/** For human eyes, in the place of what the adapter of a queue cannot tell. */
+export const NOT_TOLD = '-';
+
+/** By which word of `not_told` the engine says that a member of a queue means nothing. */
+const SECRETS: Readonly<Record<string, string>> = { retrying: 'waits', delayed: 'waits', oldest_enqueued_at: 'jobs' };
+
+/** False where the adapter of the queue cannot tell it: what stands there then is no count. */
+export function isTold(queue: JsonRecord, field: string): boolean {
+  const secret = SECRETS[field];
+  return secret === undefined || !textsIn(queue, 'not_told').includes(secret);
 }
 
 /** A job as the engine knows it; throws the failure for a receipt that it does not know. */

@@ -1,7 +1,10 @@
 // What a function that a store carries out gives it, and what it makes of the reply: neither is parsed on the way.
 
 import { unreadablePayload } from '../core/refusal.ts';
+import { findTextMember } from '../protocol/json-member.ts';
+import { ID_BYTES_MAX } from '../protocol/limits.ts';
 import { Payload } from '../protocol/payload.ts';
+import type { BuiltinCall } from '../router/builtin.ts';
 import { type Outcome, outcomeOfError } from '../router/reply.ts';
 import type { StoreReply } from '../store/contract.ts';
 
@@ -12,6 +15,16 @@ export function storeInput(functionId: string, payload: Payload | undefined): Bu
   const input = payload === undefined ? NO_INPUT : payload.asJsonBytes();
   if (input === undefined) throw unreadablePayload(`the payload for ${functionId}`);
   return input;
+}
+
+/** The name of a scope or stream stands before the value, which may be long. */
+const NAME_WITHIN_BYTES = 4_096;
+
+/** Says in the span of the call where it works: Flow and the filters of traces go by it (FLO-2). */
+export function notePlace({ span }: BuiltinCall, attribute: string, input: Buffer, member: string): void {
+  const name = span && findTextMember(input.subarray(0, NAME_WITHIN_BYTES), member);
+  // A longer one names nothing: the store will refuse it.
+  if (name !== undefined && name.length <= ID_BYTES_MAX) span?.add(attribute, name);
 }
 
 /** The result is a view of the reply. */

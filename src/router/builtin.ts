@@ -3,6 +3,7 @@
 
 import type { Access } from '../core/access.ts';
 import type { Executor } from '../core/executor.ts';
+import type { OpenSpan } from '../core/telemetry/span-rows.ts';
 import type { TriggerBinding, TriggerTypeFacts } from '../core/trigger-table.ts';
 import type { Payload } from '../protocol/payload.ts';
 import type { Outcome } from './reply.ts';
@@ -43,6 +44,8 @@ export interface BuiltinCall extends Cause {
   readonly callerWorkerId: string | undefined;
   /** What the caller may reach; `undefined`: everything. It is shown nothing else, and nothing else is done for it. */
   readonly rights: Access | undefined;
+  /** Its span, for what only the function can say of the call; absent: none is kept. */
+  readonly span?: OpenSpan | undefined;
 }
 
 /** A function bound to a trigger type, as the router keeps it. The same object from `bound` to `unbound`. */

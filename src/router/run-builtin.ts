@@ -44,6 +44,7 @@ function callOf(request: CallRequest, begun: Begun): BuiltinCall {
     depth: request.depth + 1,
     traceparent: contextOf(begun, request.traceparent),
     baggage: request.baggage,
+    span: spanOf(begun),
   };
 }
 

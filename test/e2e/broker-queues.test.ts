@@ -4,10 +4,11 @@ import { afterAll, describe, expect, test } from 'vitest';
 import { BROKERS, Broker } from '../support/brokers.ts';
 import { EngineProcess } from '../support/engine-process.ts';
 import { deadLettersOf, enqueue, receiptOf, statsOf } from '../support/queue-engine.ts';
-import { NO_RABBITMQ, removeBrokerQueues, SHARED_RABBITMQ } from '../support/rabbit-queues.ts';
+import { NO_RABBITMQ, newPrefix, removeBrokerQueues, SHARED_RABBITMQ } from '../support/rabbit-queues.ts';
 import { RawWorker } from '../support/raw-worker.ts';
 import { startTestEngine } from '../support/test-engine.ts';
 import { waitFor } from '../support/wait-for.ts';
+import { runSvc } from './cli-process.ts';
 
 async function healthOf(worker: RawWorker): Promise<{ status: string; adapter: string; details: object }> {
   const { result } = await worker.call('engine::health::check');
@@ -219,3 +220,28 @@ describe.skipIf(NO_RABBITMQ)(`an adapter that cannot work ${NO_RABBITMQ ?? ''}`,
     await expect(startTestEngine({ yaml })).rejects.toThrow(named);
   });
 });
+
+test.skipIf(NO_RABBITMQ)(
+  '[QUE-2] svc queue list and info print - for what RabbitMQ does not tell',
+  async () => {
+    const prefix = newPrefix();
+    const adapter = `{name: rabbitmq, config: {amqp_url: '${SHARED_RABBITMQ}', prefix: ${prefix}}}`;
+    const module = `  - {name: svc-queue, config: {queue_configs: {mail: {}}, adapter: ${adapter}}}\n`;
+    const yaml = `workers:\n  - {name: svc-worker-manager, config: {port: 0}}\n${module}`;
+    try {
+      await using engine = await startTestEngine({ yaml });
+      const svc = async (...args: string[]) => (await runSvc(['queue', ...args, '--url', engine.url])).stdout;
+      const lines = (await svc('list', '-o', 'csv')).split('\n').map((line) => line.split(','));
+      const mail = lines.find(([name]) => name === 'mail') ?? [];
+      const shown = Object.fromEntries((lines[0] ?? []).map((name, at) => [name, mail[at]]));
+      expect(shown).toMatchObject({ waiting: '0', retrying: '', delayed: '', dead: '0' });
+      expect(await svc('list')).toMatch(/^mail\tstandard\t0\t0\t-\t0\t/m);
+      expect(await svc('info', 'mail')).toMatch(/retrying +-\n *delayed +-\n[\s\S]*oldest job +-\n/);
+      const told = JSON.parse(await svc('info', 'mail', '--json')).not_told;
+      expect(told).toEqual(expect.arrayContaining(['waits', 'jobs']));
+    } finally {
+      await removeBrokerQueues(prefix, ['mail', 'default']);
+    }
+  },
+  60_000,
+);

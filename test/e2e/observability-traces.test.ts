@@ -197,3 +197,32 @@ test('Baggage, sampling rules and health', async () => {
     modules: { 'svc-observability': { status: 'healthy' } },
   });
 });
+
+test('[FLO-2] Edges name the scope of state and the stream that a function worked in', async () => {
+  const stores = ['state', 'stream'].map((name) => {
+    const port = name === 'stream' ? 'port: 0, ' : '';
+    return `  - {name: svc-${name}, config: {${port}adapter: {name: kv, config: {store_method: in_memory}}}}\n`;
+  });
+  await using engine = await startTestEngine({ yaml: OBSERVED + stores.join('') });
+  await using worker = await RawWorker.connect(engine.url);
+  await worker.serve('shop::order', async (_data, { traceparent }) => {
+    const item = { stream_name: 'feed', group_id: 'g', item_id: 'i', data: {} };
+    worker.startCall('state::set', { scope: 'orders "new"', key: 'k', value: 1 }, { traceparent });
+    worker.startCall('stream::set', item, { traceparent });
+    worker.startCall('state::list_groups', {}, { traceparent });
+    worker.startCall('state::get', { scope: 's'.repeat(3_000), key: 'k' }, { traceparent });
+    return null;
+  });
+  await worker.call('shop::order', {});
+  const edges = await waitFor('all four calls are in the trace', async () => {
+    const found = (await ask(worker, 'engine::traces::edges')).edges as { to: Fields; calls: number }[];
+    return found.reduce((sum, { calls }) => sum + calls, 0) === 4 ? found : undefined;
+  });
+  expect(edges).toEqual(
+    expect.arrayContaining([
+      expect.objectContaining({ from: 'shop::order', to: { kind: 'state', name: 'orders "new"' }, calls: 1 }),
+      expect.objectContaining({ from: 'shop::order', to: { kind: 'stream', name: 'feed' }, calls: 1 }),
+      expect.objectContaining({ from: 'shop::order', to: { kind: 'state', name: 'state' }, calls: 2 }),
+    ]),
+  );
+});

@@ -3,7 +3,7 @@ import { withEngine } from '../connection.ts';
 import { CONNECTION_FLAGS } from '../connection-flags.ts';
 import { stripUnsafe } from '../display-text.ts';
 import { EXIT } from '../exit-codes.ts';
-import { findQueue, timeText, withIsoTimes } from '../queue-facts.ts';
+import { findQueue, isTold, NOT_TOLD, timeText, withIsoTimes } from '../queue-facts.ts';
 import { isRecord, numberIn, textIn } from '../records.ts';
 import { formatPairs } from '../two-columns.ts';
 
@@ -29,8 +29,11 @@ export const queueInfo = defineCommand({
     const document = { ...withIsoTimes(queue, { oldest_enqueued_at: 'ms' }), config };
     const oldest = timeText(numberIn(queue, 'oldest_enqueued_at'), output, terminal);
     const lines = [
-      ...COUNTS.map((field): [string, string] => [words(field), textIn(queue, field)]),
-      ['oldest job', oldest === '' ? 'none' : oldest] as [string, string],
+      ...COUNTS.map((field): [string, string] => [
+        words(field),
+        isTold(queue, field) ? textIn(queue, field) : NOT_TOLD,
+      ]),
+      ['oldest job', oldest || (isTold(queue, 'oldest_enqueued_at') ? 'none' : NOT_TOLD)] as [string, string],
       ['paused', queue.paused === true ? 'yes' : 'no'] as [string, string],
       ...Object.entries(config).map(([field, value]): [string, string] => [words(field), String(value ?? 'none')]),
     ];

@@ -3,7 +3,7 @@ import { withEngine } from '../connection.ts';
 import { CONNECTION_FLAGS } from '../connection-flags.ts';
 import { EXIT, type ExitCode } from '../exit-codes.ts';
 import type { FlagTable } from '../flags.ts';
-import { isoText, listQueues, timeText, withIsoTimes } from '../queue-facts.ts';
+import { isoText, isTold, listQueues, NOT_TOLD, timeText, withIsoTimes } from '../queue-facts.ts';
 import { type JsonRecord, numberIn, textIn } from '../records.ts';
 import type { Column } from '../table.ts';
 
@@ -20,6 +20,7 @@ export const queueList = defineCommand({
   details: [
     'Queues in trouble come first: dead letters, then retries, then what waits. With --watch and --json, one ' +
       'object per line: {"time", "queues"}.',
+    'A - stands for what the adapter of a queue cannot tell: RabbitMQ does not count what waits for its time.',
   ],
   flags: FLAGS,
   formats: ['table', 'wide', 'json', 'jsonl', 'csv'],
@@ -69,7 +70,12 @@ function print({ output, terminal }: ListContext, queues: JsonRecord[], columns:
   const rows = queues.toSorted((one, other) => troubleOf(other) - troubleOf(one));
   const oldest: Column<JsonRecord> = {
     name: 'oldest_enqueued_at',
-    text: (row) => timeText(numberIn(row, 'oldest_enqueued_at'), output, terminal),
+    text: (row) => {
+      const oldestMs = numberIn(row, 'oldest_enqueued_at');
+      return oldestMs === undefined && !isTold(row, 'oldest_enqueued_at')
+        ? NOT_TOLD
+        : timeText(oldestMs, output, terminal);
+    },
     raw: (row) => isoText(numberIn(row, 'oldest_enqueued_at')),
   };
   output.printRows({ columns: [...columns, oldest], rows, records: rows.map(documentOf) });
@@ -84,7 +90,12 @@ function troubleOf(queue: JsonRecord): number {
   return count('dead') * 1e12 + count('retrying') * 1e6 + count('waiting') + count('waiting_for_worker');
 }
 
-const count = (name: string): Column<JsonRecord> => ({ name, align: 'right', text: (row) => textIn(row, name) });
+const count = (name: string): Column<JsonRecord> => ({
+  name,
+  align: 'right',
+  text: (row) => (isTold(row, name) ? textIn(row, name) : NOT_TOLD),
+  raw: (row) => (isTold(row, name) ? textIn(row, name) : ''),
+});
 
 const COLUMNS: readonly Column<JsonRecord>[] = [
   { name: 'name', cut: 'middle', text: (row) => textIn(row, 'name') },

@@ -4,7 +4,7 @@ import type { Payload } from '../../protocol/payload.ts';
 import type { BuiltinCall, Cause, RawBuiltinDefinition } from '../../router/builtin.ts';
 import type { Outcome } from '../../router/reply.ts';
 import type { Store, StoreEvent, StoreReply } from '../../store/contract.ts';
-import { outcomeOfReply, storeInput } from '../store-call.ts';
+import { notePlace, outcomeOfReply, storeInput } from '../store-call.ts';
 
 export interface StateListeners {
   /** Whether anybody is to be told of changes: asked before each of them. */
@@ -36,6 +36,7 @@ export function stateFunctions(store: Store, listeners: StateListeners): readonl
         for (const event of reply.events ?? []) listeners.tell(event, call);
       };
       const input = storeInput(id, payload);
+      notePlace(call, 'svc.state.scope', input, 'scope');
       if (READS.has(id)) store.run(id, input, answer, false);
       else store.run(id, input, answer, listeners.isListening, listeners.traceOf(call));
     },

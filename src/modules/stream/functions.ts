@@ -5,7 +5,7 @@ import type { Payload } from '../../protocol/payload.ts';
 import type { BuiltinCall, Cause, RawBuiltinDefinition } from '../../router/builtin.ts';
 import type { Outcome } from '../../router/reply.ts';
 import type { Store, StoreEvent, StoreReply } from '../../store/contract.ts';
-import { outcomeOfReply, storeInput } from '../store-call.ts';
+import { notePlace, outcomeOfReply, storeInput } from '../store-call.ts';
 import type { CustomStreams } from './custom-streams.ts';
 
 const DESCRIPTIONS = {
@@ -39,6 +39,7 @@ export function streamFunctions(
     description,
     handleRaw(payload: Payload | undefined, call: BuiltinCall, done: (outcome: Outcome) => void): void {
       const input = storeInput(id, payload);
+      notePlace(call, 'svc.stream.name', input, 'stream_name');
       const standIn = OURS_ALONE.has(id) ? undefined : custom.standIn(id, input);
       if (standIn !== undefined) {
         custom.call(standIn, { ...call, functionId: id, input }, (events) => tell(events, call), done);

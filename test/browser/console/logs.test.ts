@@ -209,6 +209,15 @@ describe.skipIf(!hasChromium)('Logs', () => {
     expect(selected.match(/payment provider/g)).toHaveLength(3);
   });
 
+  test('[LOG-1] a row of one line is as high as it was held for before it was drawn', async () => {
+    await using opened = await open('/logs?sev=INFO');
+    const { page } = opened;
+    await row(page, '').first().waitFor();
+    const rows = page.getByRole('grid', { name: 'Log records' }).getByRole('row');
+    const heights = await rows.evaluateAll((all) => all.map((each) => each.getBoundingClientRect().height));
+    expect(new Set(heights)).toEqual(new Set([28]));
+  });
+
   test('[LOG-1] three thousand records keep the document small', async () => {
     await using opened = await open('/logs');
     await row(opened.page, 'order o-').first().waitFor();

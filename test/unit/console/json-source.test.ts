@@ -1,15 +1,16 @@
 // JSON with its source kept: what the console shows is what is stored.
 
 import { describe, expect, test } from 'vitest';
-import { memberSource, withoutMember } from '../../../src/console/web/logic/json-member.ts';
+import { formatJsonSource, minifyJsonSource } from '../../../src/console/web/logic/json-format.ts';
+import { memberSource, takeMember } from '../../../src/console/web/logic/json-member.ts';
 import { JSON_ROWS_MAX, jsonRowSteps, jsonRows } from '../../../src/console/web/logic/json-rows.ts';
 import {
   duplicateKeys,
-  formatJsonSource,
+  type JsonNode,
   JsonReader,
   jsonProblem,
-  minifyJsonSource,
   parseJsonSource,
+  sourceOf,
 } from '../../../src/console/web/logic/json-source.ts';
 import { forEachSeed } from '../../support/seeded-random.ts';
 
@@ -40,10 +41,11 @@ describe('JSON with its source', () => {
   });
 
   test('[JSN-3] what stands beside a long value is read without it', () => {
-    expect(withoutMember('{"key":"k","value":[1,{"value":2}],"size":9}', 'value')).toBe(
-      '{"key":"k","value":null,"size":9}',
-    );
-    expect(withoutMember('{"size":9}', 'value')).toBe('{"size":9}');
+    expect(takeMember('{"key":"k","value":[1,{"value":2}],"size":9}', 'value')).toEqual({
+      source: '[1,{"value":2}]',
+      rest: '{"key":"k","value":null,"size":9}',
+    });
+    expect(takeMember('{"size":9}', 'value')).toEqual({ source: undefined, rest: '{"size":9}' });
   });
 
   test('[JSN-2] of many names in one object the second of a kind is a duplicate, of few as well', () => {
@@ -55,7 +57,25 @@ describe('JSON with its source', () => {
   test('[JSN-3] read token by token, a text gives the same as at once', () => {
     const reader = new JsonReader(EXACT);
     while (reader.read(1));
-    expect(reader.root).toEqual(parseJsonSource(EXACT));
+    expect(everyRow(reader.root, EXACT)).toEqual(everyRow(parseJsonSource(EXACT), EXACT));
+  });
+
+  test('[JSN-3] a value that was read sparingly shows the same rows, and what it is told of twice', () => {
+    const long = `"${'x'.repeat(5_000)}"`;
+    const text = `{"short":${EXACT},"long":[${EXACT},{"a":1,"a":[${long}]}, {} ],"end":[1,[2,{"b":null}]]}`;
+    const reader = new JsonReader(text, { isSparing: true });
+    while (reader.read(7));
+    expect(everyRow(reader.root, text)).toEqual(everyRow(parseJsonSource(text), text));
+    expect(duplicateKeys(reader.root)).toEqual(['$.long[1].a']);
+    const found = jsonRows(reader.root, { isOpen: () => false, filter: '248480010225057793', text });
+    expect(found.rows.map(({ path }) => path)).toEqual([
+      '$',
+      '$.short',
+      '$.short.big',
+      '$.long',
+      '$.long[0]',
+      '$.long[0].big',
+    ]);
   });
 
   test('[JSN-2] a key that stands twice is named by its path', () => {
@@ -136,6 +156,11 @@ describe('JSON with its source', () => {
     expect(jsonRows(root, { isOpen: () => false, filter: 'there', text }).rows).toEqual([]);
   });
 });
+
+function everyRow(root: JsonNode, text: string): unknown[] {
+  const { rows } = jsonRows(root, { isOpen: () => true, text });
+  return rows.map(({ node, ...row }) => ({ ...row, kind: node.kind, source: sourceOf(text, node) }));
+}
 
 function isTaken(read: () => unknown): boolean {
   try {

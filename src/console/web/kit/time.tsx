@@ -1,12 +1,12 @@
 // A moment, in the way that is chosen for all pages; hovering shows the others and the raw value (APP-8).
 
 import { Copy } from 'lucide-react';
-import { HoverCard } from 'radix-ui';
-import type { ReactNode } from 'react';
+import { type ReactNode, useRef } from 'react';
 import { preferences } from '../data/preferences.ts';
 import { useStore } from '../data/store.ts';
 import { formatAge, formatLocal, formatTime, formatUtc } from '../logic/times.ts';
 import { copyText } from './clipboard.ts';
+import { HoverCard, useHover } from './hover-card.tsx';
 import { useNow } from './use-now.ts';
 
 export interface TimeProps {
@@ -19,29 +19,29 @@ export interface TimeProps {
 export function Time({ ms, nanos, className }: TimeProps): ReactNode {
   const { time } = useStore(preferences);
   const nowMs = useNow();
-  const raw = nanos ?? `${ms}000000`;
+  const hover = useHover();
+  const shown = useRef<HTMLTimeElement>(null);
   return (
-    <HoverCard.Root openDelay={350} closeDelay={100}>
-      <HoverCard.Trigger asChild>
-        <time dateTime={new Date(ms).toISOString()} className={className ?? 'whitespace-nowrap'}>
-          {formatTime(ms, time, nowMs)}
-        </time>
-      </HoverCard.Trigger>
-      <HoverCard.Portal>
-        <HoverCard.Content
-          align="start"
-          sideOffset={6}
-          className="z-40 rounded-lg border border-line bg-raised p-3 text-sm shadow-float"
-        >
+    <>
+      <time
+        ref={shown}
+        dateTime={new Date(ms).toISOString()}
+        className={className ?? 'whitespace-nowrap'}
+        {...hover.handlers}
+      >
+        {formatTime(ms, time, nowMs)}
+      </time>
+      {hover.isOpen && (
+        <HoverCard label="Moment" anchor={shown} hover={hover}>
           <dl className="grid grid-cols-[auto_1fr] gap-x-4 gap-y-1">
             <Row name="Age" value={formatAge(ms, nowMs)} />
             <Row name="Local" value={formatLocal(ms)} />
             <Row name="UTC" value={formatUtc(ms)} />
-            <Row name="Nanoseconds" value={raw} copy />
+            <Row name="Nanoseconds" value={nanos ?? `${ms}000000`} copy />
           </dl>
-        </HoverCard.Content>
-      </HoverCard.Portal>
-    </HoverCard.Root>
+        </HoverCard>
+      )}
+    </>
   );
 }
 

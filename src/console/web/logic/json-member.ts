@@ -7,10 +7,18 @@ export function memberSource(text: string, name: string): string | undefined {
   return found === undefined ? undefined : text.slice(found.start, found.end);
 }
 
-/** The object with `null` for that member: what stands beside a long value is read without reading the value. */
-export function withoutMember(text: string, name: string): string {
+export interface TakenMember {
+  readonly source: string | undefined;
+  /** The object with `null` in its place. */
+  readonly rest: string;
+}
+
+/** The same, and what stands beside it: that is read without reading a long value. */
+export function takeMember(text: string, name: string): TakenMember {
   const found = placeOfMember(text, name);
-  return found === undefined ? text : `${text.slice(0, found.start)}null${text.slice(found.end)}`;
+  if (found === undefined) return { source: undefined, rest: text };
+  const { start, end } = found;
+  return { source: text.slice(start, end), rest: `${text.slice(0, start)}null${text.slice(end)}` };
 }
 
 function placeOfMember(text: string, name: string): { readonly start: number; readonly end: number } | undefined {

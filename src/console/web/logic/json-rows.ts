@@ -77,7 +77,7 @@ export function* jsonRowSteps(root: JsonNode, options: JsonRowOptions): Steps<Js
 }
 
 function sizeOf(node: JsonNode): number {
-  return node.kind === 'object' ? node.members.length : node.kind === 'array' ? node.items.length : 0;
+  return node.kind === 'object' || node.kind === 'array' ? node.size : 0;
 }
 
 function childAt({ node, path, depth }: Child, at: number): Child {

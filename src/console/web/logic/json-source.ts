@@ -1,28 +1,79 @@
 // JSON read with its source kept (JSN-2): every number, key order, duplicate key and escape can be shown as it is
-// stored. Strings are decoded for showing; `source` gives any value back as it was written.
+// stored. Strings are decoded for showing; `sourceOf` gives any value back as it was written.
 //
 // The text is walked without recursion, so depth is no limit.
 
+import { nameOf, numberEnd, spaceEnd, stringEnd, wordAt } from './json-tokens.ts';
+
 export type JsonNode = JsonLeaf | JsonObjectNode | JsonArrayNode;
 
-interface Placed {
-  /** Where its text is: from, to behind the last character. */
-  start: number;
-  end: number;
-}
-
-export interface JsonLeaf extends Placed {
+export interface JsonLeaf {
   readonly kind: 'string' | 'number' | 'boolean' | 'null';
+  /** Where its text is: from, to behind the last character. */
+  readonly start: number;
+  readonly end: number;
 }
 
-export interface JsonObjectNode extends Placed {
-  readonly kind: 'object';
-  readonly members: { readonly key: string; readonly value: JsonNode; readonly duplicate: boolean }[];
+export interface JsonMember {
+  readonly key: string;
+  readonly value: JsonNode;
+  readonly duplicate: boolean;
 }
 
-export interface JsonArrayNode extends Placed {
-  readonly kind: 'array';
-  readonly items: JsonNode[];
+/** An object or array with its text, from which it can read its parts again once it forgot them. */
+abstract class DeepNode<Part> {
+  readonly start: number;
+  end: number;
+  /** How many parts it has. */
+  size = 0;
+  readonly #text: string;
+  #parts: Part[] | undefined = [];
+
+  constructor(text: string, start: number) {
+    this.#text = text;
+    this.start = start;
+    this.end = start + 1;
+  }
+
+  add(part: Part): void {
+    this.parts.push(part);
+    this.size++;
+  }
+
+  forgetParts(): void {
+    this.#parts = undefined;
+  }
+
+  protected get parts(): Part[] {
+    this.#parts ??= this.partsOf(readWhole(new JsonReader(this.#text, { from: this.start, to: this.end })));
+    return this.#parts;
+  }
+
+  protected abstract partsOf(again: JsonNode): Part[];
+}
+
+export class JsonObjectNode extends DeepNode<JsonMember> {
+  readonly kind = 'object';
+
+  get members(): readonly JsonMember[] {
+    return this.parts;
+  }
+
+  protected partsOf(again: JsonNode): JsonMember[] {
+    return again.kind === 'object' ? again.parts : [];
+  }
+}
+
+export class JsonArrayNode extends DeepNode<JsonNode> {
+  readonly kind = 'array';
+
+  get items(): readonly JsonNode[] {
+    return this.parts;
+  }
+
+  protected partsOf(again: JsonNode): JsonNode[] {
+    return again.kind === 'array' ? again.parts : [];
+  }
 }
 
 export class JsonSyntaxError extends Error {
@@ -34,11 +85,8 @@ export class JsonSyntaxError extends Error {
   }
 }
 
-const SPACES = /[ \t\r\n]+/y;
-const ESCAPE = /\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})/y;
-const NUMBER = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
 const [TAB, LINE_FEED, RETURN, SPACE, QUOTE, COMMA, COLON] = [9, 10, 13, 32, 34, 44, 58];
-const [BACKSLASH, OPEN_ARRAY, CLOSE_ARRAY, OPEN_OBJECT, CLOSE_OBJECT] = [92, 91, 93, 123, 125];
+const [OPEN_ARRAY, CLOSE_ARRAY, OPEN_OBJECT, CLOSE_OBJECT] = [91, 93, 123, 125];
 
 /** No more names than these are looked through one by one. */
 const NAMES_LOOKED_THROUGH_MAX = 8;
@@ -56,20 +104,39 @@ interface Open {
 
 /** Throws `JsonSyntaxError` where the text is no JSON. */
 export function parseJsonSource(text: string): JsonNode {
-  const reader = new JsonReader(text);
+  return readWhole(new JsonReader(text));
+}
+
+function readWhole(reader: JsonReader): JsonNode {
   reader.read(Number.POSITIVE_INFINITY);
   return reader.root;
 }
 
+interface ReadOptions {
+  /** Where it stands in the text: from, to behind the last character. */
+  readonly from?: number;
+  readonly to?: number;
+  /** Of a long text few values are ever looked into: short ones are kept without their parts. */
+  readonly isSparing?: boolean;
+}
+
+/** Up to here what a value forgot is read again in no time. */
+const FORGOTTEN_CHARS_MAX = 4_096;
+
 /** Reads a text in as many steps as its owner wants. */
 export class JsonReader {
   readonly #text: string;
+  readonly #to: number;
+  readonly #isSparing: boolean;
   readonly #open: Open[] = [];
-  #at = 0;
+  #at: number;
   #root: JsonNode | undefined;
 
-  constructor(text: string) {
+  constructor(text: string, { from = 0, to = text.length, isSparing = false }: ReadOptions = {}) {
     this.#text = text;
+    this.#at = from;
+    this.#to = to;
+    this.#isSparing = isSparing;
   }
 
   /** Once all is read. */
@@ -82,8 +149,8 @@ export class JsonReader {
 
   /** So many tokens more; whether there is more then. */
   read(tokens: number): boolean {
-    for (let read = 0; read < tokens && this.#at < this.#text.length; read++) this.#take();
-    return this.#at < this.#text.length;
+    for (let read = 0; read < tokens && this.#at < this.#to; read++) this.#take();
+    return this.#at < this.#to;
   }
 
   #take(): void {
@@ -97,9 +164,9 @@ export class JsonReader {
         this.#at = spaceEnd(this.#text, start);
         return;
       case OPEN_OBJECT:
-        return this.#begin(top, { kind: 'object', members: [], start, end: start + 1 });
+        return this.#begin(top, new JsonObjectNode(this.#text, start));
       case OPEN_ARRAY:
-        return this.#begin(top, { kind: 'array', items: [], start, end: start + 1 });
+        return this.#begin(top, new JsonArrayNode(this.#text, start));
       case CLOSE_OBJECT:
         return this.#end(top, 'object');
       case CLOSE_ARRAY:
@@ -132,6 +199,7 @@ export class JsonReader {
     }
     this.#at++;
     top.node.end = this.#at;
+    if (this.#isSparing && this.#at - top.node.start <= FORGOTTEN_CHARS_MAX) top.node.forgetParts();
     this.#open.pop();
   }
 
@@ -149,10 +217,10 @@ export class JsonReader {
   #takeWord(top: Open | undefined): void {
     const text = this.#text;
     const start = this.#at;
-    const word = WORDS.find(([name]) => text.startsWith(name, start));
-    const end = word === undefined ? numberEnd(text, start) : start + word[0].length;
+    const word = wordAt(text, start);
+    const end = word === undefined ? numberEnd(text, start) : start + word.chars;
     if (end === undefined) throw unexpected(text, start);
-    this.#put(top, { kind: word === undefined ? 'number' : word[1], start, end });
+    this.#put(top, { kind: word?.kind ?? 'number', start, end });
     this.#at = end;
   }
 
@@ -166,48 +234,13 @@ export class JsonReader {
     const isFirst = parent.expect === 'first' && parent.node.kind === 'array';
     if (parent.expect !== 'value' && !isFirst) throw new JsonSyntaxError('Unexpected value', node.start);
     parent.expect = 'after';
-    if (parent.node.kind === 'array') parent.node.items.push(node);
-    else parent.node.members.push({ key: parent.key, value: node, duplicate: isNameKnown(parent, parent.node) });
+    if (parent.node.kind === 'array') parent.node.add(node);
+    else parent.node.add({ key: parent.key, value: node, duplicate: isNameKnown(parent, parent.node) });
   }
 }
-
-const WORDS = [
-  ['true', 'boolean'],
-  ['false', 'boolean'],
-  ['null', 'null'],
-] as const;
 
 function unexpected(text: string, at: number): JsonSyntaxError {
   return new JsonSyntaxError(`Unexpected ${JSON.stringify(text[at])}`, at);
-}
-
-function spaceEnd(text: string, start: number): number {
-  SPACES.lastIndex = start;
-  return SPACES.test(text) ? SPACES.lastIndex : start;
-}
-
-/** Behind its closing quote; undefined: it is no text. */
-function stringEnd(text: string, start: number): number | undefined {
-  for (let at = start + 1; at < text.length; at++) {
-    const code = text.charCodeAt(at);
-    if (code === QUOTE) return at + 1;
-    if (code < SPACE) return undefined;
-    if (code !== BACKSLASH) continue;
-    ESCAPE.lastIndex = at;
-    if (!ESCAPE.test(text)) return undefined;
-    at = ESCAPE.lastIndex - 1;
-  }
-  return undefined;
-}
-
-function numberEnd(text: string, start: number): number | undefined {
-  NUMBER.lastIndex = start;
-  return NUMBER.test(text) ? NUMBER.lastIndex : undefined;
-}
-
-function nameOf(text: string, start: number, end: number): string {
-  const inner = text.slice(start + 1, end - 1);
-  return inner.includes('\\') ? JSON.parse(text.slice(start, end)) : inner;
 }
 
 /** Whether the object that is read has a member of that name before; from now on it has. */
@@ -223,31 +256,6 @@ function isNameKnown(open: Open, { members }: JsonObjectNode): boolean {
 /** As it was written. */
 export function sourceOf(text: string, node: JsonNode): string {
   return text.slice(node.start, node.end);
-}
-
-/** Laid out anew; every number and string stays as it was written. */
-export function formatJsonSource(text: string, indent = '  '): string {
-  return print(text, parseJsonSource(text), indent, '');
-}
-
-export function minifyJsonSource(text: string): string {
-  return print(text, parseJsonSource(text), undefined, '');
-}
-
-function print(text: string, node: JsonNode, indent: string | undefined, before: string): string {
-  if (node.kind !== 'object' && node.kind !== 'array') return sourceOf(text, node);
-  const [head, tail] = node.kind === 'object' ? ['{', '}'] : ['[', ']'];
-  const inner = indent === undefined ? '' : before + indent;
-  const parts =
-    node.kind === 'object'
-      ? node.members.map(
-          ({ key, value }) =>
-            `${JSON.stringify(key)}:${indent === undefined ? '' : ' '}${print(text, value, indent, inner)}`,
-        )
-      : node.items.map((item) => print(text, item, indent, inner));
-  if (parts.length === 0) return `${head}${tail}`;
-  if (indent === undefined) return `${head}${parts.join(',')}${tail}`;
-  return `${head}\n${parts.map((part) => `${inner}${part}`).join(',\n')}\n${before}${tail}`;
 }
 
 /** Keys that stand twice in one object, as paths (JSN-2). */

@@ -2,7 +2,8 @@
 
 import { AlignLeft, Minimize2 } from 'lucide-react';
 import { lazy, type ReactNode, Suspense, useState } from 'react';
-import { formatJsonSource, jsonProblem, minifyJsonSource } from '../../logic/json-source.ts';
+import { formatJsonSource, minifyJsonSource } from '../../logic/json-format.ts';
+import { jsonProblem } from '../../logic/json-source.ts';
 import type { SchemaNode } from '../../logic/schema-at.ts';
 import { IconButton } from '../button.tsx';
 import { Segments } from '../field.tsx';

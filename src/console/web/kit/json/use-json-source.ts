@@ -18,7 +18,7 @@ export function useJsonSource(text: string): ReadJson {
   const [slow, setSlow] = useState<{ readonly text: string; readonly read: ReadJson }>();
   useEffect(() => {
     if (isShort) return;
-    const reader = new JsonReader(text);
+    const reader = new JsonReader(text, { isSparing: true });
     let read: ReadJson;
     return inSlices(
       () => {

@@ -1,7 +1,7 @@
 // The list of log records (LOG-1, LOG-2): plain rows of text, so that selecting across rows works (LOG-7), measured as
 // they are drawn, since messages wrap and open. Only rows in sight are in the document.
 
-import { useVirtualizer } from '@tanstack/react-virtual';
+import { measureElement, useVirtualizer } from '@tanstack/react-virtual';
 import { type ReactNode, type RefObject, useEffect, useId, useRef, useState } from 'react';
 import { useKeys } from '../../app/keys.ts';
 import { preferences } from '../../data/preferences.ts';
@@ -23,6 +23,8 @@ export interface LogListProps extends SearchState<typeof LOGS_SEARCH> {
 }
 
 const ROW_PX = { comfortable: 28, compact: 22 } as const;
+/** Of text, and the border below it. */
+const LINE_PX = 19;
 const NEAR_END_ROWS = 60;
 const FOLLOW_PX = 4;
 
@@ -37,6 +39,12 @@ export function LogList(props: LogListProps): ReactNode {
     getScrollElement: () => scroller.current,
     estimateSize: () => rowPx,
     getItemKey: (at) => keyOf(rows[at]),
+    // To ask for a height makes the browser lay everything out: with records coming by the hundred that is felt. A row
+    // of one line has a known one; should it ever differ, the observer, which brings an entry, tells.
+    measureElement: (element, entry, instance) =>
+      entry !== undefined || search.wrap || element.ariaSelected === 'true'
+        ? measureElement(element, entry, instance)
+        : rowPx,
     overscan: 16,
   });
   const shown = virtual.getVirtualItems();
@@ -190,7 +198,7 @@ function LogLine({ row, index, id, top, rowPx, measure, isActive, activate, ...p
         logId !== undefined && (logId === search.id || logId === search.around) && 'bg-selected',
         isActive && 'shadow-[inset_2px_0_0_var(--accent)]',
       )}
-      style={{ transform: `translateY(${top}px)`, minHeight: rowPx, paddingBlock: (rowPx - 18) / 2 }}
+      style={{ transform: `translateY(${top}px)`, minHeight: rowPx, paddingBlock: (rowPx - LINE_PX) / 2 }}
       onClick={() => {
         // A click that ends a selection of text is none.
         if (getSelection()?.isCollapsed !== false) activate();

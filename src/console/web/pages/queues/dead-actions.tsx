@@ -11,7 +11,8 @@ import { ErrorCard } from '../../kit/error-card.tsx';
 import { JsonInput } from '../../kit/json/json-input.tsx';
 import { Badge } from '../../kit/status.tsx';
 import type { BulkTarget } from '../../logic/dead-letters.ts';
-import { formatJsonSource, jsonProblem } from '../../logic/json-source.ts';
+import { formatJsonSource } from '../../logic/json-format.ts';
+import { jsonProblem } from '../../logic/json-source.ts';
 import { BulkDialog, useBulk } from './bulk.tsx';
 
 interface DeadLetterActionsProps {

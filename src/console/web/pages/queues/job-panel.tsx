@@ -14,7 +14,7 @@ import { JsonTree } from '../../kit/json/json-tree.tsx';
 import { Facts } from '../../kit/panel.tsx';
 import { WordStatus } from '../../kit/status.tsx';
 import { Time } from '../../kit/time.tsx';
-import { memberSource, withoutMember } from '../../logic/json-member.ts';
+import { takeMember } from '../../logic/json-member.ts';
 import { secretOf } from '../../logic/queue-secrets.ts';
 import { formatBytes, formatDuration } from '../../logic/times.ts';
 import { visibleText } from '../../logic/visible-text.ts';
@@ -58,7 +58,8 @@ export function JobPanel({ queue, id, onClose }: JobPanelProps): ReactNode {
 
 async function readJob(queue: string, id: string, signal: AbortSignal): Promise<ReadJob> {
   const { text } = await callText('GET /queues/{queue}/jobs/{id}', { parts: { queue, id }, signal });
-  return { job: JSON.parse(withoutMember(text, 'payload')), payload: memberSource(text, 'payload') ?? 'null' };
+  const { source = 'null', rest } = takeMember(text, 'payload');
+  return { job: JSON.parse(rest), payload: source };
 }
 
 /** Its queue is not known: each is asked, and the last refusal is the answer where none has it. */

@@ -11,7 +11,8 @@ import { JsonDiff } from '../../kit/json/json-diff.tsx';
 import { JsonInput } from '../../kit/json/json-input.tsx';
 import { Sheet } from '../../kit/sheet.tsx';
 import { Badge } from '../../kit/status.tsx';
-import { duplicateKeys, formatJsonSource, jsonProblem, parseJsonSource } from '../../logic/json-source.ts';
+import { formatJsonSource } from '../../logic/json-format.ts';
+import { duplicateKeys, jsonProblem, parseJsonSource } from '../../logic/json-source.ts';
 import { FiredFunctions } from './fired-functions.tsx';
 import { conflictOf, type SaveCondition, type StoredItem, writeItem } from './values.ts';
 

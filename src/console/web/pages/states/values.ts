@@ -4,7 +4,7 @@ import { useQuery } from '@tanstack/react-query';
 import type { StateItem } from '../../../../console-api/states.ts';
 import { ApiError } from '../../data/api-error.ts';
 import { callText } from '../../data/routes.ts';
-import { memberSource, nestedSource, withoutMember } from '../../logic/json-member.ts';
+import { nestedSource, takeMember } from '../../logic/json-member.ts';
 
 export interface StoredItem {
   readonly facts: Omit<StateItem, 'value'>;
@@ -20,8 +20,9 @@ export async function readItem(scope: string, key: string, signal?: AbortSignal)
 }
 
 export function storedOf(text: string): StoredItem {
-  const { value: _value, ...facts }: StateItem = JSON.parse(withoutMember(text, 'value'));
-  return { facts, text: memberSource(text, 'value') ?? 'null' };
+  const { source = 'null', rest } = takeMember(text, 'value');
+  const { value: _value, ...facts }: StateItem = JSON.parse(rest);
+  return { facts, text: source };
 }
 
 export type SaveCondition = { readonly if_version: string } | { readonly if_absent: true } | undefined;

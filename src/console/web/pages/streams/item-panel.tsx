@@ -22,8 +22,9 @@ import { JsonInput } from '../../kit/json/json-input.tsx';
 import { JsonTree } from '../../kit/json/json-tree.tsx';
 import { Sheet } from '../../kit/sheet.tsx';
 import { Badge } from '../../kit/status.tsx';
+import { formatJsonSource } from '../../logic/json-format.ts';
 import { memberSource } from '../../logic/json-member.ts';
-import { formatJsonSource, jsonProblem } from '../../logic/json-source.ts';
+import { jsonProblem } from '../../logic/json-source.ts';
 import { formatBytes } from '../../logic/times.ts';
 import { visibleText } from '../../logic/visible-text.ts';
 
