@@ -157,6 +157,15 @@ export class Topics {
     subscription.bindings.add(binding);
     this.#byBinding.set(binding, subscription);
     if (isNew) this.#open(subscription, binding, settings);
+    this.#chooseOrigin(subscription);
+  }
+
+  /** On whose behalf its jobs run: of several somebody who may do everything; of none, whoever was the last. */
+  #chooseOrigin({ topic, functionId, bindings }: Subscription): void {
+    const all = [...bindings];
+    const origin = all.find(({ owner }) => owner?.access === undefined) ?? all[0];
+    const runner = this.#parts.queues.find(topicQueue(topic, functionId));
+    if (runner !== undefined && origin !== undefined) runner.origin = origin;
   }
 
   #open(subscription: Subscription, binding: Binding, settings: QueueSettings): void {
@@ -165,8 +174,6 @@ export class Topics {
     const { name } = settings;
     const before = queues.find(name);
     const runner = before ?? queues.add(settings);
-    const { id, type, conditionFunctionId } = binding;
-    runner.origin = { id, type, conditionFunctionId };
     // T2
     const steps = [
       adapter.subscribe({ topic, functionId }),
@@ -212,6 +219,7 @@ export class Topics {
     if (subscription === undefined) return;
     this.#byBinding.delete(binding);
     subscription.bindings.delete(binding);
+    this.#chooseOrigin(subscription);
     if (subscription.bindings.size > 0 || this.#isStopped) return;
     const { topic, functionId } = subscription;
     // A connection that ended, or an engine that does: the subscriber may come back.
