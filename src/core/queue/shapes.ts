@@ -197,6 +197,10 @@ export interface OpenAnswer extends MovesAnswer {
   parkedFunctions: string[];
 }
 
+export interface ForgetInput {
+  queue: string;
+}
+
 export interface WakeInput {
   queue: string;
   functionId: string;

@@ -77,7 +77,11 @@ export class Topics {
     // What is there has to expire, or to be seen, whether or not somebody publishes or subscribes again.
     for (const stats of await adapter.stats()) {
       const { queue } = stats;
-      if (!isTopicQueue(queue) || isEmpty(stats) || queues.find(queue) !== undefined) continue;
+      if (!isTopicQueue(queue) || queues.find(queue) !== undefined) continue;
+      if (isEmpty(stats)) {
+        this.#forget(queue);
+        continue;
+      }
       const [topic = '', functionId = ''] = queue.split('\n');
       if (functionId === '') this.#keeper(queue);
       else this.#hold(topic, functionId, ENDED);
@@ -239,6 +243,16 @@ export class Topics {
     this.#parts.logger.error('The end of a subscription was not kept', { error: String(error) });
   };
 
+  /** In one turn: whoever opens it again comes behind. */
+  #forget(queue: string): boolean {
+    const { adapter, logger, queues } = this.#parts;
+    if (!queues.forget(queue)) return false;
+    adapter.forget?.(queue).catch((error: unknown) => {
+      logger.warn('A queue of a topic was not forgotten', { error: String(error) });
+    });
+    return true;
+  }
+
   /** Nobody came back to some of them; others ended a while ago, and perhaps nothing is left in their queues (T1). */
   async #sweep(): Promise<void> {
     const { adapter, clock, queues } = this.#parts;
@@ -253,12 +267,12 @@ export class Topics {
     const held = await adapter.stats().catch(() => undefined);
     if (held === undefined || this.#isStopped) return;
     const notEmpty = new Set(held.filter((stats) => !isEmpty(stats)).map(({ queue }) => queue));
-    for (const name of keepers) if (!notEmpty.has(name)) queues.forget(name);
+    for (const name of keepers) if (!notEmpty.has(name)) this.#forget(name);
     for (const subscription of ended) {
       const { topic, functionId } = subscription;
       const name = topicQueue(topic, functionId);
       const isStill = this.#subscriptions.find(topic, functionId) === subscription;
-      if (isStill && !notEmpty.has(name) && queues.forget(name)) this.#subscriptions.remove(subscription);
+      if (isStill && !notEmpty.has(name) && this.#forget(name)) this.#subscriptions.remove(subscription);
     }
   }
 }
