@@ -19,6 +19,8 @@ export interface AccessPolicy {
 
 /** Where a connection finds the policy that holds now (X12). */
 export interface PolicyInForce {
+  /** Names it over restarts: host and port as they are configured. */
+  readonly port: string;
   readonly policy: AccessPolicy;
 }
 
@@ -73,6 +75,10 @@ export class Access {
     this.#registrations = registrations;
     this.#knownUnder = inForce.policy;
     this.#goesByMetadata = goesByMetadata(inForce.policy);
+  }
+
+  get port(): string {
+    return this.#inForce.port;
   }
 
   mayReach(functionId: string): boolean {

@@ -22,6 +22,7 @@ import { Payload } from '../protocol/payload.ts';
 import type { Binding, Cause } from '../router/builtin.ts';
 import type { JobTarget } from '../router/context.ts';
 import type { RouterPort } from '../router/port.ts';
+import { rightsToKeep } from '../router/reach.ts';
 import type { Store } from '../store/contract.ts';
 import { decodeFramed } from '../store/queue/framed.ts';
 import { readGroup } from '../store/queue/group-value.ts';
@@ -182,7 +183,7 @@ export class ChangeJobs {
 
   #sendPlan(changed: string | undefined): void {
     const { owner, store, router, logger } = this.#parts;
-    const planned = distinctBindings(this.#bindings.keys()).flatMap((binding) =>
+    const planned = distinctBindings(trustedFirst(this.#bindings.keys())).flatMap((binding) =>
       this.#targetOf(binding).map((target) => ({ binding, target })),
     );
     const plan: ChangePlan = { owner, targets: planned.map(({ target }) => target) };
@@ -208,6 +209,7 @@ export class ChangeJobs {
     const target = this.#targets.get(queued.queue);
     if (target === undefined) return [];
     const { id, type, functionId, metadata, conditionFunctionId } = binding;
+    const rights = rightsToKeep(binding);
     return [
       {
         where: queued.where.map((name) => name ?? null),
@@ -218,6 +220,7 @@ export class ChangeJobs {
         facts: {
           functionId,
           trigger: { id, type },
+          ...(rights !== undefined && { rights }),
           ...(metadata !== undefined && { metadata }),
           ...(conditionFunctionId !== undefined && { conditionFunctionId }),
         },
@@ -298,6 +301,7 @@ export class ChangeJobs {
         baggage: facts.baggage,
         action: { type: 'enqueue', queue, idempotency_key: key },
         trigger: facts.trigger,
+        rights: facts.rights,
         conditionFunctionId: facts.conditionFunctionId,
       },
       done,
@@ -340,4 +344,11 @@ export class ChangeJobs {
       this.#sendFromOldest();
     });
   }
+}
+
+/** Of equal triggers the one whose owner may do most stands for all. */
+function trustedFirst(bindings: Iterable<Binding>): Binding[] {
+  const all = [...bindings];
+  const isTrusted = ({ owner }: Binding): boolean => owner?.access === undefined;
+  return [...all.filter(isTrusted), ...all.filter((binding) => !isTrusted(binding))];
 }

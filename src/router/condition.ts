@@ -10,7 +10,7 @@ import type { Cause } from './builtin.ts';
 import { callLocally } from './call-locally.ts';
 import type { RouterContext } from './context.ts';
 import { errorLine } from './error-text.ts';
-import { type OfTrigger, ownerOf } from './reach.ts';
+import { isRestricted, type OfTrigger } from './reach.ts';
 import type { Outcome } from './reply.ts';
 
 /** `failed`: nobody knows what the condition would have said. */
@@ -31,7 +31,7 @@ export function askCondition(
   done: (verdict: ConditionVerdict, error: string | undefined) => void,
 ): void {
   // Who came by a restricted port may ask himself about triggers of his own.
-  const decides = ownerOf(context, question)?.access === undefined;
+  const decides = !isRestricted(context, question);
   callLocally(context, { ...question, decides, timeoutMs: CONDITION_TIMEOUT_MS }, (outcome) => {
     const error = failureOf(outcome);
     if (error !== undefined) {

@@ -3,6 +3,7 @@
 import type { CallTable } from '../core/call-table.ts';
 import type { Counters } from '../core/counters.ts';
 import type { FunctionTable } from '../core/function-table.ts';
+import type { KeptRights, PortPolicies } from '../core/kept-rights.ts';
 import type { Pressure } from '../core/pressure.ts';
 import type { EnqueueAnswer, EnqueueRules } from '../core/queue/shapes.ts';
 import type { Collector } from '../core/telemetry/collector.ts';
@@ -48,6 +49,8 @@ export interface JobRequest {
   /** The trigger that made it, and what is asked before each attempt. */
   readonly trigger?: TriggerOrigin | undefined;
   readonly conditionFunctionId?: string | undefined;
+  /** Of whoever registered the trigger; absent: it may do everything. */
+  readonly rights?: KeptRights | undefined;
 }
 
 /** A queue as those must know it that write its jobs together with what caused them. */
@@ -83,6 +86,8 @@ export interface RouterContext {
   readonly calls: CallTable<Session | ModuleExecutor, Caller>;
   readonly moduleExecutor: ModuleExecutor;
   readonly sessions: Map<string, Session>;
+  /** What the ports for browsers allow, for what is done on behalf of those who left. */
+  readonly portPolicies: PortPolicies;
   readonly channels: Channels;
   readonly compact: CompactPayloads;
   /** Requests to where users told the engine to send them (X16 to X18). */

@@ -3,6 +3,7 @@
 import { CallTable } from '../core/call-table.ts';
 import { Counters } from '../core/counters.ts';
 import { balanceBy, FunctionTable } from '../core/function-table.ts';
+import { PortPolicies } from '../core/kept-rights.ts';
 import { Pressure } from '../core/pressure.ts';
 import type { Balance } from '../core/select-worker.ts';
 import { TriggerTable } from '../core/trigger-table.ts';
@@ -44,6 +45,7 @@ export function createContext({ settings, balance, ...parts }: ContextParts): Ro
     calls: new CallTable(random.uuid().slice(9, 23), Number.parseInt(random.uuid().slice(0, 7), 16)),
     moduleExecutor: new ModuleExecutor(),
     sessions: new Map(),
+    portPolicies: new PortPolicies(),
     channels: new Channels({
       settings: parts.channels,
       clock,

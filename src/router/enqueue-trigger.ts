@@ -6,6 +6,7 @@ import type { Binding } from './builtin.ts';
 import { askCondition } from './condition.ts';
 import type { RouterContext } from './context.ts';
 import { isBound } from './fire-trigger.ts';
+import { rightsToKeep } from './reach.ts';
 
 export interface QueuedFiring {
   readonly payload: Payload;
@@ -57,6 +58,8 @@ function take(
       traceparent: undefined,
       baggage: undefined,
       action: { type: 'enqueue', queue, idempotency_key: key },
+      trigger: { id: binding.id, type: binding.type },
+      rights: rightsToKeep(binding),
     },
     told,
   );

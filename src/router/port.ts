@@ -1,20 +1,20 @@
 // What modules may ask of the router and tell it. Everything a module does to other parts of the engine goes
 // through here, so that access, depth, deadlines and tracing apply to all alike.
 
-import type { Registrations } from '../core/access.ts';
+import type { PolicyInForce, Registrations } from '../core/access.ts';
 import type { Pressure } from '../core/pressure.ts';
 import type { EnqueueAnswer, EnqueueRules } from '../core/queue/shapes.ts';
 import { Refusal } from '../core/refusal.ts';
 import type { Collector } from '../core/telemetry/collector.ts';
 import type { NewBinding, TriggerType } from '../core/trigger-table.ts';
 import { type RawJson, rawJson } from '../protocol/byte-string.ts';
-import type { TriggerOrigin, WorkerAnnouncement } from '../protocol/frames.ts';
+import type { WorkerAnnouncement } from '../protocol/frames.ts';
 import { REGISTRATION_BYTES_MAX } from '../protocol/limits.ts';
 import type { Payload } from '../protocol/payload.ts';
 import type { Binding, Cause, ModuleTriggerType } from './builtin.ts';
 import { callLocally, deliverLocally, type LocalAction, type LocalCall } from './call-locally.ts';
 import type { Channels } from './channels.ts';
-import { askCondition, type ConditionVerdict } from './condition.ts';
+import { askCondition, type ConditionQuestion, type ConditionVerdict } from './condition.ts';
 import type { JobRequest, JobTaker, JobTarget, QueueJudge, RouterContext } from './context.ts';
 import { enqueueFiring, type QueuedFiring, type QueuedVerdict } from './enqueue-trigger.ts';
 import { errorLine } from './error-text.ts';
@@ -137,6 +137,11 @@ export class RouterPort {
     });
   }
 
+  /** What a port for browsers allows, as long as what it returns is not called. */
+  addPortPolicy(inForce: PolicyInForce): () => void {
+    return this.#context.portPolicies.add(inForce);
+  }
+
   /** From now on everything that happens is told to it. */
   observe(observer: Collector): void {
     this.#context.observer = observer;
@@ -210,15 +215,8 @@ export class RouterPort {
    * Asks the condition of a trigger about an event (T8); its binding may be gone, as with a job that it made. `done` is
    * told once, at once or later.
    */
-  checkCondition(
-    functionId: string,
-    payload: Payload,
-    cause: Cause,
-    done: (verdict: ConditionVerdict) => void,
-    trigger?: TriggerOrigin,
-  ): void {
-    const { depth, traceparent, baggage } = cause;
-    askCondition(this.#context, { functionId, payload, depth, traceparent, baggage, trigger }, done);
+  checkCondition(question: ConditionQuestion, done: (verdict: ConditionVerdict) => void): void {
+    askCondition(this.#context, question, done);
   }
 
   /** The same of a binding; one without a condition passes. */

@@ -3,6 +3,7 @@
 
 import type { Access, Registrations } from '../core/access.ts';
 import type { FunctionFacts, FunctionTable } from '../core/function-table.ts';
+import { type KeptRights, keptRights } from '../core/kept-rights.ts';
 import { Refusal } from '../core/refusal.ts';
 import { parseRawJson } from '../protocol/byte-string.ts';
 import type { TriggerOrigin } from '../protocol/frames.ts';
@@ -40,10 +41,20 @@ export function mayStillBind({ owner, type, functionId, config }: Binding): bool
 export interface OfTrigger {
   readonly trigger?: TriggerOrigin | undefined;
   readonly binding?: Binding | undefined;
+  /** Of a job whose trigger came by a restricted port. */
+  readonly kept?: KeptRights | undefined;
+}
+
+/** What its jobs have to keep of who registered it; `undefined`: he may do everything. */
+export function rightsToKeep({ owner }: Binding): KeptRights | undefined {
+  return owner?.access && keptRights(owner.workerId, owner.access);
 }
 
 /** Whose trigger it is. Of one that left meanwhile, whose it was: leaving must not widen what is reached (X7). */
-export function ownerOf(context: RouterContext, { trigger, binding }: OfTrigger): Session | undefined {
+function ownerOf(context: RouterContext, { trigger, binding, kept }: OfTrigger): Session | undefined {
+  // Whoever has a trigger of that id today may be somebody else.
+  if (kept !== undefined) return context.sessions.get(kept.workerId);
+  if (binding?.owner?.access !== undefined) return binding.owner;
   const id = binding?.id ?? trigger?.id;
   const present = id === undefined ? undefined : context.triggers.binding(id);
   return (present ?? binding)?.owner;
@@ -53,7 +64,14 @@ export function ownerOf(context: RouterContext, { trigger, binding }: OfTrigger)
 export function rightsOfTrigger(context: RouterContext, of: OfTrigger, functionId: string): Access | undefined {
   const owner = ownerOf(context, of);
   const isOwn = owner?.state === 'open' && owner.functions.has(functionId);
-  return isOwn ? undefined : owner?.access;
+  if (isOwn) return undefined;
+  if (owner !== undefined || of.kept === undefined) return owner?.access;
+  return context.portPolicies.restore(of.kept, registrationsOf(context.functions));
+}
+
+/** Whether it is the trigger of somebody who may not do everything. */
+export function isRestricted(context: RouterContext, of: OfTrigger): boolean {
+  return of.kept !== undefined || ownerOf(context, of)?.access !== undefined;
 }
 
 /** Whether whoever would run it came by a restricted port, where anybody may offer what nobody trusted does (X9). */

@@ -21,6 +21,7 @@ import type {
   DeadRow,
   EnqueueAnswer,
   EnqueueHead,
+  ForgetInput,
   JobFacts,
   JobInput,
   JobOptions,
@@ -60,6 +61,7 @@ export const isSubscriptionMarks = typia.createIs<SubscriptionMark[]>();
 export const isSubscriptionInput = typia.createIs<SubscriptionMark>();
 export const isOpenInput = typia.createIs<OpenInput>();
 export const isOpenAnswer = typia.createIs<OpenAnswer>();
+export const isForgetInput = typia.createIs<ForgetInput>();
 export const isWakeInput = typia.createIs<WakeInput>();
 export const isPauseInput = typia.createIs<PauseInput>();
 export const isJobInput = typia.createIs<JobInput>();

@@ -307,6 +307,22 @@ export function queueContract(name: string, { create, cannot = {} }: ContractSet
       await waitFor('nothing is kept any more', async () => jobsOf(await kept.stats()) === 0);
     });
 
+    test('[Q2] what was kept and does not fit stays for the next subscriber, or until its time is over', async () => {
+      const adapter = await create();
+      const kept = await ContractQueue.open(adapter);
+      const small = await ContractQueue.open(adapter, { maxJobs: 2 });
+      const next = await ContractQueue.open(adapter);
+      const { name: queue, rules } = kept;
+      const target = { queue, rules, functionId: 'no_subscriber', isKept: true, delayMs: 0 };
+      for (const n of [1, 2, 3]) await adapter.publish([target], Buffer.from(String(n)));
+      expect(await adapter.handKeptTo(kept.name, small.name, 'late', small.rules)).toBe(2);
+      // Those that run are in it still.
+      expect([textOf(await small.claimOne()), textOf(await small.claimOne())]).toEqual(['1', '2']);
+      expect(await adapter.handKeptTo(kept.name, small.name, 'late', small.rules)).toBe(0);
+      expect(await adapter.handKeptTo(kept.name, next.name, 'later', next.rules)).toBe(1);
+      expect(textOf(await next.claimOne())).toBe('3');
+    });
+
     needs('all or none')(
       `[Q2] a publication that one queue refuses reaches none${without('all or none')}`,
       async () => {

@@ -1,8 +1,11 @@
 // Durable publish and subscribe: every subscribed function gets its copy, also when it comes later or was away.
 
 import { expect, test } from 'vitest';
+import { systemClock } from '../../src/effects/clock.ts';
+import { builtinAdapter } from '../../src/modules/queue/adapters/builtin.ts';
 import { queueYaml, startQueueEngine, statsOf } from '../support/queue-engine.ts';
 import { RawWorker } from '../support/raw-worker.ts';
+import { directory, openTestStore } from '../support/running-store.ts';
 import { TemporaryFolder } from '../support/temporary-folder.ts';
 import { startTestEngine } from '../support/test-engine.ts';
 import { TurningClock } from '../support/turning-clock.ts';
@@ -151,6 +154,29 @@ test('[modules 6.5] A subscriber that does not come back in time is forgotten wh
   });
   await publish(publisher, 'orders', 'for the next one');
   expect(await statsOf(publisher, 'orders')).toMatchObject({ depth: 1, states: { waiting_for_worker: 1 } });
+});
+
+test('[R3] Nothing is kept of the queues of topics and functions that are gone', async () => {
+  using folder = new TemporaryFolder();
+  const clock = new TurningClock();
+  {
+    await using engine = await startTestEngine({ yaml: withTtl(folder.path, 2_000), clock });
+    await using worker = await RawWorker.connect(engine.url);
+    for (const topic of ['one', 'two']) {
+      await subscribe(worker, topic, { topic });
+      worker.send({ type: 'unregistertrigger', id: `${topic}-durable:subscriber` });
+      await worker.settled();
+    }
+    await waitFor('both are forgotten', async () => {
+      clock.advance(1_000);
+      const { result } = await worker.call('engine::queue::list_topics', {});
+      return (result as unknown[]).length === 1;
+    });
+  }
+  const { store, registry } = await openTestStore(directory(folder.path));
+  const left = (await builtinAdapter(store, systemClock).stats()).map(({ queue }) => queue);
+  expect(left).toEqual(['default']);
+  await registry.close();
 });
 
 test('[K4] [F1] A subscriber whose queue holds jobs of the other type gets them as before, and the type later', async () => {

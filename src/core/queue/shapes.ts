@@ -1,5 +1,6 @@
 // What the queue module and its store tell each other. `src/validators/queue-shapes.ts` compiles these shapes.
 
+import type { KeptRights } from '../kept-rights.ts';
 import type { FailedAttempt } from './past-attempts.ts';
 
 /** A job as it was asked for, beside its payload, which travels as bytes. */
@@ -12,6 +13,8 @@ export interface JobFacts {
   depth?: number;
   /** A change made it, by way of this trigger. */
   trigger?: { id: string; type: string };
+  /** Whose trigger it is, if he may not do everything (X7). */
+  rights?: KeptRights;
   /** Asked before each attempt whether the function is to be called. */
   conditionFunctionId?: string;
 }
@@ -192,6 +195,10 @@ export interface OpenAnswer extends MovesAnswer {
   isRefused: boolean;
   /** Whose jobs wait for a worker. */
   parkedFunctions: string[];
+}
+
+export interface ForgetInput {
+  queue: string;
 }
 
 export interface WakeInput {

@@ -113,7 +113,8 @@ export class Queues implements JobTaker {
   }
 
   take(request: JobRequest, done: (answer: EnqueueAnswer) => void): void {
-    const { action, functionId, payload, metadata, traceparent, baggage, trigger, conditionFunctionId } = request;
+    const { action, functionId, payload, metadata, traceparent, baggage, trigger, conditionFunctionId, rights } =
+      request;
     if (!this.#isOpen) return done(NOT_OPEN);
     const runner = this.#runners.get(action.queue);
     const refusal = runner === undefined || isTopicQueue(action.queue) ? notFound(action.queue) : offenceOf(request);
@@ -127,6 +128,7 @@ export class Queues implements JobTaker {
         ...(traceparent !== undefined && { traceparent }),
         ...(baggage !== undefined && { baggage }),
         ...(trigger !== undefined && { trigger }),
+        ...(rights !== undefined && { rights }),
         ...(conditionFunctionId !== undefined && { conditionFunctionId }),
       },
       payload,

@@ -5,10 +5,12 @@ import type { SettledJob } from '../../core/queue/shapes.ts';
 import type { Collector } from '../../core/telemetry/collector.ts';
 import type { OpenSpan } from '../../core/telemetry/span-rows.ts';
 import { asRawJson, parseRawJson, type RawJson, rawJson } from '../../protocol/byte-string.ts';
+import type { TriggerOrigin } from '../../protocol/frames.ts';
 import { Payload } from '../../protocol/payload.ts';
-import type { Cause } from '../../router/builtin.ts';
+import type { Binding, Cause } from '../../router/builtin.ts';
 import { beginJob, contextOf, type JobFacts, spanOf } from '../../router/observe.ts';
 import type { RouterPort } from '../../router/port.ts';
+import type { OfTrigger } from '../../router/reach.ts';
 import type { Outcome } from '../../router/reply.ts';
 import type { TakenJob } from './adapters/adapter.ts';
 import type { QueueSettings } from './config.ts';
@@ -27,12 +29,11 @@ export interface JobWorld {
   readonly router: RouterPort;
   readonly settings: QueueSettings;
   /** The trigger on whose behalf all jobs of the queue run. */
-  readonly origin: JobOrigin | undefined;
+  readonly origin: Binding | undefined;
 }
 
-interface JobOrigin {
-  readonly id: string;
-  readonly type: string;
+interface JobOrigin extends OfTrigger {
+  readonly trigger: TriggerOrigin;
   readonly conditionFunctionId: string | undefined;
 }
 
@@ -62,16 +63,20 @@ export function runJob(world: JobWorld, attempt: Attempt, told: (end: AttemptEnd
   const call = (): void => callFunction(world, attempt, { ...cause, ran }, payload, done);
   if (condition === undefined) return call();
   router.checkCondition(
-    condition,
-    payload,
-    cause,
+    {
+      functionId: condition,
+      payload,
+      ...cause,
+      trigger: origin?.trigger,
+      binding: origin?.binding,
+      kept: origin?.kept,
+    },
     (verdict) => {
       if (verdict === 'pass') call();
       else if (verdict === 'skip') done({ how: 'done' });
       else if (router.isDraining) done({ how: 'release' });
       else done(failed(world.settings, job, `condition_failed: the condition ${condition} gave no answer`, undefined));
     },
-    { id: origin?.id ?? '', type: origin?.type ?? '' },
   );
 }
 
@@ -85,8 +90,14 @@ function factsOf({ worker, traceId }: Ran): Pick<AttemptEnd, 'worker' | 'traceId
   return { ...(worker !== undefined && { worker }), ...(traceId !== undefined && { traceId }) };
 }
 
-function originOf({ origin }: JobWorld, { facts: { trigger, conditionFunctionId } }: TakenJob): JobOrigin | undefined {
-  return origin ?? (trigger && { ...trigger, conditionFunctionId });
+/** It may have left: what runs on its behalf runs with the rights that its owner had (X7). */
+function originOf({ origin }: JobWorld, { facts }: TakenJob): JobOrigin | undefined {
+  if (origin !== undefined) {
+    const { id, type, conditionFunctionId } = origin;
+    return { trigger: { id, type }, binding: origin, conditionFunctionId };
+  }
+  const { trigger, rights, conditionFunctionId } = facts;
+  return trigger && { trigger, kept: rights, conditionFunctionId };
 }
 
 /** A topic's queue is named by topic and function. */
@@ -128,7 +139,9 @@ function callFunction(
       metadata: Payload.ofText(metadataOf(metadata === undefined ? undefined : asRawJson(metadata), attempt)),
       ...cause,
       timeoutMs: settings.jobTimeoutMs,
-      trigger: origin && { id: origin.id, type: origin.type },
+      trigger: origin?.trigger,
+      binding: origin?.binding,
+      kept: origin?.kept,
       handed: (name) => {
         ran.worker = name;
       },

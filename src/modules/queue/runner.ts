@@ -19,6 +19,7 @@ import { RecentRate } from '../../core/queue/recent-rate.ts';
 import type { SettledJob } from '../../core/queue/shapes.ts';
 import type { Clock } from '../../effects/clock.ts';
 import type { Logger } from '../../effects/logger.ts';
+import type { Binding } from '../../router/builtin.ts';
 import type { RouterPort } from '../../router/port.ts';
 import type { Advanced, QueueAdapter, TakenJob } from './adapters/adapter.ts';
 import type { QueueSettings } from './config.ts';
@@ -53,7 +54,7 @@ const OUTCOMES_WAITING_MAX = 256;
 export class QueueRunner {
   #settings: QueueSettings;
   /** The trigger on whose behalf jobs run, where there is one. */
-  origin: { readonly id: string; readonly type: string; readonly conditionFunctionId: string | undefined } | undefined;
+  origin: Binding | undefined;
   /** Its trigger is not there yet: jobs wait for it as for an absent function, and expire as they do. */
   isHeld = false;
   /** Since the engine started. */

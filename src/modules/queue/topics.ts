@@ -77,7 +77,11 @@ export class Topics {
     // What is there has to expire, or to be seen, whether or not somebody publishes or subscribes again.
     for (const stats of await adapter.stats()) {
       const { queue } = stats;
-      if (!isTopicQueue(queue) || isEmpty(stats) || queues.find(queue) !== undefined) continue;
+      if (!isTopicQueue(queue) || queues.find(queue) !== undefined) continue;
+      if (isEmpty(stats)) {
+        this.#forget(queue);
+        continue;
+      }
       const [topic = '', functionId = ''] = queue.split('\n');
       if (functionId === '') this.#keeper(queue);
       else this.#hold(topic, functionId, ENDED);
@@ -157,6 +161,15 @@ export class Topics {
     subscription.bindings.add(binding);
     this.#byBinding.set(binding, subscription);
     if (isNew) this.#open(subscription, binding, settings);
+    this.#chooseOrigin(subscription);
+  }
+
+  /** On whose behalf its jobs run: of several somebody who may do everything; of none, whoever was the last. */
+  #chooseOrigin({ topic, functionId, bindings }: Subscription): void {
+    const all = [...bindings];
+    const origin = all.find(({ owner }) => owner?.access === undefined) ?? all[0];
+    const runner = this.#parts.queues.find(topicQueue(topic, functionId));
+    if (runner !== undefined && origin !== undefined) runner.origin = origin;
   }
 
   #open(subscription: Subscription, binding: Binding, settings: QueueSettings): void {
@@ -165,8 +178,6 @@ export class Topics {
     const { name } = settings;
     const before = queues.find(name);
     const runner = before ?? queues.add(settings);
-    const { id, type, conditionFunctionId } = binding;
-    runner.origin = { id, type, conditionFunctionId };
     // T2
     const steps = [
       adapter.subscribe({ topic, functionId }),
@@ -212,6 +223,7 @@ export class Topics {
     if (subscription === undefined) return;
     this.#byBinding.delete(binding);
     subscription.bindings.delete(binding);
+    this.#chooseOrigin(subscription);
     if (subscription.bindings.size > 0 || this.#isStopped) return;
     const { topic, functionId } = subscription;
     // A connection that ended, or an engine that does: the subscriber may come back.
@@ -231,6 +243,16 @@ export class Topics {
     this.#parts.logger.error('The end of a subscription was not kept', { error: String(error) });
   };
 
+  /** In one turn: whoever opens it again comes behind. */
+  #forget(queue: string): boolean {
+    const { adapter, logger, queues } = this.#parts;
+    if (!queues.forget(queue)) return false;
+    adapter.forget?.(queue).catch((error: unknown) => {
+      logger.warn('A queue of a topic was not forgotten', { error: String(error) });
+    });
+    return true;
+  }
+
   /** Nobody came back to some of them; others ended a while ago, and perhaps nothing is left in their queues (T1). */
   async #sweep(): Promise<void> {
     const { adapter, clock, queues } = this.#parts;
@@ -245,12 +267,12 @@ export class Topics {
     const held = await adapter.stats().catch(() => undefined);
     if (held === undefined || this.#isStopped) return;
     const notEmpty = new Set(held.filter((stats) => !isEmpty(stats)).map(({ queue }) => queue));
-    for (const name of keepers) if (!notEmpty.has(name)) queues.forget(name);
+    for (const name of keepers) if (!notEmpty.has(name)) this.#forget(name);
     for (const subscription of ended) {
       const { topic, functionId } = subscription;
       const name = topicQueue(topic, functionId);
       const isStill = this.#subscriptions.find(topic, functionId) === subscription;
-      if (isStill && !notEmpty.has(name) && queues.forget(name)) this.#subscriptions.remove(subscription);
+      if (isStill && !notEmpty.has(name) && this.#forget(name)) this.#subscriptions.remove(subscription);
     }
   }
 }

@@ -85,7 +85,7 @@ class WorkerPort implements EngineModule<WorkerManagerConfig> {
     this.#gate = new ConnectionGate(this.#limits, () => context.openFiles.take());
     this.#addressGate = isRestricted ? new AddressGate(settings.browser.perAddress) : undefined;
     this.#proxies = new AddressBlocks(settings.trustedProxies);
-    this.#guard = new PortGuard(config, settings.browser, router.registrations);
+    this.#guard = new PortGuard(config, settings.browser, router);
     this.#telemetry = new TelemetrySockets(context.clock, router);
     this.#rules = admissionRules(config, settings);
     this.#doorman = doormanOf(config, context);
@@ -143,6 +143,7 @@ class WorkerPort implements EngineModule<WorkerManagerConfig> {
     this.#telemetry.stop();
     this.#stopTrimming?.();
     this.#listener?.close();
+    this.#guard.close();
   }
 
   health() {

@@ -1,9 +1,10 @@
 // What stands between the engine and each connection of one port, as its configuration says.
 
-import { Access, type AccessPolicy, type Grant, type PolicyInForce, type Registrations } from '../../core/access.ts';
+import { Access, type AccessPolicy, type Grant, type PolicyInForce } from '../../core/access.ts';
 import { readExposeEntry } from '../../core/expose-filter.ts';
 import { MessageRate } from '../../core/message-rate.ts';
 import { Guard, type PortFunctions } from '../../router/guard.ts';
+import type { RouterPort } from '../../router/port.ts';
 import type { BrowserLimits } from '../module.ts';
 import type { WorkerManagerConfig } from './config.ts';
 
@@ -11,17 +12,24 @@ type Writable<T> = { -readonly [Key in keyof T]: T[Key] };
 
 export class PortGuard {
   readonly #limits: BrowserLimits;
-  readonly #registrations: Registrations;
+  readonly #router: RouterPort;
   /** `undefined`: the port trusts everybody. Connections look here and below: a change holds for all of them. */
   readonly #inForce: Writable<PolicyInForce> | undefined;
   readonly #functions: Writable<PortFunctions>;
+  /** Others have to know the policy too: what is done on behalf of those who left goes by it. */
+  readonly #withdraw: (() => void) | undefined;
 
-  constructor(config: WorkerManagerConfig, limits: BrowserLimits, registrations: Registrations) {
+  constructor(config: WorkerManagerConfig, limits: BrowserLimits, router: RouterPort) {
     this.#limits = limits;
-    this.#registrations = registrations;
+    this.#router = router;
     const policy = policyOf(config);
-    this.#inForce = policy && { policy };
+    this.#inForce = policy && { port: `${config.host}:${config.port}`, policy };
+    this.#withdraw = this.#inForce && router.addPortPolicy(this.#inForce);
     this.#functions = functionsOf(config);
+  }
+
+  close(): void {
+    this.#withdraw?.();
   }
 
   /** From now on that is what the port says, to everybody who is connected too (X12). */
@@ -49,7 +57,7 @@ export class PortGuard {
     }
     return new Guard({
       ...shared,
-      access: new Access(this.#inForce, grant, this.#registrations),
+      access: new Access(this.#inForce, grant, this.#router.registrations),
       rate: this.rate(nowMs),
       idleUntilMs: nowMs + registrationMs,
       expiresAtMs: nowMs + maxAgeMs,

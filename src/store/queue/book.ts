@@ -10,7 +10,8 @@ import type { LocalWorld } from '../contract.ts';
 import type { Kv, KvReader } from '../kv.ts';
 import { DamagedRecord } from '../record.ts';
 import { FreshLine } from './fresh-line.ts';
-import { nameKey, QUEUES_MAX, queueHeadKey, storeHeadKey } from './keys.ts';
+import { firstIn } from './indexes.ts';
+import { freeNumbers, nameKey, QUEUES_MAX, queueHeadKey, queueOf, storeHeadKey } from './keys.ts';
 import { parseAs, toJson } from './marks.ts';
 import { type Receipt, writeReceipt } from './receipt.ts';
 
@@ -70,10 +71,17 @@ export class QueueBook {
   queue(name: string): OpenQueue {
     const known = this.find(name);
     if (known !== undefined) return known;
-    const number = this.store.nextQueue++;
+    const number = this.#takeFreeNumber() ?? this.store.nextQueue++;
     if (number > QUEUES_MAX) throw new Refusal('OVERLOADED', `The store is at its limit of ${QUEUES_MAX} queues`);
     this.kv.put(nameKey(name), Buffer.from(String(number)));
     return this.#open(number, newQueueHead(name));
+  }
+
+  #takeFreeNumber(): number | undefined {
+    const key = firstIn(this.kv, freeNumbers());
+    if (key === undefined) return undefined;
+    this.kv.remove(key);
+    return queueOf(key);
   }
 
   find(name: string): OpenQueue | undefined {

@@ -5,6 +5,7 @@ import { queueOpen, queuePause, queueStats, queueWake } from './admin.ts';
 import { advance } from './advance.ts';
 import { deadList, deadMoves } from './dead.ts';
 import { enqueue } from './enqueue.ts';
+import { queueForget } from './forget.ts';
 import { queueGroups, queueJob, queueJobs, queuePayload } from './inspect.ts';
 import { migrate } from './migrate.ts';
 import { forgetSubscription, keptMoves, subscribe, subscriptions } from './topics.ts';
@@ -27,4 +28,5 @@ export const QUEUE_COMMANDS: readonly StoreCommand[] = [
   forgetSubscription,
   subscriptions,
   keptMoves,
+  queueForget,
 ];

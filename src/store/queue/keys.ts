@@ -5,6 +5,7 @@
 //   H                        the head of the store (`core/queue/records.ts`)
 //   N name                   the number of a queue, without one in front
 //   Q                        the head of a queue
+//   F                        nothing: no queue has that number any more (`forget.ts`)
 //   B seq                    a block of jobs, under its first one (`job-block.ts`)
 //   K seq                    which of them have left it, from the first claim on
 //   J seq                    a job with a record of its own: facts and payload (`job-record.ts`)
@@ -29,7 +30,10 @@ const HEAD_BYTES = 4;
 export const DIGEST_BYTES = 16;
 export const QUEUES_MAX = 65_535;
 
-type Kind = 'B' | 'K' | 'J' | 'R' | 'W' | 'X' | 'A' | 'D' | 'P' | 'G' | 'C' | 'O' | 'I' | 'E' | 'Q';
+/** What a queue has beside its head. */
+export const KINDS_IN_QUEUES = ['B', 'K', 'J', 'R', 'W', 'X', 'A', 'D', 'P', 'G', 'C', 'O', 'I', 'E'] as const;
+
+type Kind = (typeof KINDS_IN_QUEUES)[number] | 'Q' | 'F';
 
 export const storeHeadKey = (): Buffer => Buffer.of(SPACE.queues, 'H'.charCodeAt(0));
 export const nameKey = (name: string): Buffer =>
@@ -40,6 +44,8 @@ export const allSubscriptions = (): KeyRange => kindRange('S');
 export const allQueueHeads = (): KeyRange => kindRange('Q');
 
 export const queueHeadKey = (queue: number): Buffer => keyOf('Q', queue, 0);
+export const freeNumberKey = (queue: number): Buffer => keyOf('F', queue, 0);
+export const freeNumbers = (): KeyRange => kindRange('F');
 export const blockKey = (queue: number, seq: number): Buffer => numbered('B', queue, seq);
 export const blockStateKey = (queue: number, seq: number): Buffer => numbered('K', queue, seq);
 export const jobKey = (queue: number, seq: number): Buffer => numbered('J', queue, seq);
@@ -145,7 +151,7 @@ function keyOf(kind: Kind, queue: number, room: number): Buffer {
   return key;
 }
 
-function kindRange(kind: 'S' | 'Q'): KeyRange {
+function kindRange(kind: 'S' | 'Q' | 'F'): KeyRange {
   const code = kind.charCodeAt(0);
   return { start: Buffer.of(SPACE.queues, code), end: Buffer.of(SPACE.queues, code + 1) };
 }

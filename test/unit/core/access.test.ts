@@ -120,5 +120,9 @@ function accessWith(
     if (!read.ok) throw new Error(read.reason);
     return read.value;
   });
-  return new Access({ policy: { expose: filters, triggerTypes } }, { ...ANONYMOUS, ...grant }, registrations);
+  return new Access(
+    { port: 'p', policy: { expose: filters, triggerTypes } },
+    { ...ANONYMOUS, ...grant },
+    registrations,
+  );
 }

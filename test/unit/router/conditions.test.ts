@@ -145,9 +145,10 @@ test.each([
   const worker = engine.connect();
   worker.register('cond');
   const verdicts: string[] = [];
-  engine.port.checkCondition('cond', Payload.ofText(rawJson({})), { depth: 0 }, (given) => verdicts.push(given));
+  const payload = Payload.ofText(rawJson({}));
+  engine.port.checkCondition({ functionId: 'cond', payload, depth: 0 }, (given) => verdicts.push(given));
   worker.result(worker.nextCall(), result);
-  engine.port.checkCondition('gone', Payload.ofText(rawJson({})), { depth: 0 }, (given) => verdicts.push(given));
+  engine.port.checkCondition({ functionId: 'gone', payload, depth: 0 }, (given) => verdicts.push(given));
   expect(verdicts).toEqual([verdict, 'failed']);
 });
 

@@ -86,6 +86,8 @@ export interface QueueAdapter {
   /** With `leftMs`: its worker went, and may come back. */
   subscribe(mark: SubscriptionMark): Promise<void>;
   unsubscribe(topic: string, functionId: string): Promise<void>;
+  /** Nobody has a use for the queue; what it takes of the store is free if it is empty. */
+  forget?(queue: string): Promise<void>;
   /** What was kept for the first subscriber moves into its queue. */
   handKeptTo(from: string, to: string, functionId: string, rules: EnqueueRules): Promise<number>;
   /** Outcomes that were told are on their way when it resolves. Never takes long (G1). */

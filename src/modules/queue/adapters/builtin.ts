@@ -88,6 +88,9 @@ export function builtinAdapter(store: Store, clock: Pick<Clock, 'afterTurn'>): Q
     async unsubscribe(topic, functionId) {
       await runCommand(store, 'queue::unsubscribe', toJson({ topic, functionId }));
     },
+    async forget(queue) {
+      await runCommand(store, 'queue::forget', toJson({ queue }));
+    },
     handKeptTo: (from, to, functionId, rules) => moves('queue::kept_moves', { from, to, functionId, rules }),
     stop() {},
   };

@@ -103,7 +103,7 @@ export class RabbitQueues implements QueueAdapter {
       const inspector = new Inspector(consuming, clock);
       const deadLetters = new DeadLetters(inspector, topology, mover);
       const parkedJobs = new ParkedJobs(inspector, topology, mover);
-      const fullness = new Fullness(topology, clock);
+      const fullness = new Fullness(topology, clock, (queue) => this.#consumers.get(queue)?.held ?? 0);
       this.#started = { publishing, consuming, topology, mover, book, inspector, deadLetters, parkedJobs, fullness };
     } catch (error) {
       await Promise.all([publishing.close(), consuming.close()]);
@@ -272,7 +272,9 @@ export class RabbitQueues implements QueueAdapter {
   handKeptTo: QueueAdapter['handKeptTo'] = async (from, to, functionId, rules) => {
     if (this.#parts.book.find(from) === undefined) return 0;
     await this.#ensure(to, rules);
-    return await this.#parts.parkedJobs.handTo(from, to, functionId);
+    const { fullness, parkedJobs } = this.#parts;
+    await fullness.look(to);
+    return await parkedJobs.handTo(from, to, functionId, () => fullness.refusal(to, rules) === undefined);
   };
 
   async stop(): Promise<void> {

@@ -16,11 +16,14 @@ interface Known {
 export class Fullness {
   readonly #topology: Topology;
   readonly #clock: Pick<Clock, 'monotonicMs'>;
+  readonly #heldHere: (queue: string) => number;
   readonly #byQueue = new Map<string, Known>();
 
-  constructor(topology: Topology, clock: Pick<Clock, 'monotonicMs'>) {
+  /** `heldHere`: what this engine was handed, which RabbitMQ does not count any more. */
+  constructor(topology: Topology, clock: Pick<Clock, 'monotonicMs'>, heldHere: (queue: string) => number) {
     this.#topology = topology;
     this.#clock = clock;
+    this.#heldHere = heldHere;
   }
 
   /** Why the queue takes no job now. One that is taken counts at once. */
@@ -39,9 +42,10 @@ export class Fullness {
 
   /** Asks now. */
   async look(queue: string): Promise<void> {
+    const held = this.#heldHere(queue);
     const { work, parked, dead } = await this.#topology.counts(queue);
     const known = this.#known(queue, true);
-    known.jobs = work + parked;
+    known.jobs = work + parked + held;
     known.dead = dead;
   }
 

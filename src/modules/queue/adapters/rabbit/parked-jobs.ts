@@ -55,9 +55,10 @@ export class ParkedJobs {
     return woken;
   }
 
-  async handTo(from: string, to: string, functionId: string): Promise<number> {
+  /** What does not fit stays where it is. */
+  async handTo(from: string, to: string, functionId: string, hasRoom: () => boolean): Promise<number> {
     return await this.#inspector.each(this.#topology.names.parked(from), {
-      judge: () => 'taken',
+      judge: () => (hasRoom() ? 'taken' : 'kept, and enough'),
       move: ({ message }) => {
         const { isKept: _isKept, ...job } = message.job;
         const facts = { ...job.facts, functionId };

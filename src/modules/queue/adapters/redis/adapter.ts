@@ -231,7 +231,9 @@ export class RedisQueues implements QueueAdapter {
 
   handKeptTo: QueueAdapter['handKeptTo'] = async (from, to, functionId, rules) => {
     const group = rules.isOneGroup === true ? ONE_GROUP : '';
-    return await this.#moveAll(() => this.#run(MOVE_KEPT, from, to, functionId, MOVES_MAX, group));
+    const { maxJobs, maxDeadLetters } = rules;
+    const limits = [maxJobs, maxDeadLetters];
+    return await this.#moveAll(() => this.#run(MOVE_KEPT, from, to, functionId, MOVES_MAX, group, ...limits));
   };
 
   /** What it was handed and has not done is free for other engines at once. */

@@ -92,12 +92,19 @@ export const END_LEASE = redisScript(`${GOES_ON}${PLACES}
 give_back(ARGV[1])
 redis.call('ZREM', BASE .. 'engines', ARGV[1])`);
 
-/** 1 from, 2 to, 3 function, 4 how many at most, 5 group: what was kept for a subscriber becomes its jobs, in order. */
+/**
+ * 1 from, 2 to, 3 function, 4 how many at most, 5 group, 6 jobs and 7 dead letters that the second may hold: what was
+ * kept for a subscriber becomes its jobs, in order. What does not fit stays where it is.
+ */
 export const MOVE_KEPT = redisScript(`${GOES_ON}${PLACES}
 local from = find_queue(ARGV[1])
 if not from then return 0 end
 local to = queue_of(ARGV[2])
-local seqs = redis.call('ZRANGE', key(from, 'due'), 0, ARGV[4] - 1)
+local room = ARGV[6] - tonumber(redis.call('HGET', key(to, 'head'), 'jobs') or 0)
+if redis.call('ZCARD', key(to, 'dead')) >= tonumber(ARGV[7]) then room = 0 end
+local most = math.min(tonumber(ARGV[4]), room)
+if most <= 0 then return 0 end
+local seqs = redis.call('ZRANGE', key(from, 'due'), 0, most - 1)
 -- Those of one millisecond come in the order of their texts.
 table.sort(seqs, function(one, other) return tonumber(one) < tonumber(other) end)
 for _, seq in ipairs(seqs) do
