@@ -6,12 +6,12 @@ import { engineVersion } from '../../effects/version.ts';
 import type { InternalOptions } from '../../sdk/options.ts';
 import { type LoadPlan, type LoadResult, runLoad } from '../bench/load.ts';
 import { changesText, compare, type Report, reportCsv, reportText } from '../bench/report.ts';
-import { KINDS, type Kind, prepare } from '../bench/stages.ts';
+import { KINDS, type Kind, moduleOf, prepare } from '../bench/stages.ts';
 import { type Context, defineCommand } from '../command.ts';
 import { readToken, withEngine } from '../connection.ts';
 import { CONNECTION_FLAGS } from '../connection-flags.ts';
 import { EXIT } from '../exit-codes.ts';
-import { usageFailure } from '../failures.ts';
+import { CliFailure, usageFailure } from '../failures.ts';
 import type { FlagTable } from '../flags.ts';
 import { isRecord, textIn } from '../records.ts';
 
@@ -62,7 +62,7 @@ export const bench = defineCommand({
     { line: 'svc bench state-set --rate 1000/s --json > old.json', shows: 'At a steady rate, kept.' },
     { line: 'svc bench state-set --rate 1000/s --compare old.json', shows: 'Exit code 1 when worse.' },
   ],
-  exitCodes: [EXIT.failed, EXIT.unreachable, EXIT.refused, EXIT.interrupted],
+  exitCodes: [EXIT.failed, EXIT.notFound, EXIT.unreachable, EXIT.refused, EXIT.interrupted],
   handlesSignals: true,
   async run(context) {
     const { flags, output, terminal, operands } = context;
@@ -94,6 +94,7 @@ async function measure(kind: Kind, context: BenchContext): Promise<{ report: Rep
   const bytes = readSize(flags.size);
   const plan = planOf(kind, context);
   const engine = await withEngine(context, (connection) => connection.call('engine::health::check', {}));
+  checkModule(kind, engine);
   const token = await readToken(context);
   const { createWorker } = await import('../../sdk/internal.ts');
   const connect = () => createWorker(flags.url, connectionOptions(token, context));
@@ -134,6 +135,19 @@ async function measure(kind: Kind, context: BenchContext): Promise<{ report: Rep
   } finally {
     await Promise.all([...clients, ...workers].map((one) => one.shutdown()));
   }
+}
+
+/** Without its module a benchmark would count errors, and that of cron wait for ever. */
+function checkModule(kind: Kind, health: unknown): void {
+  const module = moduleOf(kind);
+  const components = isRecord(health) && isRecord(health.components) ? health.components : {};
+  if (module === undefined || !isRecord(components.modules) || Object.hasOwn(components.modules, module)) return;
+  throw new CliFailure({
+    code: 'NOT_FOUND',
+    message: `svc bench ${kind} measures ${module}, and the engine runs without it.`,
+    exitCode: EXIT.notFound,
+    hint: `Add it: svc worker add ${module}`,
+  });
 }
 
 function connectionOptions(token: string | undefined, { flags, output }: BenchContext) {
