@@ -59,6 +59,7 @@ test.each(KINDS)('[CLI-32] svc bench %s measures operations without an error', a
   expect(report.ops).toBe(kind === 'cron' ? 1 : kind === 'stream-fanout' ? 60 : 20);
   expect(report.latency.max_ms).toBeGreaterThanOrEqual(report.latency.p50_ms);
   expect(report.clients).toHaveLength(kind === 'cron' ? 1 : 2);
+  expect(report.engine).toEqual({ cpu_percent: expect.any(Number), rss_bytes: expect.any(Number) });
 });
 
 test('[CLI-32] nothing of a run is left', async () => {

@@ -4,6 +4,7 @@ import { availableParallelism } from 'node:os';
 import { resolve } from 'node:path';
 import { engineVersion } from '../../effects/version.ts';
 import type { InternalOptions } from '../../sdk/options.ts';
+import { type EngineUse, watchEngine } from '../bench/engine-use.ts';
 import { type LoadPlan, type LoadResult, runLoad } from '../bench/load.ts';
 import { changesText, compare, type Report, reportCsv, reportText } from '../bench/report.ts';
 import { KINDS, type Kind, moduleOf, prepare } from '../bench/stages.ts';
@@ -116,6 +117,8 @@ async function measure(kind: Kind, context: BenchContext): Promise<{ report: Rep
       streamUrl: flags['stream-url'],
       nowMs: () => terminal.now(),
     });
+    const readHealth = async () => await clients[0]?.trigger({ function_id: 'engine::health::check', payload: {} });
+    const engineUse = await watchEngine(readHealth, () => terminal.elapsedMs());
     const tell = terminal.err.isTerminal && !output.quiet && !flags['no-progress'];
     const result = await runLoad(
       plan,
@@ -130,7 +133,7 @@ async function measure(kind: Kind, context: BenchContext): Promise<{ report: Rep
     ).finally(() => stage.clean());
     if (tell) terminal.err.write('\n');
     const version = isRecord(engine) ? textIn(engine, 'version') : '';
-    const report = reportOf({ kind, plan, result, bytes, version, context, isStopped });
+    const report = reportOf({ kind, plan, result, bytes, version, use: await engineUse(), context, isStopped });
     return { report, distribution: result.latencies.distribution() };
   } finally {
     await Promise.all([...clients, ...workers].map((one) => one.shutdown()));
@@ -177,10 +180,11 @@ function reportOf(run: {
   readonly result: LoadResult;
   readonly bytes: number;
   readonly version: string;
+  readonly use: EngineUse | undefined;
   readonly context: BenchContext;
   readonly isStopped: boolean;
 }): Report {
-  const { kind, plan, result, bytes, version, context, isStopped } = run;
+  const { kind, plan, result, bytes, version, use, context, isStopped } = run;
   const { flags } = context;
   const seconds = Math.max(result.elapsedMs, 1) / 1_000;
   return {
@@ -202,6 +206,7 @@ function reportOf(run: {
     bytes_per_second: (result.ops * bytes) / seconds,
     clients: result.perClient.map((ops, client) => ({ client, ops, per_second: ops / seconds })),
     latency: result.latencies.summary(),
+    ...(use !== undefined && { engine: use }),
     errors: result.errors,
     interrupted: isStopped,
   };
