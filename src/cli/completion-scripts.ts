@@ -10,8 +10,9 @@ _svc() {
   read -r -a words <<< "$line"
   current="\${words[\${#words[@]}-1]}"
   case "$line" in *" ") words+=(""); current="" ;; esac
-  local found
-  mapfile -t found < <(svc __complete -- "\${words[@]:1}" 2>/dev/null)
+  # Typed with its path, as node_modules/.bin/svc, it may not be on the PATH.
+  local found program="\${words[0]/#~/$HOME}"
+  mapfile -t found < <("$program" __complete -- "\${words[@]:1}" 2>/dev/null)
   COMPREPLY=("\${found[@]}")
   local kept="\${current%"\${current##*:}"}"
   if [[ "$current" == *:* && "$COMP_WORDBREAKS" == *:* ]]; then

@@ -1,6 +1,7 @@
 // Dead letters as the commands below `svc queue dlq` choose them: by receipt, by error, by age, or all of them.
 
 import { isErrorMeant } from '../core/queue/fold-error.ts';
+import { isSvcError } from '../sdk/errors.ts';
 import type { EngineConnection } from './connection.ts';
 import { EXIT } from './exit-codes.ts';
 import { CliFailure, usageFailure } from './failures.ts';
@@ -61,12 +62,20 @@ export async function chooseLetters(
   const { error, 'older-than': olderThanMs } = flags;
   const isFiltered = error !== undefined || olderThanMs !== undefined;
   if (receipts.length > 0) {
-    if (flags.all || isFiltered) throw usageFailure('Receipts exclude --all, --error and --older-than.');
-    return await Promise.all(receipts.map((receipt) => chooseLetter(engine, receipt)));
+    if (flags.all || isFiltered) {
+      throw usageFailure(
+        `'${receipts[0]}' is taken for a receipt, and receipts exclude --all, --error and --older-than.`,
+        'A queue is named with --queue <queue>.',
+      );
+    }
+    return await Promise.all(receipts.map((receipt) => chooseLetter(engine, receipt).catch(explainOperand)));
   }
   if (flags.all && isFiltered) throw usageFailure('--all excludes --error and --older-than.');
   if (!flags.all && !isFiltered) {
-    throw usageFailure('Nothing chosen.', 'Name receipts, or give --all, --error <text> or --older-than <duration>.');
+    throw usageFailure(
+      'Nothing chosen.',
+      'Name receipts, or give --all, --error <text> or --older-than <duration>, with --queue <queue> of one queue.',
+    );
   }
   const chosen = new Map<string, ChosenLetter>();
   for (const queue of await queuesWithDeadLetters(engine, flags.queue)) {
@@ -78,6 +87,17 @@ export async function chooseLetters(
     }
   }
   return [...chosen.values()].reverse();
+}
+
+/** `queue dlq list` takes the name of a queue at this place; so the one that was given may be one. */
+function explainOperand(error: unknown): never {
+  if (!isSvcError(error, 'NOT_FOUND')) throw error;
+  throw new CliFailure({
+    code: error.code,
+    message: error.message,
+    exitCode: EXIT.notFound,
+    hint: 'Receipts stand in: svc queue dlq list. All letters of one queue: --queue <queue> --all',
+  });
 }
 
 /** Throws the failure for a receipt of no dead letter. */

@@ -4,7 +4,8 @@
 import { type ColourMode, createPainter, type Painter } from './colour.ts';
 import { escapeUnsafe, stripUnsafeLines } from './display-text.ts';
 import type { TimeStyle } from './durations.ts';
-import { type CliFailure, formatFailure, formatFailureJson } from './failures.ts';
+import { CliFailure, formatFailure, formatFailureJson } from './failures.ts';
+import { asTyped } from './started-as.ts';
 import { type Column, formatCsv, formatTabbed, formatTable } from './table.ts';
 import type { Terminal } from './terminal.ts';
 
@@ -35,6 +36,8 @@ export interface Output extends OutputOptions {
   printLine(value: unknown): void;
   /** Progress and remarks on stderr; left out by --quiet. */
   note(text: string): void;
+  /** Names commands as they are typed here; `note`, `warn` and the hint of `fail` see to it themselves. */
+  typed(text: string): string;
   /** Only with --verbose. */
   detail(text: string): void;
   warn(text: string): void;
@@ -49,6 +52,7 @@ export function createOutput(terminal: Terminal, options: OutputOptions): Output
   const printLines = (lines: readonly string[]) => {
     if (lines.length > 0) out.write(`${lines.join('\n')}\n`);
   };
+  const typed = (text: string) => asTyped(text, terminal.startedAs);
   const say = (text: string) => err.write(`${text}\n`);
   const indent = out.isTerminal ? 2 : undefined;
 
@@ -72,13 +76,17 @@ export function createOutput(terminal: Terminal, options: OutputOptions): Output
     printJson: (value) => printLines([toJson(value, format === 'jsonl' ? undefined : indent)]),
     printLine: (value) => printLines([toJson(value)]),
     note: (text) => {
-      if (!options.quiet) say(text);
+      if (!options.quiet) say(typed(text));
     },
+    typed,
     detail: (text) => {
       if (options.verbose) say(paintErr.dim(text));
     },
-    warn: (text) => say(`${paintErr.yellow('warning:')} ${stripUnsafeLines(text)}`),
-    fail: (failure) => say(options.jsonAsked ? formatFailureJson(failure) : formatFailure(failure, paintErr.red)),
+    warn: (text) => say(`${paintErr.yellow('warning:')} ${stripUnsafeLines(typed(text))}`),
+    fail: ({ facts }) => {
+      const failure = new CliFailure({ ...facts, ...(facts.hint !== undefined && { hint: typed(facts.hint) }) });
+      say(options.jsonAsked ? formatFailureJson(failure) : formatFailure(failure, paintErr.red));
+    },
   };
 
   function printTable([heading = '', ...lines]: readonly string[]): void {

@@ -3,6 +3,7 @@
 
 import { createInterface } from 'node:readline';
 import { EXIT } from './exit-codes.ts';
+import { type StartedAs, startedAs } from './started-as.ts';
 
 const COLUMNS_UNKNOWN = 80;
 
@@ -22,6 +23,7 @@ export interface Terminal {
   readonly err: TerminalStream;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly cwd: string;
+  readonly startedAs: StartedAs;
   /** Everything on stdin, up to the limit; undefined when there is more. */
   readInput(bytesMax: number): Promise<string | undefined>;
   /** Whether somebody sits there who can answer. */
@@ -51,6 +53,7 @@ export function processTerminal(): Terminal {
     err: wrapStream(process.stderr),
     env: process.env,
     cwd: process.cwd(),
+    startedAs: startedAs(process.argv[1], process.env),
     readInput,
     mayAsk: process.stdin.isTTY === true && process.stderr.isTTY === true,
     ask,

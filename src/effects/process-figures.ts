@@ -55,6 +55,12 @@ export class LoopDelayWatch {
   }
 }
 
+/** What this process has used so far; for two moments to be compared. */
+export function processUse(): Pick<ProcessFigures, 'cpuSeconds' | 'residentBytes'> {
+  const { user, system } = process.cpuUsage();
+  return { cpuSeconds: (user + system) / 1e6, residentBytes: process.memoryUsage.rss() };
+}
+
 export class ProcessWatch {
   readonly #delay = new LoopDelayWatch(RESOLUTION_MS);
 

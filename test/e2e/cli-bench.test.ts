@@ -26,18 +26,20 @@ const CONFIG = `${ANY_PORT}  - name: svc-state
 
 const folder = new TemporaryFolder();
 let engine: EngineProcess;
+/** Without any module of those measured. */
+let bare: EngineProcess;
 let observer: SvcWorker;
 let addresses: readonly string[];
 
 beforeAll(async () => {
-  engine = await startEngineProcess(CONFIG);
+  [engine, bare] = await Promise.all([startEngineProcess(CONFIG), startEngineProcess(ANY_PORT)]);
   addresses = engine.startDocument.listeners.map(({ address }) => address);
   observer = registerWorker(engine.url, { worker_name: 'observer', handle_signals: false });
   await observer.ready();
 });
 afterAll(async () => {
   await observer?.shutdown();
-  await engine?.stop();
+  await Promise.all([engine?.stop(), bare?.stop()]);
   folder[Symbol.dispose]();
 });
 
@@ -57,6 +59,7 @@ test.each(KINDS)('[CLI-32] svc bench %s measures operations without an error', a
   expect(report.ops).toBe(kind === 'cron' ? 1 : kind === 'stream-fanout' ? 60 : 20);
   expect(report.latency.max_ms).toBeGreaterThanOrEqual(report.latency.p50_ms);
   expect(report.clients).toHaveLength(kind === 'cron' ? 1 : 2);
+  expect(report.engine).toEqual({ cpu_percent: expect.any(Number), rss_bytes: expect.any(Number) });
 });
 
 test('[CLI-32] nothing of a run is left', async () => {
@@ -117,6 +120,15 @@ test('[CLI-11] Ctrl-C prints what was measured so far and exits with 130', async
 async function list(function_id: string): Promise<string> {
   return JSON.stringify(await observer.trigger({ function_id, payload: {} }));
 }
+
+test.each(KINDS.filter((kind) => kind !== 'invoke' && kind !== 'void'))(
+  '[CLI-9] without the module that svc bench %s measures, it says which, and runs nothing',
+  async (kind) => {
+    const { code, stdout, stderr } = await runSvc(['bench', kind, '--url', bare.url, '--clients', '1', '--msgs', '1']);
+    expect({ code, stdout }).toEqual({ code: 3, stdout: '' });
+    expect(stderr).toMatch(/the engine runs without it\.\nAdd it: svc worker add svc-/);
+  },
+);
 
 test('[CLI-8] a kind that does not exist names those that do', async () => {
   const { code, stderr } = await bench('nothing');

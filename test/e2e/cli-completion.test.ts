@@ -85,13 +85,17 @@ describe('[CLI-10] completion', () => {
     });
   });
 
-  test('works in bash as pasted, also behind the colons of an id', async () => {
+  test('works in bash as pasted, also behind the colons of an id and for a svc typed with its path', async () => {
     const script = join(folder.path, 'try.sh');
     await writeFile(
       script,
       `svc() { "${process.execPath}" "${SVC}" "$@"; }
 source <(svc completion bash)
 COMP_LINE="svc trigger orders::cr" COMP_POINT=22
+_svc
+echo "\${COMPREPLY[@]}"
+unset -f svc
+COMP_LINE="./svc trigger orders::cr" COMP_POINT=24
 _svc
 echo "\${COMPREPLY[@]}"
 `,
@@ -102,8 +106,9 @@ echo "\${COMPREPLY[@]}"
       TMPDIR: folder.path,
       ...PATIENT,
     };
-    const { stdout, stderr } = spawnSync('bash', [script], { env, encoding: 'utf8' });
-    expect({ stdout, stderr }).toEqual({ stdout: 'create\n', stderr: '' });
+    await writeFile(join(folder.path, 'svc'), `#!/bin/sh\nexec "${process.execPath}" "${SVC}" "$@"\n`, { mode: 0o755 });
+    const { stdout, stderr } = spawnSync('bash', [script], { cwd: folder.path, env, encoding: 'utf8' });
+    expect({ stdout, stderr }).toEqual({ stdout: 'create\ncreate\n', stderr: '' });
   });
 
   test.each(['bash', 'zsh', 'fish', 'powershell'])('prints a script for %s', async (shell) => {

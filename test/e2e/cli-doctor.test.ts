@@ -6,6 +6,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest';
+import { registerWorker } from '../../src/sdk/index.ts';
 import { TemporaryFolder } from '../support/temporary-folder.ts';
 import { ANY_PORT, type EngineProcess, runSvc, startEngineProcess } from './cli-process.ts';
 
@@ -49,6 +50,15 @@ test('[CLI-30] a project that is well has no failure, and the exit code is 0', a
     expect(names).toContain(name);
   }
   for (const { level, fix } of found.checks) expect(fix !== undefined).toBe(level !== 'ok');
+});
+
+test('[CLI-30] a worker without functions is a warning, unless it is the console, which has none', async () => {
+  const names = ['svc-console', 'idle'];
+  const workers = names.map((worker_name) => registerWorker(engine.url, { worker_name, handle_signals: false }));
+  await Promise.all(workers.map((worker) => worker.ready()));
+  const found = await examine(ANY_PORT);
+  await Promise.all(workers.map((worker) => worker.shutdown()));
+  expect(found.of('workers')).toMatchObject([{ level: 'warn', text: 'without functions: idle' }]);
 });
 
 test('[CLI-30] a configuration that is wrong is a failure, and the exit code is 1', async () => {

@@ -131,6 +131,10 @@ describe('svc queue dlq', () => {
     const choose = ['queue', 'dlq', 'redrive'];
     expect(await svc(...choose)).toMatchObject({ code: 2 });
     expect(await svc(...choose, '--all', '--error', 'x')).toMatchObject({ code: 2 });
+    // `dlq list` takes a queue at this place.
+    const says = (text: string) => expect.stringContaining(text);
+    expect(await svc(...choose, 'mail', '--all')).toMatchObject({ code: 2, stderr: says('--queue <queue>') });
+    expect(await svc(...choose, 'mail')).toMatchObject({ code: 3, stderr: says('--queue <queue> --all') });
     const dry = await svc(...choose, '--error', 'box <n> full', '--dry-run', '--json');
     expect(JSON.parse(dry.stdout)).toEqual({ dry_run: true, would_redrive: 2 });
     const edited = await svc(...choose, first, '--payload', '{"text":"mended"}', '--json');

@@ -88,6 +88,12 @@ test('npx svc runs there', async () => {
   expect({ code, stdout }, stderr).toEqual({ code: 0, stdout: expect.stringMatching(/\d+\.\d+\.\d+/) });
 });
 
+test('[CLI-9] what a failure there tells to type works as pasted', async () => {
+  const args = ['--no-install', 'svc', 'functions', 'list', '--url', 'ws://127.0.0.1:9'];
+  const { code, stderr } = await finished(run('npx', args));
+  expect({ code, stderr }).toEqual({ code: 5, stderr: expect.stringContaining('Start it with: npx svc --config') });
+});
+
 test('svc create names the packages that are installed: the registry has a stranger of the name svc', async () => {
   const args = [SVC, 'create', 'made', '--template', 'realtime-chat', '--no-git'];
   const { code, stderr } = await finished(run(process.execPath, args));

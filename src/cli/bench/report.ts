@@ -1,5 +1,6 @@
 // What a benchmark found: as text, as CSV, and beside an earlier run.
 
+import type { EngineUse } from './engine-use.ts';
 import type { LatencySummary } from './latencies.ts';
 
 export interface Report {
@@ -13,6 +14,7 @@ export interface Report {
   readonly bytes_per_second: number;
   readonly clients: readonly { readonly client: number; readonly ops: number; readonly per_second: number }[];
   readonly latency: LatencySummary;
+  readonly engine?: EngineUse;
   readonly errors: Readonly<Record<string, number>>;
   readonly interrupted: boolean;
 }
@@ -20,7 +22,7 @@ export interface Report {
 const MIB = 1024 * 1024;
 
 export function reportText(report: Report): string {
-  const { latency, errors } = report;
+  const { latency, errors, engine } = report;
   const facts = Object.entries({ ...report.parameters, ...report.machine }).map(([name, value]) => `${name}=${value}`);
   const failed = Object.values(errors).reduce((sum, count) => sum + count, 0);
   const rates = report.clients.map((client) => client.per_second);
@@ -31,6 +33,9 @@ export function reportText(report: Report): string {
     `  clients   min ${whole(Math.min(...rates))}/s   max ${whole(Math.max(...rates))}/s`,
     `  latency   min ${ms(latency.min_ms)}  p50 ${ms(latency.p50_ms)}  p90 ${ms(latency.p90_ms)}  ` +
       `p99 ${ms(latency.p99_ms)}  p99.9 ${ms(latency.p999_ms)}  max ${ms(latency.max_ms)} ms  sd ${ms(latency.sd_ms)}`,
+    ...(engine === undefined
+      ? []
+      : [`  engine    cpu ${engine.cpu_percent} %  rss ${whole(engine.rss_bytes / MIB)} MiB`]),
     ...Object.entries(errors).map(([code, count]) => `  errors    ${code} ${count}`),
   ].join('\n');
 }

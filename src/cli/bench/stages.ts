@@ -22,6 +22,20 @@ export const KINDS = [
 ] as const;
 export type Kind = (typeof KINDS)[number];
 
+/** What the engine must run for it; undefined where every engine does. */
+export function moduleOf(kind: Kind): string | undefined {
+  return MODULES.find(([start]) => kind.startsWith(start))?.[1];
+}
+
+const MODULES = [
+  ['enqueue', 'svc-queue'],
+  ['fifo', 'svc-queue'],
+  ['state', 'svc-state'],
+  ['stream', 'svc-stream'],
+  ['http', 'svc-http'],
+  ['cron', 'svc-cron'],
+] as const;
+
 export interface Bench {
   /** Unique to this run. */
   readonly name: string;

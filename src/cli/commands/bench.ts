@@ -4,14 +4,15 @@ import { availableParallelism } from 'node:os';
 import { resolve } from 'node:path';
 import { engineVersion } from '../../effects/version.ts';
 import type { InternalOptions } from '../../sdk/options.ts';
+import { type EngineUse, watchEngine } from '../bench/engine-use.ts';
 import { type LoadPlan, type LoadResult, runLoad } from '../bench/load.ts';
 import { changesText, compare, type Report, reportCsv, reportText } from '../bench/report.ts';
-import { KINDS, type Kind, prepare } from '../bench/stages.ts';
+import { KINDS, type Kind, moduleOf, prepare } from '../bench/stages.ts';
 import { type Context, defineCommand } from '../command.ts';
 import { readToken, withEngine } from '../connection.ts';
 import { CONNECTION_FLAGS } from '../connection-flags.ts';
 import { EXIT } from '../exit-codes.ts';
-import { usageFailure } from '../failures.ts';
+import { CliFailure, usageFailure } from '../failures.ts';
 import type { FlagTable } from '../flags.ts';
 import { isRecord, textIn } from '../records.ts';
 
@@ -62,7 +63,7 @@ export const bench = defineCommand({
     { line: 'svc bench state-set --rate 1000/s --json > old.json', shows: 'At a steady rate, kept.' },
     { line: 'svc bench state-set --rate 1000/s --compare old.json', shows: 'Exit code 1 when worse.' },
   ],
-  exitCodes: [EXIT.failed, EXIT.unreachable, EXIT.refused, EXIT.interrupted],
+  exitCodes: [EXIT.failed, EXIT.notFound, EXIT.unreachable, EXIT.refused, EXIT.interrupted],
   handlesSignals: true,
   async run(context) {
     const { flags, output, terminal, operands } = context;
@@ -94,6 +95,7 @@ async function measure(kind: Kind, context: BenchContext): Promise<{ report: Rep
   const bytes = readSize(flags.size);
   const plan = planOf(kind, context);
   const engine = await withEngine(context, (connection) => connection.call('engine::health::check', {}));
+  checkModule(kind, engine);
   const token = await readToken(context);
   const { createWorker } = await import('../../sdk/internal.ts');
   const connect = () => createWorker(flags.url, connectionOptions(token, context));
@@ -115,6 +117,8 @@ async function measure(kind: Kind, context: BenchContext): Promise<{ report: Rep
       streamUrl: flags['stream-url'],
       nowMs: () => terminal.now(),
     });
+    const readHealth = async () => await clients[0]?.trigger({ function_id: 'engine::health::check', payload: {} });
+    const engineUse = await watchEngine(readHealth, () => terminal.elapsedMs());
     const tell = terminal.err.isTerminal && !output.quiet && !flags['no-progress'];
     const result = await runLoad(
       plan,
@@ -129,11 +133,24 @@ async function measure(kind: Kind, context: BenchContext): Promise<{ report: Rep
     ).finally(() => stage.clean());
     if (tell) terminal.err.write('\n');
     const version = isRecord(engine) ? textIn(engine, 'version') : '';
-    const report = reportOf({ kind, plan, result, bytes, version, context, isStopped });
+    const report = reportOf({ kind, plan, result, bytes, version, use: await engineUse(), context, isStopped });
     return { report, distribution: result.latencies.distribution() };
   } finally {
     await Promise.all([...clients, ...workers].map((one) => one.shutdown()));
   }
+}
+
+/** Without its module a benchmark would count errors, and that of cron wait for ever. */
+function checkModule(kind: Kind, health: unknown): void {
+  const module = moduleOf(kind);
+  const components = isRecord(health) && isRecord(health.components) ? health.components : {};
+  if (module === undefined || !isRecord(components.modules) || Object.hasOwn(components.modules, module)) return;
+  throw new CliFailure({
+    code: 'NOT_FOUND',
+    message: `svc bench ${kind} measures ${module}, and the engine runs without it.`,
+    exitCode: EXIT.notFound,
+    hint: `Add it: svc worker add ${module}`,
+  });
 }
 
 function connectionOptions(token: string | undefined, { flags, output }: BenchContext) {
@@ -163,10 +180,11 @@ function reportOf(run: {
   readonly result: LoadResult;
   readonly bytes: number;
   readonly version: string;
+  readonly use: EngineUse | undefined;
   readonly context: BenchContext;
   readonly isStopped: boolean;
 }): Report {
-  const { kind, plan, result, bytes, version, context, isStopped } = run;
+  const { kind, plan, result, bytes, version, use, context, isStopped } = run;
   const { flags } = context;
   const seconds = Math.max(result.elapsedMs, 1) / 1_000;
   return {
@@ -188,6 +206,7 @@ function reportOf(run: {
     bytes_per_second: (result.ops * bytes) / seconds,
     clients: result.perClient.map((ops, client) => ({ client, ops, per_second: ops / seconds })),
     latency: result.latencies.summary(),
+    ...(use !== undefined && { engine: use }),
     errors: result.errors,
     interrupted: isStopped,
   };

@@ -17,10 +17,13 @@ export const completion = defineCommand({
     { line: 'svc completion bash', shows: 'For ~/.bashrc: source <(svc completion bash)' },
     { line: 'svc completion fish', shows: 'For fish: svc completion fish | source' },
   ],
-  async run({ operands, terminal }) {
+  async run({ operands, output, terminal }) {
     const shell = SHELLS.find((known) => known === operands[0]);
     if (shell === undefined) throw usageFailure(`Unknown shell '${operands[0]}'. Known: ${SHELLS.join(', ')}.`);
     terminal.out.write(SCRIPTS[shell]);
+    if (terminal.startedAs !== 'svc') output.note(NOT_ON_PATH);
     return EXIT.done;
   },
 });
+
+const NOT_ON_PATH = 'Completes svc, which is not on your PATH here: export PATH="$(npm root)/.bin:$PATH"';

@@ -39,7 +39,12 @@ export const doctor = defineCommand({
     if (flags.fix && (await repair(findings, context))) findings = await look(context);
     const fails = findings.filter(({ level }) => level === 'fail').length;
     const warnings = findings.filter(({ level }) => level === 'warn').length;
-    const checks = findings.map(({ name, level, text, fix }) => ({ name, level, text, ...(fix && { fix }) }));
+    const checks = findings.map(({ name, level, text, fix }) => ({
+      name,
+      level,
+      text,
+      ...(fix && { fix: output.typed(fix) }),
+    }));
     output.printDocument({ ok: fails === 0, fails, warnings, checks }, format(findings, context));
     return fails === 0 ? EXIT.done : EXIT.failed;
   },
@@ -106,7 +111,7 @@ function format(findings: readonly Finding[], { output, terminal }: DoctorContex
   return findings
     .flatMap(({ name, level, text, fix }) => [
       `${paint[level](level.padEnd(4))}${gap}${stripUnsafeLines(`${name}: ${text}`).replaceAll('\n', '\n      ')}`,
-      ...(fix === undefined ? [] : [`    ${gap}${dim(stripUnsafeLines(fix))}`]),
+      ...(fix === undefined ? [] : [`    ${gap}${dim(stripUnsafeLines(output.typed(fix)))}`]),
     ])
     .join('\n');
 }

@@ -5,6 +5,7 @@ import { CONNECTION_FLAGS } from '../connection-flags.ts';
 import { stripUnsafe, stripUnsafeLines } from '../display-text.ts';
 import { EXIT } from '../exit-codes.ts';
 import { parameterLines, requestSchemaOf, responseSchemaOf, unknownFunction } from '../function-facts.ts';
+import type { Output } from '../output.ts';
 import { isRecord, type JsonRecord, recordsIn, textIn } from '../records.ts';
 import { examplePairs, parametersOf } from '../schema-parameters.ts';
 import { quoteForShell } from '../shell-quote.ts';
@@ -30,7 +31,7 @@ export const functionsInfo = defineCommand({
   async run(context) {
     const [functionId = ''] = context.operands;
     const detail = await withEngine(context, (engine) => readDetail(engine, functionId));
-    context.output.printDocument(detail, formatDetail(functionId, detail));
+    context.output.printDocument(detail, formatDetail(functionId, detail, context.output));
     return EXIT.done;
   },
 });
@@ -44,7 +45,7 @@ async function readDetail(engine: EngineConnection, functionId: string): Promise
   }
 }
 
-function formatDetail(functionId: string, detail: JsonRecord): string {
+function formatDetail(functionId: string, detail: JsonRecord, output: Output): string {
   const request = requestSchemaOf(detail);
   const response = responseSchemaOf(detail);
   const facts: [string, string][] = [
@@ -63,7 +64,7 @@ function formatDetail(functionId: string, detail: JsonRecord): string {
     ...(response === undefined ? [] : ['', 'Answer schema', indentJson(response)]),
     '',
     'Call it',
-    `  svc trigger ${quoteForShell(functionId)}${pairs.join('')}`,
+    `  ${output.typed('svc trigger')} ${quoteForShell(functionId)}${pairs.join('')}`,
     `  await svc.trigger({ function_id: ${JSON.stringify(functionId)}, payload: {} })`,
   ].join('\n');
   return stripUnsafeLines(text);

@@ -37,7 +37,9 @@ export const workerInit = defineCommand({
       throw new CliFailure({ code: 'CONFLICT', message, exitCode: EXIT.conflict, hint: 'Or write with --force.' });
     }
     const files = await writeWorker(flags.lang, name, target);
-    const next = `svc worker add ${quoteForShell(directory.includes('/') ? directory : `./${directory}`)}`;
+    const next = output.typed(
+      `svc worker add ${quoteForShell(directory.includes('/') ? directory : `./${directory}`)}`,
+    );
     const lines = [`Made the worker ${name}:`, ...files.map((file) => `  ${file}`), '', `Run it: ${next}`];
     output.printDocument({ name, directory: target, files, next }, lines.join('\n'));
     return EXIT.done;

@@ -33,8 +33,9 @@ export function openFilesFinding(max: number | undefined): Finding {
   );
 }
 
-async function terminalFindings({ out, env }: Terminal): Promise<Finding[]> {
+async function terminalFindings({ out, env, startedAs }: Terminal): Promise<Finding[]> {
   if (!out.isTerminal) return [ok('terminal', 'none: output is plain text')];
+  if (startedAs !== 'svc') return [ok('completion', `for a svc on the PATH; here it is ${startedAs}`)];
   const shell = basename(env.SHELL ?? '');
   const file = START_FILES[shell];
   if (file === undefined || env.HOME === undefined) return [ok('terminal', `${out.columns ?? 0} columns`)];

@@ -56,13 +56,18 @@ function healthFindings(health: JsonRecord): Finding[] {
   });
 }
 
+/** It shows what others offer. */
+const CONSOLE = 'svc-console';
+
 async function workerFindings(engine: EngineConnection, version: string): Promise<Finding[]> {
   const all = recordsIn(await engine.call('engine::workers::list', {}), 'workers');
   const workers = all.filter((worker) => worker.internal !== true && textIn(worker, 'status') !== 'disconnected');
   const own = engineVersion();
   const versions = new Set([own, version, ...workers.map((worker) => textIn(worker, 'version'))]);
   versions.delete('');
-  const idle = workers.filter((worker) => worker.functions !== undefined && countOf(worker.functions) === 0);
+  const idle = workers.filter(
+    (worker) => textIn(worker, 'name') !== CONSOLE && worker.functions !== undefined && countOf(worker.functions) === 0,
+  );
   const names = idle.map((worker) => textIn(worker, 'name') || textIn(worker, 'id'));
   return [
     versions.size === 1

@@ -1,6 +1,7 @@
 // `engine::health::check`: is the engine well, which version, which modules with which live adapter (K2).
 
 import { areScarce, type OpenFilesCount } from '../../effects/open-files.ts';
+import { processUse } from '../../effects/process-figures.ts';
 import type { BuiltinDefinition } from '../../router/builtin.ts';
 import type { RouterPort } from '../../router/port.ts';
 import type { ModuleContext, ModuleHealth } from '../module.ts';
@@ -34,7 +35,13 @@ const HEALTH_UNDER_PRESSURE = ['healthy', 'healthy', 'degraded', 'unhealthy'] as
 
 function routerDetails(router: RouterPort) {
   const { name, cause } = router.pressure;
-  return { draining: router.isDraining, pressure: { level: name, cause: cause ?? null }, counters: router.counters() };
+  const { cpuSeconds, residentBytes } = processUse();
+  return {
+    draining: router.isDraining,
+    pressure: { level: name, cause: cause ?? null },
+    process: { cpu_seconds: cpuSeconds, resident_bytes: residentBytes },
+    counters: router.counters(),
+  };
 }
 
 /** Connections are refused before the last file is taken, so few are left for new ones (guarantees 4). */

@@ -1,5 +1,6 @@
 // A terminal made of two strings, for running commands without a process.
 
+import type { StartedAs } from '../../../src/cli/started-as.ts';
 import type { StopSignal, Terminal } from '../../../src/cli/terminal.ts';
 
 export interface FakeTerminal extends Terminal {
@@ -15,6 +16,7 @@ export interface FakeTerminalOptions {
   /** Width of stdout and stderr as terminals; left out, both are pipes. */
   readonly columns?: number;
   readonly input?: string;
+  readonly startedAs?: StartedAs;
 }
 
 export class ProcessExit extends Error {
@@ -26,7 +28,8 @@ export class ProcessExit extends Error {
   }
 }
 
-export function createFakeTerminal({ env = {}, columns, input = '' }: FakeTerminalOptions = {}): FakeTerminal {
+export function createFakeTerminal(options: FakeTerminalOptions = {}): FakeTerminal {
+  const { env = {}, columns, input = '', startedAs = 'svc' } = options;
   const written = { out: '', err: '' };
   const listeners: ((signal: StopSignal) => void)[] = [];
   const stream = (name: 'out' | 'err') => ({
@@ -42,6 +45,7 @@ export function createFakeTerminal({ env = {}, columns, input = '' }: FakeTermin
     err: stream('err'),
     env,
     cwd: '/project',
+    startedAs,
     readInput: async (bytesMax) => (input.length > bytesMax ? undefined : input),
     now: () => Date.UTC(2026, 0, 2, 3, 4, 5),
     elapsedMs: () => 0,

@@ -122,7 +122,7 @@ describe('triggers that are bound', () => {
 });
 
 describe('engine::health::check', () => {
-  test('[K2] It tells version, modules and what was counted', () => {
+  test('[K2] It tells version, modules, what was counted and what the process uses', () => {
     const { caller } = setUp();
     caller.invokeVoid('nobody');
     expect(caller.ask('engine::health::check')).toEqual({
@@ -134,6 +134,7 @@ describe('engine::health::check', () => {
           details: {
             draining: false,
             pressure: { level: 'normal', cause: null },
+            process: { cpu_seconds: expect.any(Number), resident_bytes: expect.any(Number) },
             counters: { 'invocations.void_dropped{function_not_found}': 1 },
           },
         },

@@ -1,0 +1,43 @@
+// What a run costs the engine: processor time and memory of its process, as its health check tells them.
+
+import { isRecord, type JsonRecord, numberIn } from '../records.ts';
+
+export interface EngineUse {
+  /** Of one core, from before the warm-up until all is cleaned up. */
+  readonly cpu_percent: number;
+  /** At the end. */
+  readonly rss_bytes: number;
+}
+
+interface Reading {
+  readonly atMs: number;
+  readonly cpuSeconds: number;
+  readonly residentBytes: number;
+}
+
+/** Begins to measure; what it returns ends it. Undefined for an engine that does not tell. */
+export async function watchEngine(
+  readHealth: () => Promise<unknown>,
+  elapsedMs: () => number,
+): Promise<() => Promise<EngineUse | undefined>> {
+  const read = async (): Promise<Reading | undefined> => {
+    const process = processIn(await readHealth().catch(() => undefined));
+    const [cpuSeconds, residentBytes] = [numberIn(process, 'cpu_seconds'), numberIn(process, 'resident_bytes')];
+    if (cpuSeconds === undefined || residentBytes === undefined) return undefined;
+    return { atMs: elapsedMs(), cpuSeconds, residentBytes };
+  };
+  const before = await read();
+  return async () => {
+    const after = await read();
+    if (before === undefined || after === undefined) return undefined;
+    const share = ((after.cpuSeconds - before.cpuSeconds) * 1_000) / Math.max(after.atMs - before.atMs, 1);
+    return { cpu_percent: Math.round(share * 100), rss_bytes: after.residentBytes };
+  };
+}
+
+function processIn(health: unknown): JsonRecord {
+  let value = health;
+  for (const field of ['components', 'router', 'details', 'process'])
+    value = isRecord(value) ? value[field] : undefined;
+  return isRecord(value) ? value : {};
+}
