@@ -2,7 +2,7 @@
 
 import { once } from 'node:events';
 import { WebSocket } from 'ws';
-import { FLAG } from '../../src/protocol/binary-layout.ts';
+import { FLAG, KIND } from '../../src/protocol/binary-layout.ts';
 import { BatchReader, type BatchVisitor } from '../../src/protocol/binary-read.ts';
 import { MessageBuffer } from '../../src/protocol/binary-write.ts';
 import { rawJson } from '../../src/protocol/byte-string.ts';
@@ -35,7 +35,7 @@ export class BinaryClient implements AsyncDisposable {
     this.closed = new Promise((resolve) => {
       socket.once('close', (code, reason) => resolve({ code, reason: reason.toString() }));
     });
-    socket.on('message', (data: Buffer) => this.#reader.read(data, this.#visitorOf(data)));
+    socket.on('message', (data: Buffer) => this.#reader.read(asOfWorker(data), this.#visitorOf(data)));
     // The close that follows says what there is to say.
     socket.on('error', () => {});
   }
@@ -97,4 +97,12 @@ export class BinaryClient implements AsyncDisposable {
       refuseResult: (_idLow, _idHigh, reason) => refuse(reason),
     };
   }
+}
+
+/** The reader is the engine's, for which a call has not the flag that only workers are told. */
+function asOfWorker(message: Buffer): Buffer {
+  for (let at = 0; at < message.length; at += 4 + message.readUInt32LE(at)) {
+    if (message[at + 4] === KIND.call) message[at + 5] = (message[at + 5] ?? 0) & ~FLAG.isUntraced;
+  }
+  return message;
 }

@@ -1,5 +1,5 @@
-// What is shown while the pointer rests on something. Lists have hundreds of such things: until the pointer is there, each
-// costs two handlers and nothing else.
+// What is shown while the pointer rests on something. Lists have hundreds of such things: until the pointer is there,
+// each costs two handlers and nothing else.
 
 import { Popover } from 'radix-ui';
 import { type PointerEventHandler, type ReactNode, type RefObject, useRef, useState } from 'react';
