@@ -44,7 +44,7 @@ describe.skipIf(!hasChromium)('Triggers', () => {
     await page.getByRole('button', { name: /^HTTP 6$/ }).waitFor();
     await page.getByRole('tab', { name: /^Cron\s*3$/ }).click();
     await row(page, '*/2 * * * * *').waitFor();
-    expect(await row(page, 'api::order').count()).toBe(0);
+    await row(page, 'api::order').first().waitFor({ state: 'detached' });
     expect(new URL(page.url()).searchParams.get('kind')).toBe('cron');
     await page.getByRole('tab', { name: /^Stream\s*2$/ }).click();
     await row(page, 'audit::joined').waitFor();
