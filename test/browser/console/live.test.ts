@@ -113,6 +113,8 @@ describe.skipIf(!hasChromium)('Live views', () => {
   test('[LIV-6] a hidden tab lets go of its topics after 30 s, and asks once when it is back', async () => {
     await using opened = await open('/traces', {});
     const { page } = opened;
+    // What follows is of the next document, and of no late socket of this one.
+    await waitFor('this document has its socket', () => opened.sockets() === 1);
     await page.clock.install();
     const sent: { op: string; id: number; topic?: string }[] = [];
     page.on('websocket', (socket) => socket.on('framesent', ({ payload }) => sent.push(JSON.parse(String(payload)))));
