@@ -79,9 +79,15 @@ async function newPage(browser: Browser, given: BrowserContextOptions | undefine
   const note = (text: string): void => watched.note(text);
   page.on('pageerror', (error) => note(`page error: ${error.stack ?? error.message}`));
   page.on('console', (line) => line.type() === 'error' && note(`console error: ${line.text()} ${line.location().url}`));
+  // Until the next document is there, the one before may still open sockets.
+  let isLeaving = false;
+  page.on('framenavigated', () => {
+    if (isLeaving) watched.open.clear();
+    isLeaving = false;
+  });
   page.on('request', (request) => {
     const address = request.url();
-    if (request.isNavigationRequest()) watched.open.clear();
+    if (request.isNavigationRequest()) isLeaving = true;
     if (!address.startsWith(watched.origin) && !/^(?:data|blob|about):/.test(address)) {
       note(`foreign request: ${address}`);
     }
