@@ -1,5 +1,5 @@
 // What being observed costs a call: the same load on engines that observe nothing, keep no trace, a tenth of them, and
-// all, in interleaved rounds of one run. Only the ratios count.
+// all, in interleaved rounds of one run. Only the ratios count. Measured once the telemetry threads are up and warm.
 //
 //   npm run bench:observability            7 rounds
 //   npm run bench:observability -- --quick one short round: proves that the bench runs
@@ -9,7 +9,7 @@ import { SVC_BARE, SVC_BINARY } from '../support/contenders.ts';
 
 const isQuick = process.argv.includes('--quick');
 const ROUNDS = isQuick ? 1 : 7;
-const SPEC = { payloadBytes: 100, inFlight: 64, warmupMs: isQuick ? 100 : 1_000, measureMs: isQuick ? 300 : 3_000 };
+const SPEC = { payloadBytes: 100, inFlight: 64, warmupMs: isQuick ? 100 : 4_000, measureMs: isQuick ? 300 : 3_000 };
 
 const OFF = '{enabled: false, metrics_enabled: false, logs_enabled: false}';
 const withRatio = (ratio: number): string =>
