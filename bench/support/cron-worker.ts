@@ -2,9 +2,7 @@
 
 import { registerWorker } from '../../src/sdk/dist/sdk/index.js';
 
-const [url = '', count = '0', seconds = '0'] = process.argv.slice(2);
-/** The first ticks find an engine whose code is cold. */
-const WARM_UP_S = 3;
+const [url = '', count = '0', seconds = '0', warmUpSeconds = '0'] = process.argv.slice(2);
 
 const svc = registerWorker(url, { worker_name: 'cron-bench' });
 const latenessMs: number[] = [];
@@ -16,7 +14,7 @@ for (let index = 0; index < Number(count); index++) {
   svc.registerTrigger({ type: 'cron', function_id: tick, config: { expression: '* * * * * *' }, metadata: { index } });
 }
 await svc.ready();
-await new Promise((resolve) => setTimeout(resolve, WARM_UP_S * 1_000));
+await new Promise((resolve) => setTimeout(resolve, Number(warmUpSeconds) * 1_000));
 latenessMs.length = 0;
 await new Promise((resolve) => setTimeout(resolve, Number(seconds) * 1_000));
 process.stdout.write(JSON.stringify(latenessMs));

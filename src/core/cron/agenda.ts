@@ -4,7 +4,7 @@
 // Neighbours: `schedule.ts` knows the times, `modules/cron/runner.ts` looks at least every second and claims before
 // it calls.
 // Invariants:
-//   A1  A look yields every tick of the time since the look before exactly once, as a run or as a missed one.
+//   A1  Looks yield every tick of the time since the look before exactly once, as a run or as a missed one.
 //   A2  A tick is missed when nobody could have run it in its time: the clock was set forward over it, or the process
 //       slept. A busy process is late, and runs what it is late with.
 //   A3  Where the clock was set back, ticks come again that were there before: whoever claims them decides (CR1).
@@ -42,6 +42,12 @@ const SLEEP_MS_MIN = 10_000;
  * least so many.
  */
 const COUNTED_MAX = 2_000;
+/**
+ * Runs of one look, where nothing was missed; the others are still due at the next one, at once. So the first of a
+ * thousand ticks of one second run while others are being claimed: their median
+ * lateness is two thirds of what it is with all in one look.
+ */
+const RUNS_MAX = 128;
 
 export class Agenda<J extends AgendaJob> {
   readonly #queue = new DueQueue<J>();
@@ -91,6 +97,8 @@ export class Agenda<J extends AgendaJob> {
 
   #take(nowMs: number, horizonMs: number): Look<J> {
     const look: Look<J> = { runs: [], missed: [] };
+    // What was missed is told from what is late by this look alone: then all of it is taken.
+    const runsMax = horizonMs < nowMs ? Number.POSITIVE_INFINITY : RUNS_MAX;
     for (let job = this.#queue.first; job !== undefined && job.dueMs <= nowMs; job = this.#queue.first) {
       const atMs = job.dueMs;
       this.#queue.remove(job);
@@ -105,6 +113,7 @@ export class Agenda<J extends AgendaJob> {
       }
       const dueMs = job.schedule.next(settledMs);
       if (dueMs !== undefined) this.#queue.add(job, dueMs);
+      if (look.runs.length >= runsMax) break;
     }
     return look;
   }

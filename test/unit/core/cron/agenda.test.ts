@@ -36,6 +36,32 @@ test('[CR3] [fault 47] a clock that was set forward by a day is counted up to a 
   expect(agenda.look(NOW + DAY + 1_000, 1_500).runs.map(({ atMs }) => atMs)).toEqual(jobs.map(() => NOW + DAY + 1_000));
 });
 
+test('[CR1] of a thousand ticks of one second each is run once, a part of them at a time', () => {
+  const agenda = new Agenda();
+  const jobs = Array.from({ length: 1_000 }, () => everySecond('skip'));
+  agenda.look(NOW, 0);
+  for (const job of jobs) agenda.add(job, NOW, undefined);
+  const run: AgendaJob[] = [];
+  for (let ms = 0; agenda.nextMs === NOW + 1_000; ms++) {
+    const { runs, missed } = agenda.look(NOW + 1_000 + ms, 1_000 + ms);
+    expect(missed).toEqual([]);
+    expect(runs.length).toBeLessThan(200);
+    run.push(...runs.map(({ job }) => job));
+  }
+  expect(run).toHaveLength(1_000);
+  expect(new Set(run)).toEqual(new Set(jobs));
+});
+
+test('[CR3] what was missed is told at once, however many ticks it is', () => {
+  const agenda = new Agenda();
+  agenda.look(NOW, 0);
+  for (let job = 0; job < 1_000; job++) agenda.add(everySecond('once'), NOW, undefined);
+  const { missed, runs } = agenda.look(NOW + DAY, 500);
+  expect(missed).toHaveLength(1_000);
+  expect(runs).toHaveLength(1_000);
+  expect(agenda.nextMs).toBe(NOW + DAY + 1_000);
+});
+
 function everySecond(misfire: 'skip' | 'once'): AgendaJob {
   const [times, zone] = [readExpression('* * * * * *'), TimeZone.read('UTC')];
   if (!times.ok || !zone.ok) throw new Error('Every second is an expression');
