@@ -1,7 +1,9 @@
 // A store as the modules on the router's thread see it; the work is done on the store's own thread (`thread.ts`).
 //
-// Commands of a turn leave together at its end. While batches are away the next one gathers, so that the busier the
-// store, the more commands share a sync, without any timer (D2).
+// Commands of a turn leave together at its end, behind the frames of the same turn: whoever is woken first has the
+// processor, and peers have something to do while the thread works (1.1 to 1.3 times as many gets a second). While
+// batches are away the next one gathers, so that the busier the store, the more commands share a sync, without any
+// timer (D2).
 // Invariants:
 //   K1  Every `done` is called exactly once, in the order of the commands, and never within `run`.
 //   K2  After the first failure nothing is sent any more: whatever waits, and whatever comes, is answered with it (D3).
@@ -104,10 +106,14 @@ export class StoreClient implements Store {
     if (this.#isBatchFull()) this.#closeBatch();
     if (this.#isFlushDue) return;
     this.#isFlushDue = true;
-    this.#parts.clock.afterTurn(() => {
-      this.#isFlushDue = false;
-      this.#send();
-    });
+    const { clock } = this.#parts;
+    // Frames leave after this turn: commands after the next one.
+    clock.afterTurn(() => clock.afterTurn(() => this.#flush()));
+  }
+
+  #flush(): void {
+    this.#isFlushDue = false;
+    this.#send();
   }
 
   /** A store of this machine has one engine. */
