@@ -13,6 +13,7 @@ type Span = import('@opentelemetry/api').Span;
 
 /** Where the package itself keeps what was set up, for all its copies in a process. */
 const GLOBAL_KEY = Symbol.for('opentelemetry.js.api.1');
+const globals: Readonly<Record<symbol, unknown>> = globalThis;
 const TRACER_NAME = 'svc-sdk';
 
 class OpenTelemetry {
@@ -78,7 +79,8 @@ class OpenTelemetry {
   }
 
   #activeApi(): Api | undefined {
-    const shared: unknown = Reflect.get(globalThis, GLOBAL_KEY);
+    // Asked for each call: by index V8 finds it several times as fast as by `Reflect.get`.
+    const shared = globals[GLOBAL_KEY];
     return typeof shared === 'object' && shared !== null && 'trace' in shared ? this.#api : undefined;
   }
 }
