@@ -10,7 +10,10 @@ const entry = join(import.meta.dirname, '../src/sdk/dist/sdk/index.d.ts');
 const INTRODUCTION = `# SDK reference
 
 Everything that \`svc-sdk\` exports, made from its doc comments by \`npm run docs\`; do not edit. \`svc-browser-sdk\` has the
-same interface; [browser.md](browser.md) says what differs. Every example is compiled by a test.
+same interface; [browser.md](browser.md) says what differs. Every example is compiled by a test. To begin: a program calls
+[registerWorker](#registerworker) and gets an [SvcWorker](#svcworker); its functions get a payload and a
+[HandlerContext](#handlercontext). \`svc-sdk/testing\` is told in [testing.md](testing.md), \`svc-sdk/logging\` in
+[tracing.md](tracing.md).
 `;
 
 export function sdkReference() {
@@ -24,17 +27,31 @@ export function sdkReference() {
   const door = checker.getSymbolAtLocation(program.getSourceFile(entry));
   const exported = checker
     .getExportsOfModule(door)
-    .map((symbol) => ({ name: symbol.name, symbol: resolved(symbol, checker) }))
-    .sort((one, other) => (one.name < other.name ? -1 : 1));
-  return `${[INTRODUCTION, ...exported.map((one) => section(one, checker))].join('\n')}`;
+    .map((symbol) => ({ name: symbol.name, symbol: resolved(symbol, checker), isType: isExportedAsType(symbol) }))
+    .sort((one, other) => (one.name.toLowerCase() < other.name.toLowerCase() ? -1 : 1));
+  return `${[INTRODUCTION, contents(exported), ...exported.map((one) => section(one, checker))].join('\n')}`;
+}
+
+/** What a program can use as a value, and what only its types can name. */
+function contents(exported) {
+  const isValue = ({ symbol, isType }) => !isType && (symbol.flags & ts.SymbolFlags.Value) !== 0;
+  const links = (some) => some.map(({ name }) => `[${name}](#${name.toLowerCase()})`).join(', ');
+  const types = exported.filter((one) => !isValue(one));
+  return `Functions, classes and values: ${links(exported.filter(isValue))}.\n\nTypes: ${links(types)}.\n`;
 }
 
 function resolved(symbol, checker) {
   return symbol.flags & ts.SymbolFlags.Alias ? checker.getAliasedSymbol(symbol) : symbol;
 }
 
-function section({ name, symbol }, checker) {
-  const declarations = [...new Set((symbol.declarations ?? []).map(declarationText))];
+function isExportedAsType(symbol) {
+  return (symbol.declarations ?? []).some((one) => ts.isExportSpecifier(one) && one.parent.parent.isTypeOnly);
+}
+
+function section({ name, symbol, isType }, checker) {
+  // Nobody can make one of a class that is only a type to him.
+  const hidden = isType ? /^\s*(#private;|private |constructor\()/ : /^\s*(#private;|private )/;
+  const declarations = [...new Set((symbol.declarations ?? []).map((one) => declarationText(one, hidden)))];
   const text = ts.displayPartsToString(symbol.getDocumentationComment(checker)).trim();
   const examples = symbol
     .getJsDocTags(checker)
@@ -44,13 +61,13 @@ function section({ name, symbol }, checker) {
 }
 
 /** As users may write it: without what only the class itself sees. */
-function declarationText(declaration) {
+function declarationText(declaration, hidden) {
   const whole = ts.isVariableDeclaration(declaration) ? declaration.parent.parent : declaration;
   return whole
     .getText()
     .replace(/^export (declare )?/, '')
     .split('\n')
-    .filter((line) => !/^\s*(#private;|private )/.test(line))
+    .filter((line) => !hidden.test(line))
     .join('\n');
 }
 

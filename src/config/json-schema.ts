@@ -2,7 +2,7 @@
 // the same declarations that the engine checks a file against. It is the more lenient of the two: contradictions
 // between fields and what variables expand to are only known to `svc config check`.
 
-import type { Schema } from '../core/fields.ts';
+import { isOptionalGroup, type Schema } from '../core/fields.ts';
 import type { AdapterDeclaration, ModuleDeclaration } from '../core/module-declaration.ts';
 import { projectWorkerFields } from './project-workers.ts';
 import { topLevel } from './settings.ts';
@@ -88,7 +88,10 @@ function objectOf(fields: ReadonlyMap<string, Schema<unknown>>): Json {
   return {
     type: 'object',
     properties: Object.fromEntries(
-      keys.map(([key, field]) => [key, field.kind === 'refused' ? kindOf(field) : orNull(schemaOf(field))]),
+      keys.map(([key, field]) => {
+        if (field.kind === 'refused') return [key, kindOf(field)];
+        return [key, isOptionalGroup(field) ? schemaOf(field) : orNull(schemaOf(field))];
+      }),
     ),
     ...(required.length === 0 ? {} : { required }),
     additionalProperties: false,

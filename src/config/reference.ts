@@ -3,14 +3,16 @@
 
 import type { Schema } from '../core/fields.ts';
 import { type FieldFacts, listFields } from '../core/fields-facts.ts';
-import type { ModuleDeclaration } from '../core/module-declaration.ts';
+import type { AdapterDeclaration, ModuleDeclaration } from '../core/module-declaration.ts';
 import { topLevel } from './settings.ts';
 
 export function configurationReference(declarations: readonly ModuleDeclaration[]): string {
-  const modules = declarations.map(({ name, classes, config, adapters }) => {
-    const spellings = classes.length === 0 ? '' : `In the class style: ${classes.map(code).join(', ')}.\n\n`;
-    const own = `## ${name}\n\n${spellings}${table(config)}`;
-    const below = adapters.map((adapter) => `### Adapter ${code(adapter.name)}\n\n${table(adapter.config)}`);
+  const modules = declarations.map((declaration) => {
+    const { name, config, adapters } = declaration;
+    const own = `## ${name}\n\n${factsOf(declaration)}${table(config)}`;
+    const below = adapters.map(
+      (adapter, place) => `### Adapter ${code(adapter.name)}\n\n${namesOf(adapter, place)}${table(adapter.config)}`,
+    );
     return [own, ...below].join('\n');
   });
   return `${INTRODUCTION}\n## Top level\n\n${table(topLevel)}\n${modules.join('\n')}`;
@@ -18,10 +20,45 @@ export function configurationReference(declarations: readonly ModuleDeclaration[
 
 const INTRODUCTION = `# Configuration reference
 
-Made from the schemas by \`npm run docs\`; do not edit. Any value may be \`\${NAME}\` or \`\${NAME:default}\`, read
-from the environment. \`svc config check\` names every problem with its place, \`svc config show\` prints what is in
-effect.
+Made from the schemas by \`npm run docs\`; do not edit. \`svc config check\` names every problem with its place,
+\`svc config show\` prints what is in effect.
+
+\`\`\`yaml
+workers:
+  - name: svc-state                 # a module of the engine
+    config:
+      max_value_bytes: 1048576
+      adapter:
+        name: kv
+        config: {file_path: "\${SVC_DATA:./data}"}
+  - name: orders                    # a program of your own, see docs/workers.md
+    path: ./workers/orders
+\`\`\`
+
+A module runs only where it is listed, unless its section says otherwise. In place of its \`name\` an entry may give its
+\`class\`, as older files do; the same holds for an adapter. In a value, \`\${NAME}\` stands for an environment
+variable, which must be set, and \`\${NAME:default}\` for one that need not be. A key without a value counts as left
+out, except for maps whose presence has a meaning, such as \`rbac\`: those, like keys that do not exist, are refused.
 `;
+
+function factsOf({ aliases, classes, alwaysLoaded, repeatable }: ModuleDeclaration): string {
+  const facts = [
+    ...(alwaysLoaded ? ['Runs without being listed.'] : []),
+    ...(repeatable ? ['May be listed several times.'] : []),
+    ...alsoCalled(aliases, classes),
+  ];
+  return facts.length === 0 ? '' : `${facts.join(' ')}\n\n`;
+}
+
+function namesOf({ aliases, classes }: AdapterDeclaration, place: number): string {
+  const facts = [...(place === 0 ? ['The default.'] : []), ...alsoCalled(aliases, classes)];
+  return facts.length === 0 ? '' : `${facts.join(' ')}\n\n`;
+}
+
+function alsoCalled(aliases: readonly string[], classes: readonly string[]): string[] {
+  const names = [...aliases.map(code), ...classes.map((name) => `class ${code(name)}`)];
+  return names.length === 0 ? [] : [`Also ${names.join(', ')}.`];
+}
 
 function table(schema: Schema<unknown>): string {
   const rows = listFields(schema).map(

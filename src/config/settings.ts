@@ -32,8 +32,8 @@ const trustedLimits = fields({
     256 * MIB,
     'Largest message from a worker; a larger one closes its connection (1009)',
   ),
-  connections: limit(10_000, 1, 1_000_000, 'Open connections; one more is answered 503'),
-  connections_per_second: limit(500, 1, 100_000, 'New connections per second; more are answered 429'),
+  connections: limit(10_000, 1, 1_000_000, 'Open connections of one port; one more is answered 503'),
+  connections_per_second: limit(500, 1, 100_000, 'New connections of one port per second; more are answered 429'),
   outbound_buffer_bytes: limit(16 * MIB, KIB, GIB, 'Bytes waiting for one worker, above which it gets no new calls'),
   outbound_close_bytes: limit(32 * MIB, KIB, GIB, 'Bytes waiting for one worker, above which it is closed (4408)'),
   in_flight_per_worker: limit(1024, 1, 1_000_000, 'Calls that one worker runs at a time'),
@@ -116,8 +116,8 @@ const httpLimits = fields({
 });
 
 export const topLevel = fields({
-  workers: listOf(anything(), { default: [], help: 'Modules to run, by name' }),
-  modules: listOf(anything(), { default: [], help: 'Modules to run, by class' }),
+  workers: listOf(anything(), { default: [], help: 'What runs: modules, and programs of your own' }),
+  modules: listOf(anything(), { default: [], help: 'The same list under its older name' }),
   threads: either(integer({ min: 1 }), oneOf(['auto']), {
     default: 'auto',
     help: "Threads for work beside the router's own; auto: one per core, at least 2",
@@ -137,7 +137,10 @@ export const topLevel = fields({
   log_payloads: flag({ default: false, help: 'Quote the beginning of frames that cannot be read in the log' }),
   balance: either(balance, mapOf(balance), {
     default: 'least_in_flight',
-    help: "Which worker gets a call if several offer the function; one word, or one per namespace and 'default'",
+    help:
+      'Which of several workers of a function gets a call: the least busy one, or the newest; with ' +
+      'reject_duplicates there is only one. One word, or words by the first segment of the function id and ' +
+      "'default' for the others",
   }),
   limits: fields({
     trusted: trustedLimits,

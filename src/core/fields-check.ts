@@ -1,6 +1,6 @@
 // From a value as a file gives it to the typed value with its defaults, or to the list of everything wrong with it.
 
-import type { Schema } from './fields.ts';
+import { isOptionalGroup, type Schema } from './fields.ts';
 import { describeSchema } from './fields-facts.ts';
 import { nearestWords } from './nearest.ts';
 import { isSecretKey, redactUrl } from './redaction.ts';
@@ -130,8 +130,8 @@ function readFields(
  */
 function isAbsent(field: Schema<unknown>, value: unknown): boolean {
   if (value !== null) return value === undefined;
-  if (field.kind === 'optional') return field.inner.kind !== 'fields';
-  return field.fallback !== undefined;
+  if (field.kind === 'optional') return !isOptionalGroup(field);
+  return field.kind === 'fields' || field.fallback !== undefined;
 }
 
 function readAbsent(field: Schema<unknown>, path: Path, context: Context): unknown {

@@ -1,6 +1,6 @@
 // A schema in words: for messages, for `svc help` and for listings.
 
-import type { Schema, SchemaKind } from './fields.ts';
+import { isOptionalGroup, type Schema, type SchemaKind } from './fields.ts';
 
 export interface FieldFacts {
   /** `limits.engine.in_flight`; `balance.*` and `allowed_hosts[]` stand for every key and every item. */
@@ -18,9 +18,12 @@ export function listFields(schema: Schema<unknown>, path = ''): readonly FieldFa
     case 'refused':
       return [];
     case 'optional':
-      return listFields(schema.inner, path).map((field) =>
-        field.path === path ? { ...field, isRequired: false } : field,
-      );
+      return [
+        ...groupItself(schema, path),
+        ...listFields(schema.inner, path).map((field) =>
+          field.path === path ? { ...field, isRequired: false } : field,
+        ),
+      ];
     case 'fields':
       return [...schema.fields].flatMap(([key, field]) => listFields(field, path === '' ? key : `${path}.${key}`));
     case 'listOf':
@@ -59,6 +62,12 @@ export function describeSchema(schema: SchemaKind): string {
     case 'refused':
       return 'absent';
   }
+}
+
+/** What is required or holds by default inside of a group that may be absent does so only where it is given. */
+function groupItself(schema: Schema<unknown>, path: string): readonly FieldFacts[] {
+  if (!isOptionalGroup(schema) || schema.help === undefined) return [];
+  return [{ ...factsOf(schema, path), isRequired: false }];
 }
 
 function factsOf(schema: Schema<unknown>, path: string): FieldFacts {

@@ -107,9 +107,14 @@ export function either<A, B>(one: Schema<A>, other: Schema<B>, options: Options<
   return { kind: 'either', options: [one, other], ...factsOf(options) };
 }
 
-/** May be left out, which gives undefined. */
-export function optional<T>(inner: Schema<T>): Schema<T | undefined> {
-  return { kind: 'optional', inner, help: inner.help, fallback: undefined };
+/** May be left out, which gives undefined. `help`: of a map, what it means that it is there or not. */
+export function optional<T>(inner: Schema<T>, help = inner.help): Schema<T | undefined> {
+  return { kind: 'optional', inner, help, fallback: undefined };
+}
+
+/** A map whose presence says something by itself. */
+export function isOptionalGroup(schema: SchemaKind): boolean {
+  return schema.kind === 'optional' && schema.inner.kind === 'fields';
 }
 
 /** Passed on unread, because another schema will check it. */

@@ -53,7 +53,11 @@ export const ERROR_CODES = {
   PAYLOAD_TOO_LARGE: { meaning: 'The payload is over its limit.', httpStatus: 413, retryable: false },
   RESULT_TOO_LARGE: { meaning: 'The result is over its limit; ask for less.', httpStatus: 413, retryable: false },
   RATE_LIMITED: { meaning: 'Too many messages; slow down.', httpStatus: 429, retryable: true },
-  invocation_failed: { meaning: 'The handler threw.', httpStatus: 500, retryable: false },
+  invocation_failed: {
+    meaning: 'The handler threw, or its result breaks its schema or is no JSON.',
+    httpStatus: 500,
+    retryable: false,
+  },
   invocation_stopped: {
     meaning: "The executing worker's connection ended; whether the call took effect is unknown.",
     httpStatus: 502,

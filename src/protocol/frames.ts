@@ -173,6 +173,8 @@ export interface RegistrationRejected {
   namespace: string;
   owner_worker_id: string;
   function_id: string;
+  /** Only towards our own SDK: it is this trigger type that was refused, and `function_id` is empty. */
+  trigger_type?: string;
   /** Ours: why, in words. Foreign clients ignore it. */
   message: string;
 }

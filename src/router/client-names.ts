@@ -61,7 +61,9 @@ export class ClientNames {
   translate(frame: ControlFrame): ControlFrame {
     switch (frame.type) {
       case 'registrationrejected':
-        return { ...frame, function_id: this.functions.own(frame.function_id) };
+        return frame.trigger_type === undefined
+          ? { ...frame, function_id: this.functions.own(frame.function_id) }
+          : { ...frame, trigger_type: this.triggerTypes.own(frame.trigger_type) };
       case 'triggerregistrationresult': {
         const said = this.#saidOfTriggers.get(frame.id);
         return said === undefined ? frame : { ...frame, ...said };

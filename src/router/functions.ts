@@ -108,22 +108,27 @@ export function detachRaw(raw: RawJson | undefined): RawJson | undefined {
   return raw === undefined ? undefined : asRawJson(detach(raw));
 }
 
-/** Clients before 0.23 ignore the frame, so the log line matters too. */
+/**
+ * Clients before 0.23 ignore the frame, so the log line matters too. Those of 0.23 end their connection for good at any
+ * other code: only our own SDK is told more (wire 2.3).
+ */
 export function rejectFunction(
   context: RouterContext,
   session: Session,
   id: string,
   reason: string,
-  code = 'FUNCTION_NAMESPACE_CONFLICT',
+  code = FUNCTION_REFUSED,
 ): void {
   context.counters.count('registrations.rejected');
   context.logger.warn('Function registration refused', { worker: session.displayName, function_id: id, reason });
   session.send({
     type: 'registrationrejected',
-    code,
+    code: session.isOwnSdk ? code : FUNCTION_REFUSED,
     namespace: 'default',
     owner_worker_id: '',
     function_id: id,
     message: reason,
   });
 }
+
+const FUNCTION_REFUSED = 'FUNCTION_NAMESPACE_CONFLICT';

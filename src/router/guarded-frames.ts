@@ -12,7 +12,7 @@ import { admitCall } from './guarded-calls.ts';
 import { functionsNamedIn, targetRefusal } from './reach.ts';
 import { askHook, type Changes, inTurn } from './registration-hooks.ts';
 import type { Session } from './session.ts';
-import { logTypeRefused, refuseTrigger } from './triggers.ts';
+import { refuseTrigger, rejectType } from './triggers.ts';
 
 type Frame = WorkerFrame<RawJson>;
 type Act = (frame: Frame) => void;
@@ -98,12 +98,12 @@ function admit(door: Door, frame: Frame): void {
   }
 }
 
-/** Tells whoever can be told; the others have the counter. */
+/** Tells whoever can be told; the others have counter and log. */
 function tellRefused({ context, session }: Door, frame: Frame, refusal: Refusal): void {
   if (session.state === 'closed') return;
   if (frame.type === 'registerfunction') rejectFunction(context, session, frame.id, refusal.message, refusal.code);
   if (frame.type === 'registertrigger') refuseTrigger(context, session, frame, refusal);
-  if (frame.type === 'registertriggertype') logTypeRefused(context, session, frame.id, refusal.message);
+  if (frame.type === 'registertriggertype') rejectType(context, session, frame.id, refusal);
 }
 
 function admitFunction(door: Door, frame: RegisterFunction<RawJson>): void {
@@ -156,7 +156,7 @@ function registerAs(door: Door, said: RegisterFunction<RawJson>, meant: Register
 
 /** Why no connection of a restricted port may have that id (X9). */
 function idOffenceFor(context: RouterContext, id: string): string | undefined {
-  if (isReserved(id)) return 'Ids that begin with engine::, state:: or stream:: belong to the engine';
+  if (isReserved(id)) return 'Ids that begin with engine::, state::, stream:: or worker:: belong to the engine';
   const entry = context.functions.get(id);
   if (entry === undefined) return undefined;
   const isTrusted = entry.kind === 'builtin' || entry.executors.some(({ access }) => access === undefined);

@@ -30,7 +30,7 @@ export function handleRegisterTriggerType(
   const id = detach(frame.id);
   const refusal = registerType(context, session, id, frame);
   if (refusal !== undefined) {
-    logTypeRefused(context, session, id, refusal);
+    rejectType(context, session, id, new Refusal('trigger_registration_failed', refusal));
     return;
   }
   session.triggerTypes.add(id);
@@ -39,10 +39,20 @@ export function handleRegisterTriggerType(
   for (const binding of context.triggers.bindingsOf(id)) deliver(context, binding);
 }
 
-/** The wire has no frame that would tell it. */
-export function logTypeRefused(context: RouterContext, session: Session, id: string, reason: string): void {
+/** The wire of the peer has no frame that would tell it: its clients have the log alone. */
+export function rejectType(context: RouterContext, session: Session, id: string, { code, message }: Refusal): void {
   context.counters.count('registrations.rejected');
-  context.logger.warn('Trigger type refused', { worker: session.displayName, trigger_type: id, reason });
+  context.logger.warn('Trigger type refused', { worker: session.displayName, trigger_type: id, reason: message });
+  if (!session.isOwnSdk) return;
+  session.send({
+    type: 'registrationrejected',
+    code,
+    namespace: 'default',
+    owner_worker_id: '',
+    function_id: '',
+    trigger_type: id,
+    message,
+  });
 }
 
 /** Why the type is refused; `undefined`: it is this session's now. */

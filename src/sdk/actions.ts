@@ -15,11 +15,11 @@ import { SvcError } from './errors.ts';
 export interface EnqueueOptions {
   /** A queue named in the engine's configuration; `default` always exists. */
   readonly queue: string;
-  /** The same key in the same queue gives the first receipt back instead of a second job. */
+  /** For 24 h the same key in the same queue gives the first receipt back instead of a second job. 1 to 256 bytes. */
   readonly idempotency_key?: string;
-  /** Earliest start, from the moment the engine takes the job. */
+  /** Earliest start, from the moment the engine takes the job: at most a year. */
   readonly delay_ms?: number;
-  /** Higher runs first; jobs of one priority keep their order. */
+  /** 0 to 255, default 0. Higher runs first; jobs of one priority keep their order. */
   readonly priority?: number;
 }
 

@@ -18,7 +18,7 @@ import type { PayloadOf, ResultOf, Target } from './target.ts';
 export interface CallOptions<A extends Action | undefined = undefined> {
   /** `Enqueue(…)` or `Void()`; absent means that the call waits for the result. */
   readonly action?: A;
-  /** How long to wait, all retries and any time without a connection included. From 1 to 3 600 000, else 30 000. */
+  /** How long to wait, all retries and any time without a connection included: 1 to 3 600 000. Else the worker's. */
   readonly timeout_ms?: number | undefined;
   /** Given to the handler beside the payload. */
   readonly metadata?: unknown;
@@ -39,7 +39,7 @@ export interface CallOptions<A extends Action | undefined = undefined> {
  * await svc.trigger({ function_id: 'stock::take', payload: { sku: 'a1' }, retry });
  */
 export interface RetryOptions {
-  /** All tries together, the first one included. */
+  /** All tries together, the first one included: 1 to 100. */
   readonly attempts: number;
   /** Pause before the second try; doubled before each further one, up to a minute, and spread at random. */
   readonly backoff_ms: number;

@@ -39,13 +39,13 @@ export interface HandlerContext {
   progress(value: unknown): Promise<void>;
   /** When the caller stops waiting; undefined when it set no limit. */
   readonly deadline: Date | undefined;
-  /** Aborted when the deadline passes or the worker shuts down; hand it to `fetch`, timers and streams. */
+  /** Aborted when the deadline passes, or at the end of `drain_timeout_ms`; hand it to `fetch`, timers and streams. */
   readonly signal: AbortSignal;
   /** Logs in the name of this function, as part of its trace. Never throws, never waits. */
   readonly logger: Logger;
   /** Entries that travel with the trace, over all calls of the chain. */
   readonly baggage: ReadonlyMap<string, string>;
-  /** Calls between the start of the chain and this one. The engine ends a chain at 64. */
+  /** 1 where a chain of calls begins, one more for each call that a handler makes. The engine ends a chain at 64. */
   readonly depth: number;
   /** The worker this handler belongs to: to call other functions from code that did not create it. */
   readonly worker: SvcWorker;

@@ -46,10 +46,7 @@ export interface SvcErrorDetails {
 
 /**
  * An error of the SDK, of the engine or of a handler. Handlers may throw their own: code and message reach the
- * caller unchanged.
- *
- * Two codes exist only on this side of the wire: `SHUTDOWN` (this worker was shut down) and `CANCELLED` (the
- * `signal` given to the call was aborted).
+ * caller unchanged. docs/errors.md explains every code of the SDK and of the engine.
  *
  * @example
  * import { registerWorker, SvcError } from 'svc-sdk';

@@ -9,7 +9,7 @@ import type { InputOf, OutputOf, StandardSchema } from './standard-schema.ts';
 import type { PayloadOf, ResultOf, Untyped } from './target.ts';
 
 /**
- * A function as it is registered.
+ * A function as it is registered. Description, schemas and metadata may take 64 KiB together.
  *
  * @example
  * import { registerWorker, type FunctionDefinition } from 'svc-sdk';
@@ -29,7 +29,7 @@ export interface FunctionDefinition<
   I extends Schema | undefined = JsonSchema | undefined,
   O extends Schema | undefined = JsonSchema | undefined,
 > {
-  /** Segments joined by `::`, up to 256 bytes. */
+  /** 1 to 256 bytes without control characters; by custom, segments joined by `::`. */
   readonly id: Id;
   readonly description?: string | undefined;
   /** Payloads that break it are answered with `BAD_REQUEST` and never reach the handler. */
@@ -66,7 +66,10 @@ export interface RegisteredFunction<In, Out> extends FunctionReference<In, Out> 
   readonly id: string;
   /** Calls the function through the engine, on whichever worker offers it. */
   trigger<A extends Action | undefined = undefined>(...args: CallArguments<In, A>): Promise<Answer<A, Out>>;
-  /** Resolves when the engine has taken the registration; rejects with its reason when it refused. */
+  /**
+   * Resolves when the engine has taken the registration; rejects with its reason when it refused. A port for browsers
+   * that asks a function about it may refuse later: that arrives as event `rejected`.
+   */
   ready(): Promise<void>;
   /** Withdraws the function from this worker. Calls that have arrived are still answered. */
   unregister(): void;

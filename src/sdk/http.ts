@@ -110,7 +110,7 @@ export interface HttpRequest<Body = unknown> {
 export type HttpHeaders = Readonly<Record<string, string | number | readonly string[]>>;
 
 /**
- * A whole answer. Without a content type of its own the body is sent as JSON.
+ * A whole answer. Without a content type of its own the body is sent as JSON; with one, a text is sent as it is.
  *
  * @example
  * import type { HttpReply } from 'svc-sdk';
@@ -120,6 +120,7 @@ export type HttpHeaders = Readonly<Record<string, string | number | readonly str
 export interface HttpReply<Body = unknown> {
   /** 200 unless given. */
   readonly status_code?: number | undefined;
+  /** As lines, `name: value`, or by name. */
   readonly headers?: HttpHeaders | readonly string[] | undefined;
   readonly body?: Body | undefined;
 }

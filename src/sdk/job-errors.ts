@@ -4,7 +4,7 @@ import { SvcError } from './errors.ts';
 
 /**
  * Thrown by the handler of a queued job: this attempt has failed, and the next one begins after the given time instead
- * of the queue's own backoff. It counts as an attempt.
+ * of the queue's own backoff, at most 30 days. It counts as an attempt.
  *
  * @example
  * import { registerWorker, RetryLater } from 'svc-sdk';

@@ -9,7 +9,8 @@ import { isRecord } from './record.ts';
 import type { StandardIssue } from './standard-schema.ts';
 
 /**
- * A JSON Schema.
+ * A JSON Schema of draft 2020-12, or as draft 07 spells it. Formats are not checked, and a `$ref` leads only within the
+ * schema. What cannot be kept (`unevaluatedProperties`, `unevaluatedItems`, `$dynamicRef`) is refused at registration.
  *
  * @example
  * import type { JsonSchema } from 'svc-sdk';

@@ -19,7 +19,7 @@ export interface WorkerOptions {
   /** Shown by console and CLI; several workers may share one. Else `SVC_WORKER_NAME`, else `<host>:<pid>`. */
   readonly worker_name?: string | undefined;
   readonly description?: string | undefined;
-  /** Sent with the request that opens the connection. */
+  /** Sent with every request that opens a connection to the engine, those of channels too; not to the stream server. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
   /** Sent as `Authorization: Bearer <token>`. */
   readonly token?: string | undefined;
@@ -27,14 +27,14 @@ export interface WorkerOptions {
   readonly timeout_ms?: number | undefined;
   /** Drain and end on SIGTERM and SIGINT. Default true. */
   readonly handle_signals?: boolean | undefined;
-  /** How long handlers may finish during a shutdown. Default 25 000. */
+  /** How long handlers may finish during a shutdown: 0 to 3 600 000. Default 25 000. */
   readonly drain_timeout_ms?: number | undefined;
   /**
    * Calls that handlers of this worker may have on hand at a time, 1 to 65 536. What is beyond goes to other workers of
    * the function, or is refused with `OVERLOADED` where there are none. Else what the engine allows: 1 024.
    */
   readonly max_in_flight?: number | undefined;
-  /** Largest message in either direction, in bytes: what the engine allows. Default 16 MiB. */
+  /** Largest message in either direction, in bytes: what the engine allows. 1 024 to 256 MiB. Default 16 MiB. */
   readonly frame_bytes_max?: number | undefined;
   /**
    * How messages are written: `binary`, or `json` to read them on the wire. Else `SVC_WIRE`, else `binary`. An engine

@@ -22,7 +22,7 @@ export interface SvcQueue {
     payload?: PayloadOf<T>,
     options?: Omit<EnqueueOptions, 'queue'>,
   ): Promise<EnqueueReceipt>;
-  /** What became of a job. Done ones are remembered for an hour. */
+  /** What became of a job. Done ones are remembered for an hour, then it is `NOT_FOUND`. */
   job(messageReceiptId: string): Promise<QueuedJob>;
   /** Hands over no more jobs until `resume`, also after a restart. What runs goes on. */
   pause(): Promise<void>;
@@ -66,7 +66,7 @@ export interface QueuedJob {
  * console.log(await dlq.redriveAll(), 'jobs are tried again');
  */
 export interface DeadLetterQueue {
-  /** Newest first; 50 of them if not said otherwise. */
+  /** Newest first; 50 of them if not said otherwise, at most 1 000. */
   list(page?: { readonly offset?: number; readonly limit?: number }): Promise<readonly DeadLetter[]>;
   /** Tries one again, with another payload if one is given. False when it is not there. */
   redrive(messageReceiptId: string, edited?: { readonly payload: unknown }): Promise<boolean>;

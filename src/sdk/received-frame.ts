@@ -49,7 +49,9 @@ function isJsonFrame(frame: Fields): frame is Fields & JsonFrame {
     case 'workerregistered':
       return isText(frame.worker_id) && isText(frame.reattach_token);
     case 'registrationrejected':
-      return isText(frame.code) && isText(frame.function_id) && isText(frame.message);
+      return (
+        isText(frame.code) && isText(frame.function_id) && isOptionalText(frame.trigger_type) && isText(frame.message)
+      );
     case 'registertrigger':
       return isText(frame.id) && isText(frame.trigger_type) && isText(frame.function_id);
     case 'unregistertrigger':

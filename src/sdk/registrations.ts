@@ -56,24 +56,15 @@ export class Registrations {
   /** Withdraws one; does nothing for one that was withdrawn before. */
   remove({ frame }: Registration<RegistrationFrame>): void {
     const { type, id } = frame;
-    if (type === 'registerfunction') {
-      if (this.functions.delete(id)) this.#send({ type: 'unregisterfunction', id });
-    } else if (type === 'registertrigger') {
-      const { trigger_type } = frame;
-      if (this.triggers.delete(id)) this.#send({ type: 'unregistertrigger', id, trigger_type });
-    } else if (this.triggerTypes.delete(id)) {
-      this.#send({ type: 'unregistertriggertype', id });
-    }
+    const among =
+      type === 'registerfunction' ? this.functions : type === 'registertrigger' ? this.triggers : this.triggerTypes;
+    if (among.delete(id)) this.#withdraw(frame);
   }
 
   /** No event may find its function gone, so triggers leave first. Types stay: their bindings belong to others. */
   withdrawWork(): void {
     this.#isWithdrawn = true;
-    for (const registration of [...this.triggers.values(), ...this.functions.values()]) {
-      const { type, id } = registration.frame;
-      if (type === 'registerfunction') this.#send({ type: 'unregisterfunction', id });
-      else this.#send({ type: 'unregistertrigger', id, trigger_type: registration.frame.trigger_type });
-    }
+    for (const { frame } of [...this.triggers.values(), ...this.functions.values()]) this.#withdraw(frame);
   }
 
   connectionUp(link: Link): void {
@@ -89,15 +80,6 @@ export class Registrations {
 
   connectionLost(): void {
     this.#link = undefined;
-  }
-
-  /** The engine refused a function; trigger types are refused by the same frame. */
-  refuseFunction(id: string, code: string, message: string): void {
-    this.#refuse(this.functions.get(id) ?? this.triggerTypes.get(id), id, code, message);
-  }
-
-  refuseTrigger(id: string, code: string, message: string): void {
-    this.#refuse(this.triggers.get(id), id, code, message);
   }
 
   #add<R extends Registration<RegistrationFrame>>(table: Map<string, R>, registration: R): void {
@@ -126,7 +108,9 @@ export class Registrations {
     throw new SvcError('PAYLOAD_TOO_LARGE', `'${frame.id}' cannot be registered: its registration takes ${text}`);
   }
 
-  #refuse(registration: Registration<RegistrationFrame> | undefined, id: string, code: string, message: string): void {
+  /** The engine refused what has this id among them. */
+  refuse(among: 'functions' | 'triggers' | 'triggerTypes', id: string, code: string, message: string): void {
+    const registration = this[among].get(id);
     const text = `the engine refused the ${registration?.subject ?? 'registration'} '${id}': ${code}: ${message}`;
     if (registration === undefined) {
       this.#settings.log('error', text);
@@ -140,6 +124,13 @@ export class Registrations {
     if (wasHeard || registration.isLogged) return;
     registration.isLogged = true;
     this.#settings.log('error', text);
+  }
+
+  #withdraw(frame: RegistrationFrame): void {
+    const { id } = frame;
+    if (frame.type === 'registertrigger') {
+      this.#send({ type: 'unregistertrigger', id, trigger_type: frame.trigger_type });
+    } else this.#send({ type: `un${frame.type}`, id });
   }
 
   #send(frame: SentFrame): void {

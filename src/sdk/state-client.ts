@@ -147,7 +147,7 @@ export interface StateEntry<T> {
 export interface StateListOptions {
   /** Only keys that begin with this. */
   readonly prefix?: string;
-  /** Entries of one call, up to 10 000; fewer are fetched at once where values are large. */
+  /** Entries of one call: 1 to 10 000, default 500. Fewer are fetched at once where values are large. */
   readonly page_size?: number;
 }
 

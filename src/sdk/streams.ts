@@ -10,6 +10,7 @@ import {
   type StreamSubscription,
   type SubscribeOptions,
 } from './stream-subscription.ts';
+import type { UpdateError, UpdateOp } from './update-ops.ts';
 
 /**
  * One stream: a set of groups.
@@ -45,8 +46,8 @@ export interface StreamGroup<T> {
   get(itemId: string): Promise<T | null>;
   /** Deletes an item; returns what was there. */
   delete(itemId: string): Promise<T | null>;
-  /** Changes an item by operations such as `{type: 'increment', path: 'n', by: 1}`, in one step. */
-  update(itemId: string, ops: readonly object[]): Promise<StreamUpdate<T>>;
+  /** Changes an item by operations such as `ops.increment('n')`, in one step. */
+  update(itemId: string, ops: readonly UpdateOp[]): Promise<StreamUpdate<T>>;
   /** All items by their ids, up to 10 000 or 4 MiB; more with `offset` and `limit`. */
   list(page?: { readonly offset?: number; readonly limit?: number }): Promise<Map<string, T>>;
   /** Tells all subscribers something that changes no item. */
@@ -64,10 +65,12 @@ export interface StreamGroup<T> {
  * export const failed = (outcome: StreamUpdate<unknown>): number => outcome.errors?.length ?? 0;
  */
 export interface StreamUpdate<T> {
+  /** Null when there was none. */
   readonly old_value: T | null;
-  readonly new_value: T;
-  /** Operations that did not fit and were skipped; absent if there were none. */
-  readonly errors?: readonly { readonly op_index: number; readonly code: string; readonly message: string }[];
+  /** Null when there still is none. */
+  readonly new_value: T | null;
+  /** Of the operations that were skipped; absent when all applied. */
+  readonly errors?: readonly UpdateError[];
 }
 
 export interface StreamsParts {
@@ -170,7 +173,7 @@ const STREAM_PORT_DEFAULT = 3112;
 function listIn(answer: unknown, field: string): readonly unknown[] {
   const list = Array.isArray(answer) ? answer : recordOf(answer)[field];
   if (Array.isArray(list)) return list;
-  throw new SvcError('BAD_RESULT', `the engine answered a list with ${JSON.stringify(answer)?.slice(0, 100)}`);
+  throw new SvcError('UNKNOWN', `the engine answered a list with ${JSON.stringify(answer)?.slice(0, 100)}`);
 }
 
 /** A bare value may have a field of that name; only an answer of ours has it alone. */

@@ -85,7 +85,8 @@ export interface SvcWorker {
 
   /**
    * Calls a function and returns its result; with `Enqueue`, the receipt; with `Void`, nothing. Without a
-   * connection the call waits for one, up to its own deadline.
+   * connection the call waits for one, up to its own deadline; 1 000 calls may, or 16 MiB of them, and one more fails
+   * with `OVERLOADED`.
    *
    * @example
    * import { registerWorker } from 'svc-sdk';

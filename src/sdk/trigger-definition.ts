@@ -48,7 +48,7 @@ export interface RegisteredTrigger {
   readonly id: string;
   /**
    * Resolves when the engine has taken the registration; rejects with its reason when it refused. A type provided
-   * by another worker may refuse later: that arrives as event `rejected`.
+   * by another worker, or a port for browsers that asks a function, may refuse later: that arrives as event `rejected`.
    */
   ready(): Promise<void>;
   unregister(): void;
@@ -139,7 +139,7 @@ export interface TriggerBinding {
  */
 export interface RegisteredTriggerType {
   readonly id: string;
-  /** Resolves when the engine has taken the registration; rejects with its reason when it refused. */
+  /** As that of a function: resolves when the engine has taken it, rejects with its reason when it refused. */
   ready(): Promise<void>;
   /** Withdraws the type. Its bindings stay with the engine and wait for the next provider. */
   unregister(): void;

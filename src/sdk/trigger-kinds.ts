@@ -16,6 +16,8 @@ export interface CronTriggerOptions {
   readonly misfire?: 'skip' | 'once' | undefined;
   /** `false`: no tick starts while one still runs. */
   readonly overlap?: boolean | undefined;
+  /** Each tick becomes a job of this queue, kept and tried again; otherwise the function is called. */
+  readonly queue?: string | undefined;
   /** Asked with the tick; `false` skips it. */
   readonly condition_function_id?: string | undefined;
 }

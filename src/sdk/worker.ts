@@ -167,7 +167,8 @@ export class Worker implements SvcWorker {
   }
 
   registerTriggerType(definition: TriggerTypeDefinition, provider: TriggerTypeProvider): RegisteredTriggerType {
-    const { description, trigger_request_format, call_request_format } = definition;
+    // Without one the engine would drop the frame, and only log it.
+    const { description = '', trigger_request_format, call_request_format } = definition;
     const id = checkId('registerTriggerType: id', definition.id);
     if (typeof provider?.registerTrigger !== 'function' || typeof provider.unregisterTrigger !== 'function') {
       throw new SvcError('INVALID_ARGUMENTS', `the provider of ${id} lacks a method`);
@@ -290,12 +291,15 @@ export class Worker implements SvcWorker {
       case 'triggerregistrationresult':
         if (frame.error !== undefined && frame.error !== null) {
           const { code, message } = errorFromAnswer(frame.error, frame.function_id, undefined);
-          this.#registrations.refuseTrigger(frame.id, code, message);
+          this.#registrations.refuse('triggers', frame.id, code, message);
         }
         return;
-      case 'registrationrejected':
-        this.#registrations.refuseFunction(frame.function_id, frame.code, frame.message);
+      case 'registrationrejected': {
+        const { function_id, trigger_type, code, message } = frame;
+        const among = trigger_type === undefined ? 'functions' : 'triggerTypes';
+        this.#registrations.refuse(among, trigger_type ?? function_id, code, message);
         return;
+      }
       case 'draining':
         this.#events.emit('draining', {});
     }

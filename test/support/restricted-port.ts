@@ -1,9 +1,13 @@
 // An engine with a trusted worker and a port for browsers, as most tests of access want it.
 
 import { ANONYMOUS } from '../../src/core/access.ts';
+import { SUBPROTOCOL_JSON } from '../../src/protocol/subprotocols.ts';
 import type { EngineInMemory } from './engine-in-memory.ts';
 import type { TestWorker } from './test-worker.ts';
 import { type Dialling, type PortOptions, TestPort } from './worker-port.ts';
+
+/** Of a client that is our own SDK: it is told more than the wire of the peer has words for. */
+export const OWN_SDK: Dialling = { subprotocols: [SUBPROTOCOL_JSON] };
 
 export interface RestrictedPort {
   readonly port: TestPort;

@@ -37,7 +37,7 @@ const httpConfig = fields({
     default: 4 * MIB,
     help: 'Largest body of a request in bytes; a larger one is answered 413',
   }),
-  cors: optional(cors),
+  cors: optional(cors, 'Lets pages of other hosts call; without it they are refused'),
   middleware: listOf(middleware, { default: [], help: 'Functions that are asked before every handler' }),
   request_id_header: text({
     default: 'x-request-id',

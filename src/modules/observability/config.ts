@@ -22,6 +22,8 @@ import { ID_BYTES_MAX } from '../../protocol/limits.ts';
 const MIB = 1024 * 1024;
 const DAY_SECONDS = 86_400;
 const COUNT_MAX = 10_000_000;
+/** `settings.ts` says why. */
+const COUNT_WORDS = '1000; with trace_storage 10 000 000';
 
 export const WORDS = {
   exporter: ['memory', 'otlp', 'both'],
@@ -55,6 +57,7 @@ const samplingConfig = fields({
     fields({
       max_traces_per_second: number({ min: 0, max: 1_000_000, help: 'Traces begun per second that are kept' }),
     }),
+    'Without it there is no such bound',
   ),
 });
 
@@ -82,9 +85,17 @@ const actionConfig = fields({
 
 const alertConfig = fields({
   name: text({ bytesMax: ID_BYTES_MAX, help: 'Unique' }),
-  metric: text({ bytesMax: ID_BYTES_MAX, help: 'iii.invocations.error, or the name of a metric of a worker' }),
+  metric: text({
+    bytesMax: ID_BYTES_MAX,
+    help:
+      'iii.invocations.total, .success, .error, .deferred, iii.workers.spawns, .deaths, .active, or the name of a ' +
+      'metric of a worker',
+  }),
   threshold: number({ help: 'What the value is compared with' }),
-  operator: oneOf([...ALERT_OPERATORS, ...operatorWords()], { default: '>' }),
+  operator: oneOf([...ALERT_OPERATORS, ...operatorWords()], {
+    default: '>',
+    help: 'Between the value on its left and the threshold',
+  }),
   window_seconds: number({ min: 1, max: DAY_SECONDS, default: 60, help: 'How far back the value looks' }),
   cooldown_seconds: number({
     min: 0,
@@ -92,7 +103,7 @@ const alertConfig = fields({
     default: 60,
     help: 'At least so long between two actions',
   }),
-  enabled: flag({ default: true }),
+  enabled: flag({ default: true, help: 'false: it never fires' }),
   action: actionConfig,
 });
 
@@ -115,9 +126,13 @@ export const otelConfig = fields({
   sampling_ratio: optional(
     number({ ...RANGES.ratio, help: 'Share of traces that is kept, 1.0. OTEL_TRACES_SAMPLER_ARG' }),
   ),
-  sampling: optional(samplingConfig),
-  memory_max_spans: optional(integer({ ...RANGES.count, help: 'Spans in memory, 1000. OTEL_MEMORY_MAX_SPANS' })),
-  memory_max_bytes: optional(integer({ ...RANGES.bytes, help: 'Bytes of them, 64 MiB' })),
+  sampling: optional(samplingConfig, 'Which traces are kept, in detail'),
+  memory_max_spans: optional(
+    integer({ ...RANGES.count, help: `Spans in memory, ${COUNT_WORDS}. OTEL_MEMORY_MAX_SPANS` }),
+  ),
+  memory_max_bytes: optional(
+    integer({ ...RANGES.bytes, help: 'Bytes of them, 64 MiB; with trace_storage three quarters of its memory' }),
+  ),
   live_spans: optional(flag({ help: 'List spans before they have ended, true' })),
   metrics_enabled: optional(flag({ help: 'Keep metrics; false in an entry, true without one. OTEL_METRICS_ENABLED' })),
   metrics_exporter: optional(oneOf(['memory', 'otlp'], { help: 'Where they go, memory. OTEL_METRICS_EXPORTER' })),
@@ -128,16 +143,20 @@ export const otelConfig = fields({
   metrics_max_bytes: optional(integer({ ...RANGES.bytes, help: 'Bytes of them, 64 MiB' })),
   logs_enabled: optional(flag({ help: 'Keep logs, true' })),
   logs_exporter: optional(oneOf(WORDS.exporter, { help: 'Where they go, memory. OTEL_LOGS_EXPORTER' })),
-  logs_max_count: optional(integer({ ...RANGES.count, help: 'Logs in memory, 1000' })),
-  logs_max_bytes: optional(integer({ ...RANGES.bytes, help: 'Bytes of them, 64 MiB' })),
-  logs_retention_seconds: optional(integer({ ...RANGES.seconds, help: 'How long they are kept, 3600' })),
+  logs_max_count: optional(integer({ ...RANGES.count, help: `Logs in memory, ${COUNT_WORDS}` })),
+  logs_max_bytes: optional(
+    integer({ ...RANGES.bytes, help: 'Bytes of them, 64 MiB; with trace_storage a quarter of its memory' }),
+  ),
+  logs_retention_seconds: optional(
+    integer({ ...RANGES.seconds, help: 'How long they are kept, 3600; with trace_storage as long as it says' }),
+  ),
   logs_sampling_ratio: optional(number({ ...RANGES.ratio, help: 'Share of logs that is kept, 1.0' })),
   logs_console_output: optional(flag({ help: "Logs of workers appear among the engine's own lines, true" })),
   logs_batch_size: optional(integer({ ...RANGES.batch, help: 'Logs of one export, 100. OTEL_LOGS_BATCH_SIZE' })),
   logs_flush_interval_ms: optional(
     integer({ ...RANGES.intervalMs, help: 'Longest wait for one, 5000. OTEL_LOGS_FLUSH_INTERVAL_MS' }),
   ),
-  trace_storage: optional(storageConfig),
+  trace_storage: optional(storageConfig, 'Keeps spans and logs on the disk too; without it in memory only'),
   level: optional(oneOf(WORDS.level, { help: "Lowest level of the engine's own lines on the console, info" })),
   format: optional(oneOf(WORDS.format, { help: 'How they look, default' })),
   alerts: listOf(alertConfig, { default: [], help: 'Evaluated every 10 seconds' }),

@@ -47,9 +47,11 @@ const workerManagerConfig = fields({
     }),
   ),
   handshake_timeout_ms: refused('The socket library keeps this limit itself: about 10 s, on ws 5 s. Remove it.'),
-  rbac: optional(rbac),
+  rbac: optional(rbac, 'Makes it a port for browsers, which trusts nobody; without it everything may be called'),
   auth_function_id: optional(text({ help: 'The same as rbac.auth_function_id' })),
-  middleware_function_id: optional(text({ help: 'Function that runs in place of every function called on this port' })),
+  middleware_function_id: optional(
+    text({ help: "Function that runs in place of every function called on this port, but for the engine's own" }),
+  ),
   namespaces: refused("This version does not have 'namespaces' yet. Remove it."),
 });
 

@@ -24,6 +24,7 @@ test.each([
 
 test.each([
   ['an unknown key', 'worker: []'],
+  ['an empty group whose presence has a meaning', 'workers: [{name: svc-worker-manager, config: {rbac: }}]'],
   ['a number out of range', 'drain_timeout_ms: -1'],
   ['an unknown module', 'workers: [{name: svc-nothing}]'],
   ['a misspelt setting of a module', 'workers: [{name: svc-http, config: {prot: 3111}}]'],

@@ -65,6 +65,11 @@ describe('values that fit', () => {
     expect(checkValue(schema, { port: null, auth: null })).toEqual({ ok: true, value: { port: 1, auth: undefined } });
   });
 
+  test('[K4] An empty group that is always there, as one whose keys are commented out, has its defaults', () => {
+    const schema = fields({ limits: fields({ connections: integer({ default: 1 }) }) });
+    expect(checkValue(schema, { limits: null })).toEqual({ ok: true, value: { limits: { connections: 1 } } });
+  });
+
   test('[X5] An empty group whose presence has a meaning is refused instead of being taken as absent', () => {
     expect(messageOf(optional(fields({ expose: flag({ default: false }) })), null)).toBe(
       'Must be a map, found nothing.',

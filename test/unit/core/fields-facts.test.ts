@@ -55,12 +55,15 @@ describe('the list of fields', () => {
     const schema = fields({
       auth: optional(text()),
       rbac: optional(fields({ expose: listOf(text()) })),
+      cors: optional(fields({ origins: listOf(text()) }), 'Without it nobody'),
       raw: anything(),
     });
-    expect(listFields(schema).map(({ path, isRequired }) => [path, isRequired])).toEqual([
-      ['auth', false],
-      ['rbac.expose', true],
-      ['raw', true],
+    expect(listFields(schema).map(({ path, isRequired, help }) => [path, isRequired, help])).toEqual([
+      ['auth', false, undefined],
+      ['rbac.expose', true, undefined],
+      ['cors', false, 'Without it nobody'],
+      ['cors.origins', true, undefined],
+      ['raw', true, undefined],
     ]);
   });
 

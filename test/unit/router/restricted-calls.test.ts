@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { openRestricted } from '../../support/restricted-port.ts';
+import { OWN_SDK, openRestricted } from '../../support/restricted-port.ts';
 import type { TestWorker } from '../../support/test-worker.ts';
 import { TestPort } from '../../support/worker-port.ts';
 
@@ -155,7 +155,7 @@ describe('limits of a connection that is not trusted', () => {
 
   test('[guarantees 4] Registrations over the rate are told, answers are taken all the same', async () => {
     const { backend, browser } = await openRestricted({ browser: { messages: { perSecond: 1, burst: 2 } } });
-    const page = await browser();
+    const page = await browser(undefined, OWN_SDK);
     page.register('ui::a');
     const asked = backend.invoke('ui::a');
     const call = page.nextCall();

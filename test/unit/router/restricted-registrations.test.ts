@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { openRestricted } from '../../support/restricted-port.ts';
+import { OWN_SDK, openRestricted } from '../../support/restricted-port.ts';
 import type { TestWorker } from '../../support/test-worker.ts';
 
 const TYPES = { expose_functions: ['match("api::*")'], allow_trigger_types: ['t'] };
@@ -39,7 +39,7 @@ describe('functions of a connection that is not trusted', () => {
 
   test('[X9] None that would have the engine call an address of its choice', async () => {
     const { browser, engine } = await openRestricted();
-    const page = await browser();
+    const page = await browser(undefined, OWN_SDK);
     const invocation = { url: 'https://evil.example', auth: { type: 'bearer', token_key: 'HOME' } };
     page.register('ui::proxy', { invocation });
     expect(page.receivedOne('registrationrejected')).toMatchObject({ code: 'FORBIDDEN' });
@@ -66,7 +66,7 @@ describe('functions of a connection that is not trusted', () => {
     backend.invokeVoid('ui::show');
     backend.invokeVoid('ui::show');
     expect([one.nextCall(), other.nextCall()]).toHaveLength(2);
-    const mute = await browser({ allow_function_registration: false });
+    const mute = await browser({ allow_function_registration: false }, OWN_SDK);
     mute.register('ui::show');
     expect(mute.receivedOne('registrationrejected')).toMatchObject({ code: 'FORBIDDEN' });
   });
@@ -264,7 +264,7 @@ describe('registration hooks', () => {
 
   test.each([[null], [undefined], [true], ['ok'], [[]]])('[X6] The answer %j is a no', async (answer) => {
     const { backend, browser, engine } = await openHooked();
-    const page = await browser();
+    const page = await browser(undefined, OWN_SDK);
     page.register('ui::x');
     backend.result(backend.nextCall(), answer);
     expect(page.receivedOne('registrationrejected')).toMatchObject({ code: 'FORBIDDEN', function_id: 'ui::x' });
@@ -277,7 +277,7 @@ describe('registration hooks', () => {
     ['is lost', (backend) => backend.drop()],
   ])('[X6] A hook that %s says no', async (_what, happen) => {
     const { backend, browser, engine } = await openHooked();
-    const page = await browser();
+    const page = await browser(undefined, OWN_SDK);
     page.register('ui::x');
     happen(backend, (ms) => engine.advance(ms));
     expect(page.receivedOne('registrationrejected')).toMatchObject({ code: 'FORBIDDEN' });

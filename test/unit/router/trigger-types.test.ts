@@ -97,6 +97,19 @@ describe('the provider of a trigger type', () => {
     expect(engine.logLines.join('\n')).toContain('the type belongs to a module of the engine');
   });
 
+  test('[SDK-7] Our own SDK is told that its type was refused; the wire of the peer has no word for it', () => {
+    const engine = new EngineInMemory();
+    const [own, foreign] = [engine.connect({ ownSdk: true }), engine.connect()];
+    for (const worker of [own, foreign]) worker.provideType('engine::workers-available');
+    expect(own.receivedOne('registrationrejected')).toMatchObject({
+      code: 'trigger_registration_failed',
+      function_id: '',
+      trigger_type: 'engine::workers-available',
+      message: 'the type belongs to a module of the engine',
+    });
+    expect(foreign.received()).toEqual([]);
+  });
+
   test('[guarantees 4] A type whose id breaks the rules is refused, with a line in the log', () => {
     const engine = new EngineInMemory();
     const worker = engine.connect();

@@ -8,7 +8,7 @@ import { rawJson } from '../../../src/protocol/byte-string.ts';
 import { Payload } from '../../../src/protocol/payload.ts';
 import type { EngineInMemory } from '../../support/engine-in-memory.ts';
 import { addTriggerType } from '../../support/module-trigger-type.ts';
-import { openRestricted } from '../../support/restricted-port.ts';
+import { OWN_SDK, openRestricted } from '../../support/restricted-port.ts';
 import type { TestWorker } from '../../support/test-worker.ts';
 import { requestOf } from '../../support/worker-port.ts';
 
@@ -36,7 +36,7 @@ describe('a connection of a port for browsers that registers its id meanwhile', 
   test('[X6] [X9] is not asked about registrations', async () => {
     const hooked = await openRestricted({ rbac: { ...rbac, on_function_registration_function_id: 'hook' } });
     const { engine, auth } = hooked;
-    const page = await hooked.browser();
+    const page = await hooked.browser(undefined, OWN_SDK);
     auth.unregister('auth');
     const elsewhere = await openRestricted({ engine, rbac });
     const stranger = await elsewhere.browser();

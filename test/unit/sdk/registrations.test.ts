@@ -261,12 +261,23 @@ describe('a refused registration', () => {
   test('[SDK-7] of a trigger type, and of something withdrawn meanwhile, is not lost either', async () => {
     const { platform, svc, socket } = await connected();
     const type = svc.registerTriggerType({ id: 'tick', description: 'Tick' }, provider);
-    socket.say(rejected('tick'));
+    socket.say({ ...rejected(''), trigger_type: 'tick' });
     socket.say(rejected('never::was'));
     expect(platform.logs.map(({ message }) => message.slice(0, 50))).toEqual([
       "the engine refused the trigger type 'tick': FUNCTI",
       "the engine refused the registration 'never::was': ",
     ]);
     await expect(type.ready()).rejects.toMatchObject({ code: 'FUNCTION_NAMESPACE_CONFLICT' });
+  });
+
+  test('[SDK-7] of a trigger type says nothing of the function that has the same id', async () => {
+    const { platform, svc, socket } = await connected();
+    const tick = svc.registerFunction('tick', () => 1);
+    svc.registerTriggerType({ id: 'tick', description: 'Tick' }, provider);
+    socket.say({ ...rejected(''), trigger_type: 'tick' });
+    const ready = tick.ready();
+    await platform.settle();
+    answerCalls(socket);
+    await ready;
   });
 });

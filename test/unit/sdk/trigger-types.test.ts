@@ -3,6 +3,8 @@ import { createWorker } from '../../../src/sdk/internal.ts';
 import type { TriggerBinding, TriggerTypeProvider } from '../../../src/sdk/trigger-definition.ts';
 import { FakePlatform, type FakeSocket } from '../../support/fake-platform.ts';
 
+const provider: TriggerTypeProvider = { registerTrigger() {}, unregisterTrigger() {} };
+
 /** A worker that provides the type `tick` and writes down what it is told. */
 async function setUp(provider: Partial<TriggerTypeProvider> = {}) {
   const platform = new FakePlatform();
@@ -36,6 +38,15 @@ async function say(platform: FakePlatform, socket: FakeSocket, frame: object) {
 }
 
 describe('providing a trigger type', () => {
+  test('[SDK-7] a type without a description is announced with an empty one: the engine would drop it', async () => {
+    const { platform, svc, socket } = await setUp();
+    socket.take();
+    // As a program without types can write it.
+    Reflect.apply(svc.registerTriggerType, svc, [{ id: 'tock' }, provider]);
+    await platform.settle();
+    expect(socket.take()).toEqual([{ type: 'registertriggertype', id: 'tock', description: '' }]);
+  });
+
   test('[SDK-7] the provider gets each binding with all there is to know, and the engine its consent', async () => {
     const bindings: TriggerBinding[] = [];
     const { platform, socket } = await setUp({ registerTrigger: (binding) => void bindings.push(binding) });

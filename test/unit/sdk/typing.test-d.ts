@@ -2,10 +2,12 @@
 // `@ts-expect-error`, which is an error too.
 
 import {
+  cron,
   Enqueue,
   type EnqueueReceipt,
   type FunctionReference,
   type HandlerContext,
+  ops,
   registerWorker,
   type StandardSchema,
   Void,
@@ -140,4 +142,14 @@ export async function schemas(): Promise<void> {
     (order: { n: number }) => order.n,
   );
   expectType<number>()(await plain.trigger({ n: 1 }));
+}
+
+export async function helpers(): Promise<void> {
+  const svc = registerWorker();
+  svc.registerTrigger({ ...cron('@daily', { queue: 'reports' }), function_id: 'reports::build' });
+  const group = svc.stream('s').group<{ n: number }>('g');
+  const { new_value } = await group.update('i', [ops.increment('n')]);
+  expectType<{ n: number } | null>()(new_value);
+  // @ts-expect-error: no such operation
+  await group.update('i', [{ type: 'double', path: 'n' }]);
 }
