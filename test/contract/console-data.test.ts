@@ -216,11 +216,11 @@ describe('queues', () => {
 
     const filter = { error_group: groups[0]?.error ?? '' };
     const again = await consoleCall(engine, 'POST /queues/{queue}/dlq/redrive', { path: ['mail'], body: { filter } });
-    expect(await finished(again.task_id)).toMatchObject({ state: 'done', done: 4 });
+    expect(await finished(again.task_id)).toMatchObject({ state: 'done', done: 4, total: 4 });
     await waitFor('they died again', async () => (await dead()) === 4);
 
     const purge = await consoleCall(engine, 'POST /queues/{queue}/dlq/purge', { path: ['*'], body: { all: true } });
-    expect(await finished(purge.task_id)).toMatchObject({ state: 'done', done: 4 });
+    expect(await finished(purge.task_id)).toMatchObject({ state: 'done', done: 4, total: 4 });
     expect(await dead()).toBe(0);
   });
 

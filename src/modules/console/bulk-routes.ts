@@ -53,14 +53,19 @@ function bulkWork(
   if (payload !== undefined && (ids?.length !== 1 || verb !== 'redrive' || queues.length !== 1)) {
     throw failure('BAD_REQUEST', 'A payload can be given for the redrive of one id of one queue');
   }
-  const targets = ids === undefined ? matching(desk, queues, filter ?? {}) : named(queues, ids);
+  let targets = ids && named(queues, ids);
+  let taken = 0;
   return {
     kind: verb satisfies Task['kind'],
     subject: queues.length === 1 ? (queues[0] ?? '') : `${queues.length} queues`,
-    total: ids === undefined ? null : ids.length * queues.length,
-    async step() {
-      const { value } = await targets.next();
-      return value === undefined ? undefined : await move(desk, VERBS[verb], value, payload);
+    get total() {
+      return targets?.length ?? null;
+    },
+    async next(count) {
+      targets ??= await matching(desk, queues, filter ?? {});
+      const next = targets.slice(taken, taken + count);
+      taken += next.length;
+      return next.map((target) => () => move(desk, VERBS[verb], target, payload));
     },
   };
 }
@@ -70,25 +75,27 @@ interface Target {
   readonly id: string;
 }
 
-async function* named(queues: readonly string[], ids: readonly string[]): AsyncGenerator<Target, undefined> {
-  for (const queue of queues) for (const id of ids) yield { queue, id };
+function named(queues: readonly string[], ids: readonly string[]): Target[] {
+  return queues.flatMap((queue) => ids.map((id) => ({ queue, id })));
 }
 
-/** Those that are dead now: the ids are noted before the first one moves, so that what dies again stays. */
-async function* matching(
+/** Those that are dead now: all are noted before the first one moves, so that what dies again stays. */
+async function matching(
   desk: Desk,
   queues: readonly string[],
   filter: NonNullable<BulkRequest['filter']>,
-): AsyncGenerator<Target, undefined> {
+): Promise<Target[]> {
   const { nowMs } = desk.context.router;
+  const targets: Target[] = [];
   for (const queue of queues) {
     const ids = new Set<string>();
     for await (const letter of lettersOf(desk, queue, { query: filter })) {
       if (letterMatches(queue, letter, filter, nowMs)) ids.add(letter.id);
     }
     // Oldest first, as they were enqueued.
-    for (const id of [...ids].reverse()) yield { queue, id };
+    for (const id of [...ids].reverse()) targets.push({ queue, id });
   }
+  return targets;
 }
 
 async function move(

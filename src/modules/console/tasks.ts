@@ -9,23 +9,33 @@ import { failure, failureOf, notFound } from './failure.ts';
 
 const RUNNING_MAX = 8;
 const KEPT_MAX = 200;
+const AT_ONCE = 64;
 
 export type StepOutcome = 'done' | 'failed' | 'skipped';
 
-/** Steps are made one after the other. `undefined` from `next`: that was all. */
+/** Begun in their order, AT_ONCE of them beside each other: one by one each would wait for a sync of its own. */
+export type Step = () => Promise<StepOutcome>;
+
 export interface Work {
   readonly kind: Task['kind'];
   readonly subject: string;
+  /** Null until it is known. */
   readonly total: number | null;
-  step(): Promise<StepOutcome | undefined>;
+  /** The next so many steps; none: that was all. */
+  next(count: number): Promise<readonly Step[]>;
+}
+
+interface TasksWorld {
+  readonly random: Pick<ModuleContext['random'], 'uuid'>;
+  readonly router: Pick<ModuleContext['router'], 'nowMs'>;
 }
 
 export class Tasks {
-  readonly #context: Pick<ModuleContext, 'random' | 'router'>;
+  readonly #context: TasksWorld;
   readonly #tasks = new Map<string, Task>();
   readonly #watchers = new Map<string, Set<(task: Task) => void>>();
 
-  constructor(context: Pick<ModuleContext, 'random' | 'router'>) {
+  constructor(context: TasksWorld) {
     this.#context = context;
   }
 
@@ -62,7 +72,7 @@ export class Tasks {
     return { ...task };
   }
 
-  /** Told of every step. Returns what ends it. */
+  /** Told as steps are done. Returns what ends it. */
   watch(id: string, watcher: (task: Task) => void): () => void {
     const watchers = this.#watchers.get(id) ?? new Set();
     this.#watchers.set(id, watchers);
@@ -75,9 +85,11 @@ export class Tasks {
 
   async #run(task: Task, work: Work): Promise<void> {
     while (task.state === 'running') {
-      const outcome = await work.step();
-      if (outcome === undefined) return this.#end(task, 'done', null);
-      task[outcome]++;
+      const steps = await work.next(AT_ONCE);
+      task.total = work.total;
+      // It may have been cancelled meanwhile.
+      if (steps.length === 0 || task.state !== 'running') return this.#end(task, 'done', null);
+      for (const outcome of await Promise.all(steps.map((step) => step()))) task[outcome]++;
       this.#tell(task);
     }
   }
