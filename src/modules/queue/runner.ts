@@ -23,6 +23,7 @@ import type { Binding } from '../../router/builtin.ts';
 import type { RouterPort } from '../../router/port.ts';
 import type { Advanced, QueueAdapter, TakenJob } from './adapters/adapter.ts';
 import type { QueueSettings } from './config.ts';
+import { DeathNotice } from './death-notice.ts';
 import { DueWatch } from './due-watch.ts';
 import type { FinishedJobs } from './finished-jobs.ts';
 import { type Attempt, type AttemptEnd, runJob } from './run-job.ts';
@@ -82,6 +83,7 @@ export class QueueRunner {
   /** Nobody would hear of the next step. */
   #isOver = false;
   readonly #due: DueWatch;
+  readonly #deaths: DeathNotice;
   #cancelLateStep: (() => void) | undefined;
 
   constructor(parts: RunnerParts, settings: QueueSettings) {
@@ -89,6 +91,7 @@ export class QueueRunner {
     this.#settings = settings;
     this.#window = new DeliveryWindow(settings);
     this.#due = new DueWatch(parts.clock, () => this.nudge());
+    this.#deaths = new DeathNotice(settings.name, parts);
   }
 
   get settings(): QueueSettings {
@@ -272,9 +275,9 @@ export class QueueRunner {
 
   /** `wantedMs`: when jobs were asked for and nothing came of it. */
   #receive({ jobs, hasMore, nextDueMs, stale, died }: Advanced, wantedMs: number | undefined): void {
-    const { router, logger, adapter } = this.#parts;
+    const { router, adapter } = this.#parts;
     for (let count = 0; count < stale; count++) router.count('queue.stale_outcomes', this.settings.name);
-    if (died > 0) logger.warn('Jobs became dead letters', { queue: this.settings.name, jobs: died });
+    if (died > 0) this.#deaths.add(died);
     this.#hasMore = hasMore || this.#isNudged;
     if (nextDueMs === null || this.#mode === 'draining') this.#due.stop();
     else this.#due.wait(nextDueMs, wantedMs !== undefined && nextDueMs <= wantedMs);
