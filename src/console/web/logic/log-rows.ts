@@ -27,8 +27,8 @@ export function isGap(entry: LogListEntry): entry is { readonly id: string; read
 
 type Message = Pick<LogRow, 'service_name' | 'severity_text' | 'body'>;
 
-// Of each record one key and one row for ever: with a thousand records a second the list is made anew in each frame, and
-// to make those of all that are held each time would be felt.
+// Of each record one key and one row for ever: with a thousand records a second the list is made anew in each frame,
+// and to make those of all that are held each time would be felt.
 const KEYS = new WeakMap<Message, string>();
 const ROWS = new WeakMap<LogListEntry, LogListRow>();
 
