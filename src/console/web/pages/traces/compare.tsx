@@ -8,7 +8,7 @@ import { Button } from '../../kit/button.tsx';
 import { EmptyState, FailedState, Loading } from '../../kit/empty-state.tsx';
 import { Field, Input } from '../../kit/field.tsx';
 import { Table } from '../../kit/table/table.tsx';
-import { rootOf } from '../../logic/critical-path.ts';
+import { rootName } from '../../logic/critical-path.ts';
 import { traceIdIn } from '../../logic/palette-match.ts';
 import { formatCount } from '../../logic/times.ts';
 import type { TraceColumns } from '../../logic/trace-columns.ts';
@@ -177,8 +177,4 @@ function summary(lines: readonly ComparedSpan[]): string {
     .filter(({ count }) => count > 0)
     .map(({ change, count }) => `${formatCount(count)} ${change}`);
   return words.length === 0 ? 'No span differs' : words.join(', ');
-}
-
-function rootName(columns: TraceColumns): string {
-  return columns.names[columns.nameOf[rootOf(columns) ?? 0] ?? 0] ?? '';
 }

@@ -7,7 +7,7 @@ import { type SearchState, usePageSearch } from '../../data/search.ts';
 import { Announce } from '../../kit/announce.tsx';
 import { EmptyState, FailedState, Loading } from '../../kit/empty-state.tsx';
 import { Page } from '../../kit/page.tsx';
-import { rootOf } from '../../logic/critical-path.ts';
+import { rootName } from '../../logic/critical-path.ts';
 import type { TimeRange } from '../../logic/time-scale.ts';
 import { formatCount, formatDuration } from '../../logic/times.ts';
 import { printTraceFilters, traceFilter } from '../../logic/trace-filters.ts';
@@ -179,7 +179,7 @@ function OtherViews({ search, setSearch, ...shared }: OtherViewsProps): ReactNod
 }
 
 function titleOf({ columns }: TraceView): string {
-  return visibleText(columns.names[columns.nameOf[rootOf(columns) ?? 0] ?? 0] ?? '') || 'Trace';
+  return visibleText(rootName(columns)) || 'Trace';
 }
 
 type TracePageState = SearchState<typeof TRACE_SEARCH>;
