@@ -33,7 +33,7 @@ const shell = filesOf(entry);
 const dashboard = Object.keys(manifest).find((key) => key.startsWith('pages/dashboard/index'));
 const first = new Set([...shell, ...(dashboard === undefined ? [] : filesOf(dashboard))]);
 const styles = new Set(Object.values(manifest).flatMap(({ css = [] }) => css));
-const statics = ['index.html', 'theme.js', 'icon.svg'];
+const statics = ['index.html', 'theme.js'];
 const everything = readdirSync(join(folder, 'assets')).map((name) => `assets/${name}`);
 
 const rows = [

@@ -97,6 +97,10 @@ describe('pages', () => {
     const script = /src="(\/assets\/[^"]+\.js)"/.exec(text)?.[1] ?? '';
     const asset = await ask(world, script);
     expect(asset.headers['cache-control']).toContain('immutable');
+    // The browser asks for the icon at each change of the address: a kept one stays in the browser.
+    const icon = await ask(world, /rel="icon"[^>]* href="([^"]+)"/.exec(text)?.[1] ?? '');
+    expect(icon.headers['cache-control']).toContain('immutable');
+    expect(icon.headers['content-type']).toBe('image/svg+xml');
     expect(asset.headers['content-type']).toContain('text/javascript');
     expect((await ask(world, '/assets/nothing.js')).status).toBe(404);
     for (const path of ['/../package.json', '/..%2f..%2fpackage.json', '/assets/..%2f..%2f..%2fpackage.json']) {

@@ -98,6 +98,56 @@ describe.skipIf(!hasChromium)('Functions', () => {
     expect(await result.innerText()).toMatch(/[0-9a-f]{8}/);
   });
 
+  test('[FUN-9] invokes many times, some at a time, with progress, latencies and what failed', async () => {
+    await using opened = await open('/functions?id=billing::charge', /status of 5\d\d/);
+    const { page } = opened;
+    await fillInput(page, '{"amount": 2}');
+    await page.getByText('Invoke many times').click();
+    const times = page.getByLabel('Times', { exact: true });
+    await times.fill('1001');
+    expect(await page.getByRole('button', { name: 'Invoke', exact: true }).last().isDisabled()).toBe(true);
+    await times.fill('45');
+    await page.getByLabel('At a time').fill('6');
+    let [inFlight, most] = [0, 0];
+    const isCall = (url: string) => url.endsWith('/api/invoke');
+    page.on('request', (request) => {
+      if (isCall(request.url())) most = Math.max(most, ++inFlight);
+    });
+    page.on('response', (response) => isCall(response.url()) && inFlight--);
+    await page.getByRole('button', { name: 'Invoke 45 ×' }).click();
+    const result = page.getByRole('region', { name: 'Result of the calls' });
+    await result.getByText('45 of 45 called, 5 failed').first().waitFor();
+    expect(most).toBe(6);
+    expect(await result.getByRole('progressbar').getAttribute('aria-valuenow')).toBe('100');
+    expect(await result.innerText()).toMatch(/p50 .+ p95 .+ slowest/);
+    const counts = await result.getByRole('table').getByRole('cell').allInnerTexts();
+    expect(counts.reduce((sum, text) => sum + Number(text), 0)).toBe(40);
+    const failures = result.getByRole('list', { name: 'Failures' });
+    expect(await failures.innerText()).toMatch(/Card refused: the issuer does not answer[\s\S]*5 ×/);
+    expect(await axeFindings(page)).toEqual([]);
+    await failures.getByRole('link', { name: 'Trace 1' }).click();
+    await page.waitForURL(/\/traces\/[0-9a-f]{32}$/);
+    // The call of the page itself is no span: the trace is named by the first one there is.
+    await page.getByRole('heading', { name: 'call billing::charge', level: 1 }).waitFor();
+  }, 60_000);
+
+  test('[FUN-9] many calls can be stopped, and what came until then stays', async () => {
+    await using opened = await open('/functions?id=billing::refund');
+    const { page } = opened;
+    let held = 0;
+    // The fifth call is never answered: only stopping ends the series.
+    await page.route('**/api/invoke', (route) => (++held < 5 ? route.continue() : undefined));
+    await fillInput(page, '{}');
+    await page.getByText('Invoke many times').click();
+    await page.getByLabel('At a time').fill('1');
+    await page.getByRole('button', { name: 'Invoke 100 ×' }).click();
+    const result = page.getByRole('region', { name: 'Result of the calls' });
+    await result.getByText('4 of 100 called, 0 failed').waitFor();
+    await page.getByRole('button', { name: 'Stop' }).click();
+    await result.getByText('4 of 100 called, 0 failed, stopped').first().waitFor();
+    await page.getByRole('button', { name: 'Invoke 100 ×' }).waitFor();
+  });
+
   test('[APP-3] [JSN-1] text typed over a selection takes its place, without an inline style', async () => {
     await using opened = await open('/functions?id=orders::create');
     const { page } = opened;

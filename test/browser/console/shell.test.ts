@@ -67,6 +67,58 @@ describe.skipIf(!hasChromium)('the shell of the console', () => {
     await page.getByRole('complementary', { name: 'Function billing::charge' }).waitFor();
   });
 
+  test('[APP-12] a view saved under a name opens from the palette as it was, can be replaced, and goes', async () => {
+    await using opened = await openConsole(browser, `${world.url}/functions?q=charge&id=billing%3A%3Acharge&tab=code`);
+    const { page } = opened;
+    const panel = page.getByRole('complementary', { name: 'Function billing::charge' });
+    await panel.waitFor();
+    const palette = page.getByRole('dialog', { name: 'Search and commands' });
+    const choose = async (typed: string, option: string) => {
+      await page.keyboard.press('Control+k');
+      await palette.getByRole('option', { name: /^Dashboard/ }).waitFor();
+      await page.keyboard.type(typed);
+      await palette.getByRole('option', { name: option, exact: true }).click();
+    };
+    await choose('save this', 'Save this view');
+    await page.keyboard.type('how / to "charge"');
+    await palette.getByRole('option', { name: /^Save as how/ }).waitFor();
+    await page.keyboard.press('Enter');
+    await page.getByText('View saved').first().waitFor();
+    await page.goto(`${world.url}/workers`);
+    await page.getByRole('row').filter({ hasText: 'billing' }).waitFor();
+    await choose('how', 'how / to "charge"');
+    await panel.getByRole('tab', { name: 'Code', selected: true }).waitFor();
+    expect(await page.getByRole('searchbox', { name: 'Search functions' }).inputValue()).toBe('charge');
+    await panel.getByRole('tab', { name: 'Workers' }).click();
+    await choose('save this', 'Save this view');
+    await page.keyboard.type('how / to "charge"');
+    await palette.getByRole('option', { name: /^Replace the view how/ }).click();
+    await page.getByText('View saved').first().waitFor();
+    await page.goto(`${world.url}/config`);
+    await choose('how', 'how / to "charge"');
+    await panel.getByRole('tab', { name: /^Workers/, selected: true }).waitFor();
+    await choose('delete the view', 'Delete the view how / to "charge"');
+    await page.getByRole('alertdialog').getByRole('button', { name: 'Delete the view' }).click();
+    await page.getByRole('alertdialog').waitFor({ state: 'detached' });
+    await page.keyboard.press('Control+k');
+    await palette.getByRole('option', { name: /^Dashboard/ }).waitFor();
+    await palette.getByRole('option', { name: 'Save this view' }).waitFor();
+    expect(await palette.getByText('how / to').count()).toBe(0);
+  });
+
+  test('[APP-12] a stored view that leads to another host is not followed', async () => {
+    await using opened = await openConsole(browser, `${world.url}/workers`);
+    const { page } = opened;
+    await page.getByRole('row').filter({ hasText: 'billing' }).waitFor();
+    const scope = `${world.url}/api/states/__console.views/items`;
+    await page.request.put(`${scope}/trap`, { data: { value: { address: '//example.invalid/functions' } } });
+    await page.keyboard.press('Control+k');
+    await page.getByRole('option', { name: 'trap', exact: true }).click();
+    await page.getByText('What is stored under trap is no address').first().waitFor();
+    expect(page.url()).toBe(`${world.url}/workers`);
+    await page.request.delete(`${scope}/trap`);
+  });
+
   test('[APP-7] [APP-8] theme, density and times hold over a reload, the theme from the first paint', async () => {
     await using opened = await openConsole(browser, `${world.url}/config?tab=preferences`);
     const { page } = opened;
@@ -122,6 +174,10 @@ describe.skipIf(!hasChromium)('the shell of the console', () => {
     const { page } = opened;
     await page.getByText('Read-only', { exact: true }).waitFor();
     await page.getByText('This console only shows').waitFor();
+    await page.keyboard.press('Control+k');
+    await page.getByRole('option', { name: 'Copy link' }).waitFor();
+    expect(await page.getByRole('option', { name: 'Save this view' }).count()).toBe(0);
+    await page.keyboard.press('Escape');
     expect(await page.getByRole('button', { name: 'Invoke', exact: true }).count()).toBe(0);
   }, 60_000);
 

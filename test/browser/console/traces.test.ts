@@ -56,6 +56,33 @@ describe.skipIf(!hasChromium)('Traces', () => {
     expect(await page.getByRole('img', { name: '4 traces by start and duration' }).count()).toBe(1);
   });
 
+  test('[TRC-18] a trace is compared with another of its root: what is new, gone, slower, faster', async () => {
+    await using opened = await open(`/traces/${idOf(fine)}`);
+    const { page } = opened;
+    await page.getByRole('button', { name: 'Compare', exact: true }).click();
+    const offered = page.getByRole('grid', { name: 'Traces to compare with' });
+    await offered.getByRole('row').filter({ hasText: 'POST /orders' }).first().click();
+    const spans = page.getByRole('grid', { name: 'Spans of both traces' });
+    await spans
+      .getByRole('row')
+      .filter({ hasText: /Slower|Faster|Added|Missing/ })
+      .first()
+      .waitFor();
+    expect(new URL(page.url()).search).toBe(`?view=compare&with=${idOf(failed)}`);
+    expect(await axeFindings(page)).toEqual([]);
+    const changed = Number(await spans.getAttribute('aria-rowcount'));
+    await page.getByRole('switch', { name: 'Only changes' }).click();
+    await spans.getByRole('row').filter({ hasText: 'Same' }).first().waitFor();
+    expect(Number(await spans.getAttribute('aria-rowcount'))).toBeGreaterThan(changed);
+    await page.reload();
+    await spans.getByRole('row').filter({ hasText: 'Same' }).first().click();
+    await page.getByRole('complementary').waitFor();
+    await page.getByRole('button', { name: 'Choose another trace' }).click();
+    await page.getByLabel('Compare with the trace of this id').fill('0'.repeat(31).concat('1'));
+    await page.getByRole('button', { name: 'Compare', exact: true }).last().click();
+    await page.getByText('The other trace is not stored').waitFor();
+  });
+
   test('[TRC-2] filters are joined, stand in the address, and one can be switched off without removing it', async () => {
     await using opened = await open('/traces');
     const { page } = opened;

@@ -153,6 +153,23 @@ describe('rows of the list', () => {
     expect(hiddenCount(entries, hidden)).toBe(2);
   });
 
+  test('[LIV-2] a record that stays in the list is not looked through again when others come', () => {
+    let looks = 0;
+    const held = Object.defineProperty(log('5', ''), 'body', {
+      get: () => {
+        looks += 1;
+        return 'took 3 ms';
+      },
+    });
+    const hidden = new Set([messageKey(log('x', 'card declined'))]);
+    for (let frame = 0; frame < 3; frame += 1) {
+      const now = [log(`new ${frame}`, 'took 4 ms'), held, ...entries];
+      expect(logListRows(now, { ...plain, isGrouped: true, hidden }).map((row) => row.kind)).toEqual(['group', 'gap']);
+      expect(hiddenCount(now, hidden)).toBe(1);
+    }
+    expect(looks).toBe(1);
+  });
+
   test('[LOG-5] the same words of another service or severity are another message', () => {
     expect(messageKey(log('1', 'x', { service_name: 'b' }))).not.toBe(messageKey(log('1', 'x')));
     expect(messageKey(log('1', 'x', { severity_text: 'WARN' }))).not.toBe(messageKey(log('1', 'x')));

@@ -1,45 +1,63 @@
 // The command palette (KEY-2): everything that has a name, and everything that can be done where one is. Loaded when it
 // is first opened.
 
-import { useNavigate } from '@tanstack/react-router';
+import { useNavigate, useRouter } from '@tanstack/react-router';
 import { Command } from 'cmdk';
 import { Dialog } from 'radix-ui';
-import { type ReactNode, useRef, useState } from 'react';
-import { preferences, setPreference } from '../data/preferences.ts';
-import { copyText } from '../kit/clipboard.ts';
+import { type ReactNode, useState } from 'react';
+import { useReadOnly } from '../data/console-info.ts';
+import { readView, useSavedViews } from '../data/saved-views.ts';
 import { useFocusBack } from '../kit/focus-back.ts';
-import { bestMatches, receiptIn, traceIdIn } from '../logic/palette-match.ts';
-import { visibleText } from '../logic/visible-text.ts';
-import { bindings } from './keys.ts';
+import { toast } from '../kit/toast-store.ts';
+import { bestMatches } from '../logic/palette-match.ts';
+import { CommandBox, Item } from './command-box.tsx';
+import { type Action, pageActions, pastedAction } from './palette-actions.ts';
 import { usePaletteGroups } from './palette-items.ts';
+import { DeleteView, NameView } from './view-dialogs.tsx';
 
 const CONTENT =
   'fixed top-[12vh] left-1/2 z-50 w-[600px] max-w-[calc(100vw-32px)] -translate-x-1/2 overflow-hidden rounded-lg ' +
   'border border-line bg-panel shadow-float';
-const GROUP =
-  '[&_[cmdk-group-heading]]:px-2 [&_[cmdk-group-heading]]:pt-2 [&_[cmdk-group-heading]]:pb-1 ' +
-  '[&_[cmdk-group-heading]]:text-xs [&_[cmdk-group-heading]]:font-medium [&_[cmdk-group-heading]]:text-muted';
-const ITEM =
-  'flex h-8 items-center gap-3 rounded-md px-2 data-[selected=true]:bg-accent-fill ' +
-  'data-[selected=true]:text-on-accent [&[data-selected=true]_*]:text-on-accent';
 
 export interface PaletteProps {
   readonly onClose: () => void;
 }
 
-interface Action {
-  readonly name: string;
-  readonly note?: string;
-  readonly run: () => void;
-}
+/** Finding comes first; giving the current view a name and taking one away are steps from there (APP-12). */
+type Step = { readonly kind: 'find' } | { readonly kind: 'name' } | { readonly kind: 'delete'; readonly view: string };
 
 export default function Palette({ onClose }: PaletteProps): ReactNode {
-  const navigate = useNavigate();
   const focusBack = useFocusBack();
+  const [step, setStep] = useState<Step>({ kind: 'find' });
+  const views = useSavedViews();
+  if (step.kind === 'delete') return <DeleteView name={step.view} onClose={onClose} />;
+  return (
+    <Dialog.Root open onOpenChange={(open) => !open && onClose()}>
+      <Dialog.Portal>
+        <Dialog.Overlay className="fixed inset-0 z-40 bg-ground/75" />
+        <Dialog.Content aria-describedby={undefined} className={CONTENT} {...focusBack}>
+          <Dialog.Title className="sr-only">Search and commands</Dialog.Title>
+          {step.kind === 'name' ? (
+            <NameView names={views ?? []} onClose={onClose} />
+          ) : (
+            <Finder {...{ views, setStep, onClose }} />
+          )}
+        </Dialog.Content>
+      </Dialog.Portal>
+    </Dialog.Root>
+  );
+}
+
+interface FinderProps extends PaletteProps {
+  readonly views: readonly string[] | undefined;
+  readonly setStep: (step: Step) => void;
+}
+
+function Finder({ views, setStep, onClose }: FinderProps): ReactNode {
+  const navigate = useNavigate();
   const [text, setText] = useState('');
   const groups = usePaletteGroups(text);
-  const [actions] = useState(pageActions);
-  const list = useRef<HTMLDivElement>(null);
+  const [ofPage] = useState(pageActions);
   const go = (to: string, search: Readonly<Record<string, string>> = {}): void => {
     onClose();
     void navigate({ to, search });
@@ -50,89 +68,60 @@ export default function Palette({ onClose }: PaletteProps): ReactNode {
     name: `Invoke ${name}`,
     run: () => go('/functions', { id: name }),
   }));
-  const shown = bestMatches([...actions, ...(wanted === '' ? [] : invokes)], ({ name }) => name, wanted, 6);
+  const { saved, actions: viewActions } = useViewActions({ views, setStep, onClose });
+  const closing = ofPage.map(({ run, ...rest }) => ({ ...rest, run: () => [onClose(), run()] }));
+  const actions = [...closing, ...viewActions, ...(wanted === '' ? [] : invokes)];
   return (
-    <Dialog.Root open onOpenChange={(open) => !open && onClose()}>
-      <Dialog.Portal>
-        <Dialog.Overlay className="fixed inset-0 z-40 bg-ground/75" />
-        <Dialog.Content aria-describedby={undefined} className={CONTENT} {...focusBack}>
-          <Dialog.Title className="sr-only">Search and commands</Dialog.Title>
-          <Command label="Search and commands" loop shouldFilter={false}>
-            <Command.Input
-              value={text}
-              onValueChange={(value) => [setText(value), list.current?.scrollTo(0, 0)]}
-              placeholder="Pages, functions, traces, actions…"
-              className="h-12 w-full border-b border-line bg-transparent px-4 text-lg -outline-offset-2"
-            />
-            <Command.List ref={list} className={`max-h-[56dvh] overflow-y-auto p-2 ${GROUP}`}>
-              <Command.Empty className="p-6 text-center text-muted">Nothing has that name.</Command.Empty>
-              {pasted !== undefined && (
-                <Command.Group heading="Pasted">
-                  <Item name={pasted.name} run={pasted.run} value="pasted" />
-                </Command.Group>
-              )}
-              {groups.map(({ title, items }) => (
-                <Command.Group key={title} heading={title}>
-                  {items.map(({ key, name, note, to, search }) => (
-                    <Item key={key} value={key} name={name} note={note} run={() => go(to, search)} />
-                  ))}
-                </Command.Group>
-              ))}
-              {shown.length > 0 && (
-                <Command.Group heading="Actions">
-                  {shown.map(({ name, note, run }: Action) => (
-                    <Item key={name} value={`action ${name}`} name={name} note={note} run={() => [onClose(), run()]} />
-                  ))}
-                </Command.Group>
-              )}
-            </Command.List>
-          </Command>
-        </Dialog.Content>
-      </Dialog.Portal>
-    </Dialog.Root>
+    <CommandBox
+      label="Search and commands"
+      placeholder="Pages, functions, traces, actions…"
+      {...{ text, setText }}
+      empty="Nothing has that name."
+    >
+      {pasted !== undefined && <ActionGroup title="Pasted" actions={[pasted]} />}
+      <ActionGroup title="Saved views" actions={bestMatches(saved, ({ name }) => name, wanted, 6)} />
+      {groups.map(({ title, items }) => (
+        <Command.Group key={title} heading={title}>
+          {items.map(({ key, name, note, to, search }) => (
+            <Item key={key} value={key} name={name} note={note} run={() => go(to, search)} />
+          ))}
+        </Command.Group>
+      ))}
+      <ActionGroup title="Actions" actions={bestMatches(actions, ({ name }) => name, wanted, 6)} />
+    </CommandBox>
   );
 }
 
-interface ItemProps {
-  readonly value: string;
-  readonly name: string;
-  readonly note?: string | undefined;
-  readonly run: () => void;
-}
-
-function Item({ value, name, note, run }: ItemProps): ReactNode {
+function ActionGroup({ title, actions }: { readonly title: string; readonly actions: readonly Action[] }): ReactNode {
+  if (actions.length === 0) return undefined;
   return (
-    <Command.Item value={value} onSelect={run} className={ITEM}>
-      <span className="min-w-0 flex-1 truncate">{visibleText(name)}</span>
-      {note !== undefined && (
-        <span className="max-w-[40%] shrink-0 truncate text-sm text-faint">{visibleText(note)}</span>
-      )}
-    </Command.Item>
+    <Command.Group heading={title}>
+      {actions.map(({ name, note, run }) => (
+        <Item key={name} value={`${title} ${name}`} name={name} note={note} run={run} />
+      ))}
+    </Command.Group>
   );
 }
 
-function pastedAction(text: string, go: (to: string, search?: Record<string, string>) => void): Action | undefined {
-  const traceId = traceIdIn(text);
-  if (traceId !== undefined) return { name: `Open trace ${traceId}`, run: () => go(`/traces/${traceId}`) };
-  const receipt = receiptIn(text);
-  if (receipt !== undefined) return { name: `Open job ${receipt}`, run: () => go('/queues', { id: receipt }) };
-  return undefined;
-}
-
-/** What can be done here: the keys of the page that are not a way through a list, and a few that hold everywhere. */
-function pageActions(): readonly Action[] {
-  const own = bindings
-    .get()
-    .filter(({ keys }) => keys.every((key) => /^[a-z]$/.test(key) && !'jkx'.includes(key)))
-    .map(({ keys, name, run }) => ({ name, note: keys[0] ?? '', run: () => run(new KeyboardEvent('keydown')) }));
-  const { theme } = preferences.get();
-  return [
-    ...own,
-    { name: 'Toggle theme', run: () => setPreference('theme', theme === 'dark' ? 'light' : 'dark') },
-    { name: 'Copy link', run: () => void copyText(location.href, 'link') },
-    ...(['relative', 'local', 'utc'] as const).map((time) => ({
-      name: `Show times ${time === 'utc' ? 'in UTC' : time}`,
-      run: () => setPreference('time', time),
-    })),
+/** The names that lead somewhere, and what can be done with names. */
+function useViewActions({ views, setStep, onClose }: FinderProps): {
+  readonly saved: readonly Action[];
+  readonly actions: readonly Action[];
+} {
+  const { history } = useRouter();
+  const mayChange = !useReadOnly();
+  const open = (view: string): void => {
+    onClose();
+    readView(view).then(
+      (address) => history.push(address),
+      (error: Error) => toast({ tone: 'bad', text: error.message }),
+    );
+  };
+  // Without the state module there is no place for a name.
+  if (views === undefined) return { saved: [], actions: [] };
+  const changes = [
+    { name: 'Save this view', run: () => setStep({ kind: 'name' }) },
+    ...views.map((view) => ({ name: `Delete the view ${view}`, run: () => setStep({ kind: 'delete', view }) })),
   ];
+  return { saved: views.map((name) => ({ name, run: () => open(name) })), actions: mayChange ? changes : [] };
 }

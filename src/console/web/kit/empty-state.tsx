@@ -50,17 +50,15 @@ export interface ActiveFilter {
   readonly remove: () => void;
 }
 
-/** EMP-3: which filters leave nothing, each with a way out, and how much there is without them. */
-export function NoMatch({
-  filters,
-  total,
-  what,
-}: {
+interface NoMatchProps {
   readonly filters: readonly ActiveFilter[];
   /** How many there are without the filters, or how to ask for that; `null` where nobody counts them. */
   readonly total: number | null | ((signal: AbortSignal) => Promise<{ readonly total: number | null }>);
   readonly what: string;
-}): ReactNode {
+}
+
+/** EMP-3: which filters leave nothing, each with a way out, and how much there is without them. */
+export function NoMatch({ filters, total, what }: NoMatchProps): ReactNode {
   const asked = useQuery({
     queryKey: ['total of', what],
     queryFn: ({ signal }) => (typeof total === 'function' ? total(signal) : { total }),
@@ -82,6 +80,16 @@ export function NoMatch({
       </div>
     </EmptyState>
   );
+}
+
+interface NoSearchMatchProps extends Omit<NoMatchProps, 'filters'> {
+  readonly q: string;
+  readonly clear: () => void;
+}
+
+/** The same where the search is the only filter. */
+export function NoSearchMatch({ q, clear, ...rest }: NoSearchMatchProps): ReactNode {
+  return <NoMatch {...rest} filters={[{ label: `search: ${q}`, remove: clear }]} />;
 }
 
 /** EMP-2: what to add, for answers that say `MODULE_MISSING`; every other failure as it is. */

@@ -12,6 +12,7 @@ import { visibleText } from '../logic/visible-text.ts';
 import { Announce } from './announce.tsx';
 import { Button, IconButton } from './button.tsx';
 import { ErrorCard } from './error-card.tsx';
+import { ProgressBar } from './progress-bar.tsx';
 import { Status, type Tone } from './status.tsx';
 
 export interface TaskProgressProps {
@@ -67,7 +68,7 @@ export function TaskProgress({ id, onEnd, onClose }: TaskProgressProps): ReactNo
     >
       <span className="font-medium">{what}</span>
       <Status tone={task.failed > 0 && task.state === 'done' ? 'warn' : tone} word={word} />
-      <Bar label={what} share={share} />
+      <ProgressBar label={what} share={share} />
       <span className="text-muted tabular-nums">{words}</span>
       <Announce text={words} />
       {task.error !== null && <span className="break-all text-bad">{visibleText(task.error)}</span>}
@@ -90,21 +91,3 @@ export function TaskProgress({ id, onEnd, onClose }: TaskProgressProps): ReactNo
     </section>
   );
 }
-
-function Bar({ label, share }: { readonly label: string; readonly share: number | undefined }): ReactNode {
-  return (
-    <div
-      role="progressbar"
-      aria-label={label}
-      aria-valuemin={0}
-      aria-valuemax={100}
-      {...(share !== undefined && { 'aria-valuenow': Math.round(share * 100) })}
-      className="h-1.5 w-40 overflow-hidden rounded-full bg-ground"
-    >
-      <div className="h-full bg-accent-fill" style={{ width: `${(share ?? UNKNOWN_SHARE) * 100}%` }} />
-    </div>
-  );
-}
-
-/** Drawn where the total is not known. */
-const UNKNOWN_SHARE = 0.3;

@@ -37,6 +37,13 @@ export function rootOf(columns: TraceColumns): number | undefined {
   return best;
 }
 
+/** What the trace is called: by the first span that is known, where the one above it never came. */
+export function rootName(columns: TraceColumns): string {
+  const root = rootOf(columns) ?? 0;
+  const isUnknown = ((columns.flags[root] ?? 0) & FLAG.unknownParent) !== 0;
+  return columns.names[columns.nameOf[isUnknown ? root + 1 : root] ?? 0] ?? '';
+}
+
 function rankOfRoot(columns: TraceColumns, row: number): number {
   const lengthMs = (columns.endMs[row] ?? 0) - (columns.startMs[row] ?? 0);
   return ((columns.flags[row] ?? 0) & FLAG.unknownParent) === 0 ? lengthMs + columns.durationMs + 1 : lengthMs;

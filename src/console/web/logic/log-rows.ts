@@ -25,12 +25,20 @@ export function isGap(entry: LogListEntry): entry is { readonly id: string; read
   return !('body' in entry);
 }
 
-export function messageKey(log: Pick<LogRow, 'service_name' | 'severity_text' | 'body'>): string {
-  return `${log.severity_text} ${log.service_name} ${similarKey(stripAnsi(log.body))}`;
-}
+type Message = Pick<LogRow, 'service_name' | 'severity_text' | 'body'>;
 
-/** Of each record one row for ever: with a thousand records a second, thousands of new ones each time would be felt. */
+// Of each record one key and one row for ever: with a thousand records a second the list is made anew in each frame,
+// and to make those of all that are held each time would be felt.
+const KEYS = new WeakMap<Message, string>();
 const ROWS = new WeakMap<LogListEntry, LogListRow>();
+
+export function messageKey(log: Message): string {
+  const known = KEYS.get(log);
+  if (known !== undefined) return known;
+  const key = `${log.severity_text} ${log.service_name} ${similarKey(stripAnsi(log.body))}`;
+  KEYS.set(log, key);
+  return key;
+}
 
 function rowOf(entry: LogListEntry): LogListRow {
   const known = ROWS.get(entry);
@@ -42,37 +50,34 @@ function rowOf(entry: LogListEntry): LogListRow {
 
 /** In the order given. A group stands where its first member stands; opened, its members follow it. */
 export function logListRows(entries: readonly LogListEntry[], view: LogListView): LogListRow[] {
-  const needsKeys = view.isGrouped || view.hidden.size > 0;
-  if (!needsKeys) return entries.map(rowOf);
+  const { isGrouped, hidden, open } = view;
+  if (!isGrouped && hidden.size === 0) return entries.map(rowOf);
   const groups = new Map<string, LogRow[]>();
-  const order: ({ readonly gap: { id: string; dropped: number | undefined } } | { readonly key: string } | LogRow)[] =
-    [];
+  const order: ({ readonly entry: LogListEntry } | { readonly group: string })[] = [];
   for (const entry of entries) {
     if (isGap(entry)) {
-      order.push({ gap: entry });
+      order.push({ entry });
       continue;
     }
-    const key = needsKeys ? messageKey(entry) : '';
-    if (view.hidden.has(key)) continue;
-    if (!view.isGrouped) {
-      order.push(entry);
+    const key = messageKey(entry);
+    if (hidden.has(key)) continue;
+    if (!isGrouped) {
+      order.push({ entry });
       continue;
     }
     const group = groups.get(key);
     if (group === undefined) {
       groups.set(key, [entry]);
-      order.push({ key });
+      order.push({ group: key });
     } else group.push(entry);
   }
-  return order.flatMap((place): LogListRow[] => {
-    if ('gap' in place) return [{ kind: 'gap', ...place.gap }];
-    if ('body' in place) return [{ kind: 'log', log: place }];
-    const members = groups.get(place.key) ?? [];
-    const rows = members.map((log) => ({ kind: 'log', log }) as const);
+  return order.flatMap((place): LogListRow | LogListRow[] => {
+    if ('entry' in place) return rowOf(place.entry);
+    const members = groups.get(place.group) ?? [];
     const [newest] = members;
-    if (newest === undefined || members.length === 1) return rows;
-    const head = { kind: 'group', key: place.key, newest, count: members.length } as const;
-    return view.open.has(place.key) ? [head, ...rows] : [head];
+    if (newest === undefined || members.length === 1) return members.map(rowOf);
+    const head = { kind: 'group', key: place.group, newest, count: members.length } as const;
+    return open.has(place.group) ? [head, ...members.map(rowOf)] : [head];
   });
 }
 

@@ -6,6 +6,7 @@ import { correctSkew } from './clock-skew.ts';
 import { type CriticalPath, criticalPath, type PathShare, pathByService } from './critical-path.ts';
 import { type FlameBlock, type FlameLayout, flameByName, flameLanes } from './flame-layout.ts';
 import { buildTrace, type TraceColumns } from './trace-columns.ts';
+import { type ComparedSpan, compareTraces } from './trace-compare.ts';
 import { readTraceFile } from './trace-file.ts';
 import { findInTrace, type SpanLogText } from './trace-find.ts';
 import { type ServiceFigures, serviceBreakdown, type TraceMap, traceMap } from './trace-services.ts';
@@ -44,6 +45,8 @@ export type TraceRequest =
   /** The values of an attribute, one for each row. */
   | { readonly op: 'column'; readonly key: string }
   | { readonly op: 'services' }
+  /** This trace against an earlier one. */
+  | { readonly op: 'compare'; readonly before: TraceColumns }
   | { readonly op: 'map'; readonly by: 'service' | 'function' }
   | { readonly op: 'flame' };
 
@@ -56,6 +59,7 @@ export interface TraceReplies {
   span: Span | null;
   column: (string | null)[];
   services: ServiceFigures[];
+  compare: ComparedSpan[];
   map: TraceMap;
   flame: FlameBlock[];
 }
@@ -103,6 +107,8 @@ export class TraceSession {
         return this.#rows.map((span) => (span === null ? null : (attributeOf(span, request.key) ?? null)));
       case 'services':
         return serviceBreakdown(this.#columns, this.#path);
+      case 'compare':
+        return compareTraces(request.before, this.#columns);
       case 'map':
         return traceMap(this.#columns, request.by);
       case 'flame':

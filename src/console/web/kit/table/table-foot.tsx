@@ -24,11 +24,6 @@ export interface TableFootProps<Row> {
   readonly more: (() => void) | undefined;
 }
 
-/** Of a group: while the list is not read to its end there may be more. */
-export function groupCount(count: number, isPart: boolean): string {
-  return isPart ? `${formatCount(count)}+` : formatCount(count);
-}
-
 const FOOT = 'flex min-h-9 shrink-0 flex-wrap items-center gap-2 border-t border-line px-2 py-1 text-sm text-muted';
 
 export function TableFoot<Row>(props: TableFootProps<Row>): ReactNode {

@@ -1,6 +1,5 @@
 // The columns of the Functions table.
 
-import type { ReactNode } from 'react';
 import type { FunctionFigures, FunctionRow } from '../../../../console-api/functions.ts';
 import { CopyId } from '../../kit/copy-id.tsx';
 import { Badge, WordStatus } from '../../kit/status.tsx';
@@ -9,21 +8,6 @@ import { Time } from '../../kit/time.tsx';
 import { TriggerIcons } from '../../kit/trigger-icon.tsx';
 import { formatDuration, formatRate, formatShare } from '../../logic/times.ts';
 import { visibleText } from '../../logic/visible-text.ts';
-import type { TableLine } from './rows.ts';
-
-type FunctionColumn = Omit<Column<TableLine>, 'cell' | 'text'> & {
-  readonly show: (row: FunctionRow) => ReactNode;
-  readonly raw: (row: FunctionRow) => string | number | boolean | null;
-};
-
-/** Groups are drawn across; only functions have cells. */
-function column({ show, raw, ...rest }: FunctionColumn): Column<TableLine> {
-  return {
-    ...rest,
-    cell: (line) => (line.kind === 'function' ? show(line.row) : undefined),
-    text: (line) => (line.kind === 'function' ? raw(line.row) : null),
-  };
-}
 
 const NONE = <span className="text-faint">–</span>;
 
@@ -33,94 +17,94 @@ function figure(
   read: (figures: FunctionFigures) => number | null,
   write: (value: number) => string,
   sort?: string,
-): Column<TableLine> {
-  return column({
+): Column<FunctionRow> {
+  return {
     id,
     header,
     width: 92,
     align: 'right',
     optional: id !== 'calls_per_minute' && id !== 'error_rate' && id !== 'p95_ms',
     ...(sort !== undefined && { sort }),
-    raw: ({ figures }) => (figures === null ? null : read(figures)),
-    show: ({ figures }) => {
+    text: ({ figures }) => (figures === null ? null : read(figures)),
+    cell: ({ figures }) => {
       const value = figures === null ? null : read(figures);
       if (value === null) return NONE;
       return <span className={id === 'error_rate' && value > 0 ? 'text-bad' : undefined}>{write(value)}</span>;
     },
-  });
+  };
 }
 
-function moment(id: string, header: string, read: (figures: FunctionFigures) => number | null): Column<TableLine> {
-  return column({
+function moment(id: string, header: string, read: (figures: FunctionFigures) => number | null): Column<FunctionRow> {
+  return {
     id,
     header,
     width: 110,
     optional: true,
-    raw: ({ figures }) => (figures === null ? null : read(figures)),
-    show: ({ figures }) => {
+    text: ({ figures }) => (figures === null ? null : read(figures)),
+    cell: ({ figures }) => {
       const ms = figures === null ? null : read(figures);
       return ms === null ? NONE : <Time ms={ms} />;
     },
-  });
+  };
 }
 
-export const COLUMNS: readonly Column<TableLine>[] = [
-  column({
+export const COLUMNS: readonly Column<FunctionRow>[] = [
+  {
     id: 'function_id',
     header: 'Function ID',
     width: 220,
     grow: 3,
     sort: 'id',
-    show: ({ function_id, internal }) => (
+    cell: ({ function_id, internal }) => (
       <>
         <CopyId id={function_id} what="function id" className="text-text" />
         {internal && <Badge>internal</Badge>}
       </>
     ),
-    raw: ({ function_id }) => function_id,
-  }),
-  column({
+    text: ({ function_id }) => function_id,
+  },
+  {
     id: 'triggers',
     header: 'Triggers',
     width: 110,
     sort: 'triggers',
-    show: ({ triggers }) => (triggers.count === 0 ? NONE : <TriggerIcons {...triggers} />),
-    raw: ({ triggers }) => triggers.count,
-  }),
-  column({
+    cell: ({ triggers }) => (triggers.count === 0 ? NONE : <TriggerIcons {...triggers} />),
+    text: ({ triggers }) => triggers.count,
+  },
+  {
     id: 'workers',
     header: 'Workers',
     width: 140,
     grow: 1,
     sort: 'worker',
-    show: ({ workers, worker_name }) => (
+    cell: ({ workers, worker_name }) => (
       <span className="truncate text-muted">
         {visibleText(worker_name)}
         {workers.length > 1 && ` ×${workers.length}`}
       </span>
     ),
-    raw: ({ workers }) => workers.map(({ name }) => name).join(' '),
-  }),
-  column({
+    text: ({ workers }) => workers.map(({ name }) => name).join(' '),
+  },
+  {
     id: 'status',
     header: 'Status',
     width: 104,
     keeps: true,
-    show: ({ status }) => <WordStatus word={status} />,
-    raw: ({ status }) => status,
-  }),
+    cell: ({ status }) => <WordStatus word={status} />,
+    text: ({ status }) => status,
+  },
   figure('calls_per_minute', 'Calls/min', (figures) => figures.calls_per_minute, formatRate, 'calls'),
   figure('error_rate', 'Errors', (figures) => figures.error_rate, formatShare, 'errors'),
   figure('p95_ms', 'p95', (figures) => figures.p95_ms, formatDuration, 'p95'),
   moment('last_call_at', 'Last call', (figures) => figures.last_call_at),
   moment('last_error_at', 'Last error', (figures) => figures.last_error_at),
-  column({
+  {
     id: 'description',
     header: 'Description',
     width: 200,
     grow: 1,
     optional: true,
-    show: ({ description }) => <span className="truncate text-muted">{visibleText(description ?? '')}</span>,
-    raw: ({ description }) => description,
-  }),
+    cell: ({ description }) => <span className="truncate text-muted">{visibleText(description ?? '')}</span>,
+    text: ({ description }) => description,
+  },
 ];

@@ -1,7 +1,6 @@
 // The Functions page: every function of the engine, and the detail of one.
 
-import { ChevronDown, ChevronRight } from 'lucide-react';
-import { type ReactNode, useCallback, useMemo, useState } from 'react';
+import { type ReactNode, useCallback } from 'react';
 import type { FunctionRow } from '../../../../console-api/functions.ts';
 import { preferences, setPreference } from '../../data/preferences.ts';
 import { refetchSoon } from '../../data/queries.ts';
@@ -15,13 +14,12 @@ import { Toggle } from '../../kit/field.tsx';
 import { FilterBar, Pill } from '../../kit/filter-bar.tsx';
 import { FirstRun } from '../../kit/first-run.tsx';
 import { Page } from '../../kit/page.tsx';
+import { ofLines, useGroupedRows } from '../../kit/table/grouped-rows.tsx';
 import { Table } from '../../kit/table/table.tsx';
-import { groupCount } from '../../kit/table/table-foot.tsx';
 import { formatCount } from '../../logic/times.ts';
 import { visibleText } from '../../logic/visible-text.ts';
 import { COLUMNS } from './columns.tsx';
 import { FunctionDetailPanel } from './detail.tsx';
-import { groupedLines, keyOfLine, plainLines, type TableLine } from './rows.ts';
 import { FUNCTIONS_SEARCH } from './search.ts';
 
 export default function Functions(): ReactNode {
@@ -64,14 +62,17 @@ export default function Functions(): ReactNode {
 
 function FunctionList({ list }: { readonly list: ListState<FunctionRow> }): ReactNode {
   const { search, setSearch } = usePageSearch(FUNCTIONS_SEARCH);
-  const [closed, setClosed] = useState<ReadonlySet<string>>(new Set());
   const { items, error } = list;
   const { internal } = useStore(preferences);
   useWholeList(list, search.group);
-  const lines = useMemo(
-    () => (search.group ? groupedLines(items ?? [], closed) : plainLines(items ?? [])),
-    [items, closed, search.group],
-  );
+  const grouped = useGroupedRows({
+    rows: items ?? NO_FUNCTIONS,
+    keyOf,
+    groupOf: search.group ? namespaceOf : undefined,
+    nameOf,
+    onOpen: (row) => setSearch({ id: row.function_id }, { push: true }),
+    isPart: list.more !== undefined,
+  });
   if (items === undefined) {
     if (error === null) return <Loading what="the functions" />;
     return <FailedState error={error} what="Functions" shows="every function" retry={list.refetch} />;
@@ -92,55 +93,30 @@ function FunctionList({ list }: { readonly list: ListState<FunctionRow> }): Reac
       <FirstRun />
     );
   }
-  const toggle = (name: string): void => {
-    const next = new Set(closed);
-    if (!next.delete(name)) next.add(name);
-    setClosed(next);
-  };
   return (
     <Table
       name="functions"
       label="Functions"
-      columns={COLUMNS}
-      rows={lines}
-      keyOf={keyOfLine}
-      fullRow={(line) =>
-        line.kind === 'group' ? <GroupHead {...{ line, toggle }} isPart={list.more !== undefined} /> : undefined
-      }
+      columns={LINE_COLUMNS}
+      {...grouped}
       sort={{ by: search.sort, order: search.order, onSort: (by, order) => setSearch({ sort: sortWord(by), order }) }}
       openKey={search.id}
-      onOpen={(line) =>
-        line.kind === 'group' ? toggle(line.name) : setSearch({ id: line.row.function_id }, { push: true })
-      }
-      count={lines.filter(({ kind }) => kind !== 'group').length}
       total={list.total}
       onNearEnd={list.more}
     />
   );
 }
 
-function GroupHead({
-  line,
-  toggle,
-  isPart,
-}: {
-  readonly line: Extract<TableLine, { kind: 'group' }>;
-  readonly toggle: (name: string) => void;
-  readonly isPart: boolean;
-}): ReactNode {
-  return (
-    <button
-      type="button"
-      tabIndex={-1}
-      aria-expanded={line.open}
-      onClick={() => toggle(line.name)}
-      className="flex h-full w-full items-center gap-1.5 px-2 text-left text-sm font-medium text-muted hover:text-text"
-    >
-      {line.open ? <ChevronDown size={14} /> : <ChevronRight size={14} />}
-      {line.name === '' ? 'without a namespace' : visibleText(line.name)}
-      <span className="text-xs font-normal text-faint">{groupCount(line.count, isPart)}</span>
-    </button>
-  );
+const LINE_COLUMNS = ofLines<FunctionRow, string>(COLUMNS);
+const NO_FUNCTIONS: readonly FunctionRow[] = [];
+
+const keyOf = ({ function_id }: FunctionRow): string => function_id;
+const nameOf = (namespace: string): string => (namespace === '' ? 'without a namespace' : visibleText(namespace));
+
+/** The first segment of an id; what has no segments belongs to itself. */
+function namespaceOf({ function_id: id }: FunctionRow): string {
+  const cut = id.indexOf('::');
+  return cut < 0 ? '' : id.slice(0, cut);
 }
 
 function sortWord(by: string): 'id' | 'worker' | 'triggers' | 'calls' | 'errors' | 'p95' {

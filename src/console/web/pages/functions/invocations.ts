@@ -1,5 +1,6 @@
 // Calls made from this browser: the last fifty of each function, kept here and nowhere else (FUN-7).
 
+import { INVOKE_HEADERS } from '../../../../console-api/envelope.ts';
 import { keep, readKept } from '../../data/preferences.ts';
 
 export interface Invocation {
@@ -32,4 +33,14 @@ export function rememberInvocation(functionId: string, invocation: Invocation): 
   const all = [kept, ...pastInvocations(functionId)].slice(0, KEPT);
   keep(placeOf(functionId), all);
   return all;
+}
+
+/** What the engine measured; the way through this page is not part of a function's time. */
+export function measuredMs(headers: Headers, tookMs: number): number {
+  const measured = Number(headers.get(INVOKE_HEADERS.durationMs) ?? Number.NaN);
+  return Number.isFinite(measured) ? measured : tookMs;
+}
+
+export function traceOf(headers: Headers): string | undefined {
+  return headers.get(INVOKE_HEADERS.traceId) ?? undefined;
 }

@@ -1,4 +1,4 @@
-// Calling a function: its input as text or as a form, how it is called, and what came of it (FUN-4 to FUN-7).
+// Calling a function: its input as text or as a form, how it is called, and what came of it (FUN-4 to FUN-7, FUN-9).
 
 import { useQuery } from '@tanstack/react-query';
 import { Play, Square } from 'lucide-react';
@@ -21,6 +21,7 @@ import { type SchemaNode, sampleOf } from '../../logic/schema-at.ts';
 import { formatSpan } from '../../logic/times.ts';
 import { InvocationHistory } from './invocation-history.tsx';
 import { InvokeResult } from './invoke-result.tsx';
+import { SeriesPanel } from './series-panel.tsx';
 import { useInvoke } from './use-invoke.ts';
 
 type Mode = CopiedCall['mode'];
@@ -100,6 +101,7 @@ function Invoke({ detail, isGone }: InvokeTabProps): ReactNode {
         {problem !== undefined && <span className="text-sm text-bad">{problem}</span>}
       </div>
       <InvokeResult invoke={invoke} queue={queue} />
+      <SeriesPanel key={id} call={copied} blocked={blocked} />
       <InvocationHistory
         history={invoke.history}
         edit={(input) => draft.set(input)}

@@ -5,7 +5,7 @@ import { INVOKE_HEADERS } from '../../../../console-api/envelope.ts';
 import { type ApiAnswer, apiText } from '../../data/api.ts';
 import { ApiError } from '../../data/api-error.ts';
 import { type CopiedCall, invokeText } from '../../logic/copy-as.ts';
-import { type Invocation, pastInvocations, rememberInvocation } from './invocations.ts';
+import { type Invocation, measuredMs, pastInvocations, rememberInvocation, traceOf } from './invocations.ts';
 
 export interface InvokeState {
   readonly running: { readonly sinceMs: number } | undefined;
@@ -55,10 +55,10 @@ function answered(call: CopiedCall, { text, headers }: ApiAnswer, tookMs: number
     input: call.payloadText,
     output: text,
     ok: true,
-    durationMs: durationOf(headers.get(INVOKE_HEADERS.durationMs), tookMs),
+    durationMs: measuredMs(headers, tookMs),
     bytes: new Blob([text]).size,
     worker: decodeURIComponent(headers.get(INVOKE_HEADERS.worker) ?? '') || undefined,
-    traceId: headers.get(INVOKE_HEADERS.traceId) ?? undefined,
+    traceId: traceOf(headers),
   };
 }
 
@@ -75,10 +75,4 @@ function failed(call: CopiedCall, thrown: unknown, tookMs: number): Invocation {
     worker: undefined,
     traceId: thrown instanceof ApiError ? thrown.traceId : undefined,
   };
-}
-
-/** What the engine measured; the way through this page is not part of a function's time. */
-function durationOf(header: string | null, tookMs: number): number {
-  const measured = Number(header ?? Number.NaN);
-  return Number.isFinite(measured) ? measured : tookMs;
 }

@@ -3,11 +3,10 @@
 import { Download } from 'lucide-react';
 import { type ReactNode, useState } from 'react';
 import type { LogRow, LogSearch } from '../../../../console-api/telemetry.ts';
-import { useReadOnly } from '../../data/console-info.ts';
 import { call } from '../../data/routes.ts';
 import { Button } from '../../kit/button.tsx';
+import { ClearAll } from '../../kit/clear-all.tsx';
 import { download } from '../../kit/clipboard.ts';
-import { ConfirmDialog } from '../../kit/confirm.tsx';
 import { Menu } from '../../kit/menu.tsx';
 import { toast } from '../../kit/toast-store.ts';
 import { toCsv } from '../../logic/table-export.ts';
@@ -28,7 +27,6 @@ export function LogActions({
   readonly onCleared: () => void;
 }): ReactNode {
   const [progress, setProgress] = useState<number>();
-  const isReadOnly = useReadOnly();
   const save = async (format: 'jsonl' | 'csv'): Promise<void> => {
     try {
       const logs = await readAll({ ...question, order: search.order }, setProgress);
@@ -54,7 +52,9 @@ export function LogActions({
           { label: 'All that match, as CSV', run: () => void save('csv') },
         ]}
       />
-      {!isReadOnly && <ClearAll onCleared={onCleared} />}
+      <ClearAll what="logs" onCleared={onCleared}>
+        Every stored record is removed from the engine. Traces and metrics stay.
+      </ClearAll>
     </>
   );
 }
@@ -86,28 +86,5 @@ function csvOf(logs: readonly LogRow[], attributes: readonly string[]): string {
       log.span_id,
       ...attributes.map((key) => valueText(log.attributes[key])),
     ]),
-  );
-}
-
-function ClearAll({ onCleared }: { readonly onCleared: () => void }): ReactNode {
-  const [isAsking, setAsking] = useState(false);
-  return (
-    <>
-      <Button look="ghost" onClick={() => setAsking(true)}>
-        Clear all
-      </Button>
-      <ConfirmDialog
-        open={isAsking}
-        onClose={() => setAsking(false)}
-        title="Clear all logs?"
-        action="Clear all logs"
-        run={async () => {
-          await call('DELETE /logs');
-          onCleared();
-        }}
-      >
-        Every stored record is removed from the engine. Traces and metrics stay.
-      </ConfirmDialog>
-    </>
   );
 }

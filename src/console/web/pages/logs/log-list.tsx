@@ -2,7 +2,7 @@
 // they are drawn, since messages wrap and open. Only rows in sight are in the document.
 
 import { measureElement, useVirtualizer } from '@tanstack/react-virtual';
-import { type ReactNode, type RefObject, useEffect, useId, useRef, useState } from 'react';
+import { type ReactNode, type RefObject, useCallback, useEffect, useId, useRef, useState } from 'react';
 import { useKeys } from '../../app/keys.ts';
 import { preferences } from '../../data/preferences.ts';
 import type { SearchState } from '../../data/search.ts';
@@ -34,11 +34,13 @@ export function LogList(props: LogListProps): ReactNode {
   const gridId = useId();
   const [active, setActive] = useState(0);
   const rowPx = ROW_PX[useStore(preferences).density];
+  // Another function here makes the list ask for the keys of all rows again.
+  const getItemKey = useCallback((at: number) => keyOf(rows[at]), [rows]);
   const virtual = useVirtualizer({
     count: rows.length,
     getScrollElement: () => scroller.current,
     estimateSize: () => rowPx,
-    getItemKey: (at) => keyOf(rows[at]),
+    getItemKey,
     // To ask for a height makes the browser lay everything out: with records coming by the hundred that is felt. A row
     // of one line has a known one; should it ever differ, the observer, which brings an entry, tells.
     measureElement: (element, entry, instance) =>

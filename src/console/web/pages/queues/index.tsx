@@ -9,7 +9,7 @@ import { call } from '../../data/routes.ts';
 import { usePageSearch } from '../../data/search.ts';
 import type { ListState } from '../../data/use-list.ts';
 import { Button } from '../../kit/button.tsx';
-import { EmptyState, FailedState, Loading, NoMatch, Snippet } from '../../kit/empty-state.tsx';
+import { EmptyState, FailedState, Loading, NoSearchMatch, Snippet } from '../../kit/empty-state.tsx';
 import { FilterBar } from '../../kit/filter-bar.tsx';
 import { Page } from '../../kit/page.tsx';
 import { Table } from '../../kit/table/table.tsx';
@@ -87,12 +87,12 @@ function QueueList({ list }: { readonly list: ListState<QueueRow> }): ReactNode 
   }
   if (list.items.length === 0) {
     if (search.q !== '') {
-      const remove = (): void => setSearch({ q: '' });
       return (
-        <NoMatch
+        <NoSearchMatch
           what="queues"
           total={(signal) => call('GET /queues', { query: { limit: 1 }, signal })}
-          filters={[{ label: `search: ${search.q}`, remove }]}
+          q={search.q}
+          clear={() => setSearch({ q: '' })}
         />
       );
     }

@@ -6,7 +6,7 @@ import { useReadOnly } from '../../data/console-info.ts';
 import { usePageSearch } from '../../data/search.ts';
 import { Button } from '../../kit/button.tsx';
 import { CopyId } from '../../kit/copy-id.tsx';
-import { EmptyState, FailedState, Loading, NoMatch } from '../../kit/empty-state.tsx';
+import { EmptyState, FailedState, Loading, NoSearchMatch } from '../../kit/empty-state.tsx';
 import { Badge } from '../../kit/status.tsx';
 import type { Column } from '../../kit/table/column.ts';
 import { Table } from '../../kit/table/table.tsx';
@@ -38,8 +38,7 @@ export function ItemTable({ scope }: { readonly scope: string }): ReactNode {
   }
   if (items.length === 0 && list.more === undefined) {
     if (search.q === '') return <EmptyScope scope={scope} />;
-    const remove = (): void => setSearch({ q: '' });
-    return <NoMatch what="keys" total={null} filters={[{ label: `search: ${search.q}`, remove }]} />;
+    return <NoSearchMatch what="keys" total={null} q={search.q} clear={() => setSearch({ q: '' })} />;
   }
   const toggle = (path: string): void => {
     const next = new Set(opened);

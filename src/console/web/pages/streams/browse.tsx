@@ -12,7 +12,7 @@ import { type ListState, useList } from '../../data/use-list.ts';
 import { useLive } from '../../data/use-live.ts';
 import { Button } from '../../kit/button.tsx';
 import { CopyId } from '../../kit/copy-id.tsx';
-import { EmptyState, FailedState, Loading, NoMatch, Snippet } from '../../kit/empty-state.tsx';
+import { EmptyState, FailedState, Loading, NoSearchMatch, Snippet } from '../../kit/empty-state.tsx';
 import { Toggle } from '../../kit/field.tsx';
 import { FilterBar } from '../../kit/filter-bar.tsx';
 import { Page } from '../../kit/page.tsx';
@@ -102,12 +102,12 @@ function StreamList(): ReactNode {
         </EmptyState>
       );
     }
-    const remove = (): void => setSearch({ q: '' });
     return (
-      <NoMatch
+      <NoSearchMatch
         what="streams"
         total={(signal) => call('GET /streams', { query: { limit: 1 }, signal })}
-        filters={[{ label: `search: ${q}`, remove }]}
+        q={q}
+        clear={() => setSearch({ q: '' })}
       />
     );
   }

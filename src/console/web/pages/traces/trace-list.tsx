@@ -5,13 +5,12 @@ import { Pause, Play } from 'lucide-react';
 import { type ReactNode, useCallback, useMemo, useState } from 'react';
 import type { TraceRow } from '../../../../console-api/telemetry.ts';
 import { useKeys } from '../../app/keys.ts';
-import { useReadOnly } from '../../data/console-info.ts';
 import { preferences, setPreference } from '../../data/preferences.ts';
 import { call } from '../../data/routes.ts';
 import { usePageSearch } from '../../data/search.ts';
 import { useStore } from '../../data/store.ts';
 import { Button } from '../../kit/button.tsx';
-import { ConfirmDialog } from '../../kit/confirm.tsx';
+import { ClearAll } from '../../kit/clear-all.tsx';
 import { EmptyState, FailedState, Loading, NoMatch, Snippet } from '../../kit/empty-state.tsx';
 import { Toggle } from '../../kit/field.tsx';
 import { Page } from '../../kit/page.tsx';
@@ -72,7 +71,9 @@ export function TraceList(): ReactNode {
         <>
           <LiveSwitch {...{ isPaused, setPaused }} isLive={traces.isLive} />
           <FileButton />
-          <ClearAll onCleared={traces.refetch} />
+          <ClearAll what="traces" onCleared={traces.refetch}>
+            Every stored span is removed from the engine. Logs and metrics stay.
+          </ClearAll>
         </>
       }
       toolbar={
@@ -201,29 +202,5 @@ function LiveSwitch({
     >
       {isPaused ? 'Resume' : 'Pause'}
     </Button>
-  );
-}
-
-function ClearAll({ onCleared }: { readonly onCleared: () => void }): ReactNode {
-  const [isAsking, setAsking] = useState(false);
-  if (useReadOnly()) return undefined;
-  return (
-    <>
-      <Button look="ghost" onClick={() => setAsking(true)}>
-        Clear all
-      </Button>
-      <ConfirmDialog
-        open={isAsking}
-        onClose={() => setAsking(false)}
-        title="Clear all traces?"
-        action="Clear all traces"
-        run={async () => {
-          await call('DELETE /traces');
-          onCleared();
-        }}
-      >
-        Every stored span is removed from the engine. Logs and metrics stay.
-      </ConfirmDialog>
-    </>
   );
 }

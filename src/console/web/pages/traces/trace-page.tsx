@@ -1,4 +1,4 @@
-// An open trace: four ways to look at it, one selection, one clock, one search (TRC-4).
+// An open trace: five ways to look at it, one selection, one clock, one search (TRC-4).
 
 import { Link, useNavigate } from '@tanstack/react-router';
 import { type ReactNode, useEffect, useMemo, useState } from 'react';
@@ -7,7 +7,7 @@ import { type SearchState, usePageSearch } from '../../data/search.ts';
 import { Announce } from '../../kit/announce.tsx';
 import { EmptyState, FailedState, Loading } from '../../kit/empty-state.tsx';
 import { Page } from '../../kit/page.tsx';
-import { rootOf } from '../../logic/critical-path.ts';
+import { rootName } from '../../logic/critical-path.ts';
 import type { TimeRange } from '../../logic/time-scale.ts';
 import { formatCount, formatDuration } from '../../logic/times.ts';
 import { printTraceFilters, traceFilter } from '../../logic/trace-filters.ts';
@@ -16,6 +16,7 @@ import type { TraceView } from '../../logic/trace-session.ts';
 import { visibleText } from '../../logic/visible-text.ts';
 import type { AttributeActions } from './attribute-list.tsx';
 import { useServiceColours } from './colours.ts';
+import { Compare } from './compare.tsx';
 import { indexRows } from './draw-waterfall.ts';
 import { Flame, type FlameProps } from './flame.tsx';
 import { TraceMapView } from './map.tsx';
@@ -156,6 +157,15 @@ function OtherViews({ search, setSearch, ...shared }: OtherViewsProps): ReactNod
       return <Flame {...shared} order={search.order} onOrder={(order) => setSearch({ order })} />;
     case 'services':
       return <Services {...shared} onService={showOnly} />;
+    case 'compare':
+      return (
+        <Compare
+          {...shared}
+          other={search.with}
+          onOther={(id) => setSearch({ with: id }, { push: true })}
+          onlyChanges={search.changes}
+        />
+      );
     case 'map':
       return (
         <TraceMapView
@@ -169,7 +179,7 @@ function OtherViews({ search, setSearch, ...shared }: OtherViewsProps): ReactNod
 }
 
 function titleOf({ columns }: TraceView): string {
-  return visibleText(columns.names[columns.nameOf[rootOf(columns) ?? 0] ?? 0] ?? '') || 'Trace';
+  return visibleText(rootName(columns)) || 'Trace';
 }
 
 type TracePageState = SearchState<typeof TRACE_SEARCH>;

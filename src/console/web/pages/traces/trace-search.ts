@@ -3,7 +3,7 @@
 import { param } from '../../logic/search-params.ts';
 import { SPAN_TABS } from './span-panel.tsx';
 
-export const TRACE_MODES = ['waterfall', 'flame', 'services', 'map'] as const;
+export const TRACE_MODES = ['waterfall', 'flame', 'services', 'map', 'compare'] as const;
 
 export const TRACE_SEARCH = {
   view: param.choice(TRACE_MODES),
@@ -21,6 +21,9 @@ export const TRACE_SEARCH = {
   clocks: param.flag(),
   order: param.choice(['time', 'name']),
   by: param.choice(['service', 'function']),
+  /** The trace that this one is held against, and whether only what differs is shown. */
+  with: param.optional(),
+  changes: param.flag(true),
   /** Attributes shown beside the bars. */
   cols: param.list(),
 };

@@ -42,6 +42,7 @@ export function TraceToolbar(props: TraceToolbarProps): ReactNode {
           { value: 'flame', label: 'Flame graph' },
           { value: 'services', label: 'Services' },
           { value: 'map', label: 'Map' },
+          { value: 'compare', label: 'Compare' },
         ]}
       />
       <SearchInput label="Find in trace" value={search.q} onChange={setQ} findsInView />
@@ -56,6 +57,9 @@ export function TraceToolbar(props: TraceToolbarProps): ReactNode {
         >
           {formatCount(view.columns.errorCount)} {view.columns.errorCount === 1 ? 'error' : 'errors'}
         </Button>
+      )}
+      {search.view === 'compare' && search.with !== undefined && (
+        <Toggle label="Only changes" checked={search.changes} onChange={(changes) => setSearch({ changes })} />
       )}
       {search.view === 'waterfall' && <LevelSteps {...props} />}
       {(search.view === 'waterfall' || search.view === 'flame') && <ZoomSteps {...props} />}

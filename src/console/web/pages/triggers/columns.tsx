@@ -13,21 +13,6 @@ import { methodOf, pathOf, type RouteNote } from '../../logic/http-routes.ts';
 import { configOf, filterInWords, textIn, topicIn } from '../../logic/trigger-config.ts';
 import { KIND_NAMES, kindOf } from '../../logic/trigger-kinds.ts';
 import { visibleText } from '../../logic/visible-text.ts';
-import type { TableLine } from './rows.ts';
-
-type TriggerColumn = Omit<Column<TableLine>, 'cell' | 'text'> & {
-  readonly show: (row: TriggerRow) => ReactNode;
-  readonly raw: (row: TriggerRow) => string | number | boolean | null;
-};
-
-/** Groups are drawn across; only triggers have cells. */
-function column({ show, raw, ...rest }: TriggerColumn): Column<TableLine> {
-  return {
-    ...rest,
-    cell: (line) => (line.kind === 'trigger' ? show(line.row) : undefined),
-    text: (line) => (line.kind === 'trigger' ? raw(line.row) : null),
-  };
-}
 
 const NONE = <span className="text-faint">–</span>;
 
@@ -69,14 +54,14 @@ function Mono({ text }: { readonly text: string }): ReactNode {
 }
 
 /** Those that are the same whatever other routes there are. */
-const REST: readonly Column<TableLine>[] = [
-  column({
+const REST: readonly Column<TriggerRow>[] = [
+  {
     id: 'function',
     header: 'Function',
     width: 180,
     grow: 2,
     sort: 'function',
-    show: ({ function_id: id }) => (
+    cell: ({ function_id: id }) => (
       <Link
         to="/functions"
         search={{ id }}
@@ -87,78 +72,78 @@ const REST: readonly Column<TableLine>[] = [
         <MiddleCut text={id} />
       </Link>
     ),
-    raw: ({ function_id }) => function_id,
-  }),
-  column({
+    text: ({ function_id }) => function_id,
+  },
+  {
     id: 'status',
     header: 'Status',
     width: 104,
     keeps: true,
     sort: 'status',
-    show: ({ status, reason, last_fired_at: last }) => (
+    cell: ({ status, reason, last_fired_at: last }) => (
       <WordStatus word={status} title={visibleText([reason, last && `fired ${last}`].filter(Boolean).join(' · '))} />
     ),
-    raw: ({ status }) => status,
-  }),
-  column({
+    text: ({ status }) => status,
+  },
+  {
     id: 'last_fired',
     header: 'Last fired',
     width: 104,
-    show: ({ last_fired_at }) => moment(last_fired_at),
-    raw: ({ last_fired_at }) => last_fired_at,
-  }),
-  column({
+    cell: ({ last_fired_at }) => moment(last_fired_at),
+    text: ({ last_fired_at }) => last_fired_at,
+  },
+  {
     id: 'next',
     header: 'Next run',
     width: 104,
     optional: true,
-    show: ({ next_fire_time }) => moment(next_fire_time),
-    raw: ({ next_fire_time }) => next_fire_time,
-  }),
-  column({
+    cell: ({ next_fire_time }) => moment(next_fire_time),
+    text: ({ next_fire_time }) => next_fire_time,
+  },
+  {
     id: 'worker',
     header: 'Worker',
     width: 120,
     optional: true,
-    show: ({ worker_name }) => <span className="truncate text-muted">{visibleText(worker_name)}</span>,
-    raw: ({ worker_name }) => worker_name,
-  }),
-  column({
+    cell: ({ worker_name }) => <span className="truncate text-muted">{visibleText(worker_name)}</span>,
+    text: ({ worker_name }) => worker_name,
+  },
+  {
     id: 'id',
     header: 'Trigger ID',
     width: 160,
     sort: 'id',
     optional: true,
-    show: ({ id }) => <CopyId id={id} what="trigger id" />,
-    raw: ({ id }) => id,
-  }),
+    cell: ({ id }) => <CopyId id={id} what="trigger id" />,
+    text: ({ id }) => id,
+  },
 ];
 
 /** Where all are of one type no column says which. */
-export function columnsWith(notes: ReadonlyMap<string, RouteNote>, isOneType: boolean): readonly Column<TableLine>[] {
+export function columnsWith(notes: ReadonlyMap<string, RouteNote>, isOneType: boolean): readonly Column<TriggerRow>[] {
   return [
-    column({
+    {
       optional: isOneType,
       id: 'type',
       header: 'Type',
       width: 104,
       sort: 'type',
-      show: ({ trigger_type: type }) => (
+      cell: ({ trigger_type: type }) => (
         <span className="flex min-w-0 items-center gap-1.5" title={visibleText(type)}>
           <TriggerIcon type={type} />
           <span className="truncate">{kindOf(type) === 'other' ? visibleText(type) : KIND_NAMES[kindOf(type)]}</span>
         </span>
       ),
-      raw: ({ trigger_type }) => trigger_type,
-    }),
-    column({
+      text: ({ trigger_type }) => trigger_type,
+    },
+    {
       id: 'config',
       header: 'Path / Config',
       width: 240,
       grow: 3,
-      show: (row) => <ConfigWords row={row} note={notes.get(row.id)} />,
-      raw: ({ config_summary }) => config_summary,
-    }),
+      cell: (row) => <ConfigWords row={row} note={notes.get(row.id)} />,
+      text: ({ config_summary }) => config_summary,
+    },
     ...REST,
   ];
 }

@@ -1,8 +1,7 @@
 // The Triggers page: what calls which function when, by kind, and each of them to try (TRG-1 to TRG-7).
 
 import { useQuery } from '@tanstack/react-query';
-import { ChevronDown, ChevronRight } from 'lucide-react';
-import { type ReactNode, useCallback, useMemo, useState } from 'react';
+import { type ReactNode, useCallback, useMemo } from 'react';
 import type { TriggerRow, TriggerTypeRow } from '../../../../console-api/triggers.ts';
 import { preferences, setPreference } from '../../data/preferences.ts';
 import { refetchSoon } from '../../data/queries.ts';
@@ -15,16 +14,15 @@ import { type ActiveFilter, EmptyState, FailedState, Loading, NoMatch, Snippet }
 import { Toggle } from '../../kit/field.tsx';
 import { FilterBar, Pill } from '../../kit/filter-bar.tsx';
 import { Page } from '../../kit/page.tsx';
+import { ofLines, useGroupedRows } from '../../kit/table/grouped-rows.tsx';
 import { Table } from '../../kit/table/table.tsx';
-import { groupCount } from '../../kit/table/table-foot.tsx';
 import { Tabs } from '../../kit/tabs.tsx';
 import { routeNotes } from '../../logic/http-routes.ts';
 import { formatCount } from '../../logic/times.ts';
-import { KIND_NAMES, type Kind, type KindFacts, kindFacts, typesOf } from '../../logic/trigger-kinds.ts';
+import { KIND_NAMES, KINDS, type Kind, type KindFacts, kindFacts, kindOf, typesOf } from '../../logic/trigger-kinds.ts';
 import { BIND_SNIPPETS } from './bind-snippets.ts';
 import { columnsWith } from './columns.tsx';
 import { TriggerDetailPanel } from './detail.tsx';
-import { groupedLines, keyOfLine, plainLines, type TableLine } from './rows.ts';
 import { TRIGGERS_SEARCH } from './search.ts';
 
 const NO_TYPES: readonly TriggerTypeRow[] = [];
@@ -108,16 +106,23 @@ function MissingKind({ facts }: { readonly facts: KindFacts }): ReactNode {
 
 function TriggerList({ list }: { readonly list: ListState<TriggerRow> }): ReactNode {
   const { search, setSearch } = usePageSearch(TRIGGERS_SEARCH);
-  const [closed, setClosed] = useState<ReadonlySet<Kind>>(new Set());
   const { items, error } = list;
   const { internal } = useStore(preferences);
   useWholeList(list, search.kind === 'all');
   const isOneType = ONE_TYPE.has(search.kind);
-  const columns = useMemo(() => columnsWith(routeNotes(items ?? []), isOneType), [items, isOneType]);
-  const lines = useMemo(
-    () => (search.kind === 'all' ? groupedLines(items ?? [], closed) : plainLines(items ?? [])),
-    [items, closed, search.kind],
+  const columns = useMemo(
+    () => ofLines<TriggerRow, Kind>(columnsWith(routeNotes(items ?? []), isOneType)),
+    [items, isOneType],
   );
+  const grouped = useGroupedRows({
+    rows: items ?? NO_TRIGGERS,
+    keyOf,
+    groupOf: search.kind === 'all' ? kindOfRow : undefined,
+    nameOf,
+    order: KINDS,
+    onOpen: ({ id }) => setSearch({ id }, { push: true }),
+    isPart: list.more !== undefined,
+  });
   if (items === undefined) {
     if (error === null) return <Loading what="the triggers" />;
     return <FailedState error={error} what="Triggers" shows="every trigger" retry={list.refetch} />;
@@ -140,30 +145,25 @@ function TriggerList({ list }: { readonly list: ListState<TriggerRow> }): ReactN
       <NoTriggers kind={search.kind} />
     );
   }
-  const toggle = (kind: Kind): void => {
-    const next = new Set(closed);
-    if (!next.delete(kind)) next.add(kind);
-    setClosed(next);
-  };
   return (
     <Table
       name="triggers"
       label="Triggers"
       columns={columns}
-      rows={lines}
-      keyOf={keyOfLine}
-      fullRow={(line) =>
-        line.kind === 'group' ? <GroupHead {...{ line, toggle }} isPart={list.more !== undefined} /> : undefined
-      }
+      {...grouped}
       sort={{ by: search.sort, order: search.order, onSort: (by, order) => setSearch({ sort: sortWord(by), order }) }}
       openKey={search.id}
-      onOpen={(line) => (line.kind === 'group' ? toggle(line.of) : setSearch({ id: line.row.id }, { push: true }))}
-      count={lines.filter(({ kind }) => kind !== 'group').length}
       total={list.total}
       onNearEnd={list.more}
     />
   );
 }
+
+const NO_TRIGGERS: readonly TriggerRow[] = [];
+
+const keyOf = ({ id }: TriggerRow): string => id;
+const kindOfRow = ({ trigger_type }: TriggerRow): Kind => kindOf(trigger_type);
+const nameOf = (kind: Kind): string => KIND_NAMES[kind];
 
 const ONE_TYPE: ReadonlySet<Kind> = new Set(['http', 'cron', 'state', 'log']);
 
@@ -174,28 +174,6 @@ function NoTriggers({ kind }: { readonly kind: Kind }): ReactNode {
       <p>A trigger calls a function when something happens. Bind one in a worker:</p>
       <Snippet label="code" text={BIND_SNIPPETS[kind]} />
     </EmptyState>
-  );
-}
-
-interface GroupHeadProps {
-  readonly line: Extract<TableLine, { kind: 'group' }>;
-  readonly toggle: (kind: Kind) => void;
-  readonly isPart: boolean;
-}
-
-function GroupHead({ line, toggle, isPart }: GroupHeadProps): ReactNode {
-  return (
-    <button
-      type="button"
-      tabIndex={-1}
-      aria-expanded={line.open}
-      onClick={() => toggle(line.of)}
-      className="flex h-full w-full items-center gap-1.5 px-2 text-left text-sm font-medium text-muted hover:text-text"
-    >
-      {line.open ? <ChevronDown size={14} /> : <ChevronRight size={14} />}
-      {KIND_NAMES[line.of]}
-      <span className="text-xs font-normal text-faint">{groupCount(line.count, isPart)}</span>
-    </button>
   );
 }
 

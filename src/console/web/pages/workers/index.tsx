@@ -9,7 +9,7 @@ import { usePageSearch } from '../../data/search.ts';
 import { useStore } from '../../data/store.ts';
 import { type ListState, useList } from '../../data/use-list.ts';
 import { useLive } from '../../data/use-live.ts';
-import { FailedState, Loading, NoMatch } from '../../kit/empty-state.tsx';
+import { FailedState, Loading, NoSearchMatch } from '../../kit/empty-state.tsx';
 import { Toggle } from '../../kit/field.tsx';
 import { FilterBar } from '../../kit/filter-bar.tsx';
 import { FirstRun } from '../../kit/first-run.tsx';
@@ -64,12 +64,12 @@ function WorkerList({ list }: { readonly list: ListState<WorkerRow> }): ReactNod
   }
   if (list.items.length === 0) {
     if (search.q === '') return <FirstRun />;
-    const remove = (): void => setSearch({ q: '' });
     return (
-      <NoMatch
+      <NoSearchMatch
         what="workers"
         total={(signal) => call('GET /workers', { query: { limit: 1 }, signal })}
-        filters={[{ label: `search: ${search.q}`, remove }]}
+        q={search.q}
+        clear={() => setSearch({ q: '' })}
       />
     );
   }

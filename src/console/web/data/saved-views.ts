@@ -1,0 +1,48 @@
+// Saved views (APP-12): a name for an address of the console, kept in the engine's state store for all of its users.
+
+import { useQuery } from '@tanstack/react-query';
+import { viewAddress } from '../logic/view-address.ts';
+import { queryClient } from './queries.ts';
+import { call } from './routes.ts';
+
+const SCOPE = '__console.views';
+const QUERY_KEY = ['views'];
+
+/** Their names in order; undefined while they are not known, and where the engine keeps no state. */
+export function useSavedViews(): readonly string[] | undefined {
+  const { data } = useQuery({ queryKey: QUERY_KEY, queryFn: ({ signal }) => readNames(signal) });
+  return data ?? undefined;
+}
+
+async function readNames(signal: AbortSignal): Promise<string[] | null> {
+  const { modules } = await call('GET /status', { signal });
+  if (!modules.some(({ name }) => name === 'svc-state')) return null;
+  const { items } = await call('GET /states/{scope}/items', {
+    parts: { scope: SCOPE },
+    query: { limit: 1_000 },
+    signal,
+  });
+  return items.map(({ key }) => key);
+}
+
+/** Where it leads. */
+export async function readView(name: string): Promise<string> {
+  const { value } = await call('GET /states/{scope}/items/{key}', { parts: { scope: SCOPE, key: name } });
+  const address = viewAddress(value);
+  if (address === undefined) throw new Error(`What is stored under ${name} is no address of this console`);
+  return address;
+}
+
+/** A name that another user took meanwhile is refused, unless replacing was asked for. */
+export async function saveView(name: string, address: string, mayReplace: boolean): Promise<void> {
+  await call('PUT /states/{scope}/items/{key}', {
+    parts: { scope: SCOPE, key: name },
+    body: { value: { address }, ...(!mayReplace && { if_absent: true }) },
+  });
+  await queryClient.invalidateQueries({ queryKey: QUERY_KEY });
+}
+
+export async function deleteView(name: string): Promise<void> {
+  await call('DELETE /states/{scope}/items/{key}', { parts: { scope: SCOPE, key: name } });
+  await queryClient.invalidateQueries({ queryKey: QUERY_KEY });
+}
