@@ -149,7 +149,7 @@ describe.skipIf(!hasChromium)('Logs', () => {
     fixture.push('logs', [record('live-1', 'first live one')]);
     fixture.gap('logs', 412);
     await row(page, 'first live one').waitFor();
-    await row(page, '412 records were left out here').waitFor();
+    await row(page, '412 records left out here').waitFor();
     await page.keyboard.press('p');
     await page.getByRole('button', { name: 'Resume' }).waitFor();
     fixture.push('logs', [record('live-2', 'second live one')]);

@@ -3,6 +3,7 @@
 import { Unplug } from 'lucide-react';
 import { Tabs as Primitive } from 'radix-ui';
 import type { ReactNode } from 'react';
+import { formatCount } from '../logic/times.ts';
 import { classes } from './classes.ts';
 
 export interface Tab<Id extends string> {
@@ -46,7 +47,7 @@ export function Tabs<Id extends string>({ label, tabs, value, onChange, children
             )}
           >
             {tab.label}
-            {tab.count !== undefined && <span className="text-xs text-faint">{tab.count}</span>}
+            {tab.count !== undefined && <span className="text-xs text-faint">{formatCount(tab.count)}</span>}
             {tab.missing !== undefined && <Unplug size={12} role="img" aria-label="not available" />}
           </Primitive.Trigger>
         ))}
