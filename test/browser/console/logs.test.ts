@@ -64,7 +64,7 @@ describe.skipIf(!hasChromium)('Logs', () => {
   test('[LOG-1] [LOG-3] services are counted beside the histogram; dragging over it sets the range', async () => {
     await using opened = await open('/logs');
     const { page } = opened;
-    await page.getByRole('img', { name: /3000 records from/ }).waitFor();
+    await page.getByRole('img', { name: /3\s000 records from/ }).waitFor();
     await page
       .getByRole('group', { name: 'Services' })
       .getByRole('button', { name: /^billing/ })
