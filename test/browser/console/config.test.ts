@@ -35,6 +35,16 @@ describe.skipIf(!hasChromium)('Config', () => {
     expect(await axeFindings(page)).toEqual([]);
   });
 
+  test('[APP-13] on a phone the addresses of the ports are whole', async () => {
+    const context = { viewport: { width: 390, height: 844 } };
+    await using opened = await openConsole(browser, `${world.url}/config`, { context });
+    const port = opened.page.getByRole('listitem').filter({ hasText: 'HTTP API, from here' });
+    const address = port.getByText(`:${world.ports.http}`);
+    await address.waitFor();
+    expect(await address.evaluate(({ scrollWidth, clientWidth }) => scrollWidth <= clientWidth)).toBe(true);
+    expect(await port.evaluate(({ scrollWidth, clientWidth }) => scrollWidth <= clientWidth)).toBe(true);
+  });
+
   test('[CFG-2] shows every setting with its source and meaning, and the whole as YAML', async () => {
     await using opened = await openConsole(browser, `${world.url}/config?tab=configuration`);
     const { page } = opened;

@@ -54,6 +54,30 @@ describe.skipIf(!hasChromium)('Queues', () => {
     await page.waitForURL(/queue=mail.*tab=dead|tab=dead.*queue=mail/);
   });
 
+  test('a link in a row leads where it says, and does not open the row as well', async () => {
+    await using opened = await open('/queues?queue=mail&tab=dead');
+    const { page } = opened;
+    await row(page, 'Mailbox').first().getByRole('link', { name: 'letters::post' }).click();
+    await page.getByRole('complementary', { name: 'Function letters::post' }).waitFor();
+  });
+
+  test('[APP-13] on a phone a receipt, the button that copies it and the function beside it stand apart', async () => {
+    const context = { viewport: { width: 390, height: 844 }, hasTouch: true };
+    await using opened = await openConsole(browser, `${world.url}/queues?queue=mail&tab=dead`, { context });
+    const { page } = opened;
+    const letter = row(page, 'Mailbox').first();
+    const copies = letter.getByRole('button', { name: /^Copy/ });
+    await copies.first().waitFor();
+    for (const copy of await copies.all()) {
+      const covers = await copy.evaluate((button) => {
+        const { left } = button.getBoundingClientRect();
+        const words = [...(button.parentElement?.querySelectorAll('span') ?? [])];
+        return words.some((word) => word.getBoundingClientRect().right > left + 1);
+      });
+      expect(covers).toBe(false);
+    }
+  });
+
   test('[QUE-3] groups dead letters by error without digits, and shows the letters of a group', async () => {
     await using opened = await open('/queues?queue=mail&tab=dead');
     const { page } = opened;

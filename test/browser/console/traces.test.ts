@@ -224,7 +224,7 @@ describe.skipIf(!hasChromium)('Traces', () => {
     await page.getByRole('button', { name: 'By name' }).click();
     await page.waitForURL((url) => url.searchParams.get('order') === 'name');
     await canvas.hover({ position });
-    await flame.getByText(/spans, .* with all below/).waitFor();
+    await flame.getByText(/spans?, .* with all below/).waitFor();
     await page.getByRole('button', { name: 'In time order' }).click();
     await canvas.dblclick({ position: { x: 200, y: 28 } });
     await page.waitForURL((url) => url.searchParams.has('from') && url.searchParams.has('to'));
@@ -259,7 +259,7 @@ describe.skipIf(!hasChromium)('Traces', () => {
     expect(await row(page, 'early child').innerText()).toContain('starts before its parent');
     await page.getByRole('button', { name: 'What is shown' }).click();
     await page.getByRole('switch', { name: 'Correct clocks' }).click();
-    await page.getByText('1 spans moved: clocks corrected').waitFor();
+    await page.getByText('1 span moved: clocks corrected').waitFor();
   });
 
   test('[TRC-13] the service breakdown has spans, average, error rate and share of the path, and filters', async () => {

@@ -38,6 +38,15 @@ describe.skipIf(!hasChromium)('Workers', () => {
     await page.getByRole('complementary', { name: 'Function billing::charge' }).waitFor();
   });
 
+  test('[APP-13] on a phone the list says how workers do, and not their ids', async () => {
+    const context = { viewport: { width: 390, height: 844 } };
+    await using opened = await openConsole(browser, `${world.url}/workers`, { context });
+    const { page } = opened;
+    await page.getByRole('row').filter({ hasText: 'billing' }).waitFor();
+    const names = await page.getByRole('columnheader').allInnerTexts();
+    expect(names.map((name) => name.trim())).toEqual(['Name', 'State', 'Functions', 'In flight']);
+  });
+
   test('[WRK-1] a worker that leaves is shown as gone, without a reload', async () => {
     const shop = await world.startWorker('shop');
     await using opened = await openConsole(browser, `${world.url}/workers`);

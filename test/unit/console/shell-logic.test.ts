@@ -10,6 +10,7 @@ import {
   formatAge,
   formatBytes,
   formatCount,
+  formatCountOf,
   formatDuration,
   formatShare,
 } from '../../../src/console/web/logic/times.ts';
@@ -70,6 +71,11 @@ describe('texts', () => {
     ]);
     expect([formatBytes(1_023), formatBytes(1_536)]).toEqual(['1023 B', '1.50 KiB']);
     expect(formatCount(1_234_567).split(/\s/)).toEqual(['1', '234', '567']);
+    expect([formatCountOf(0, 'span'), formatCountOf(1, 'span'), formatCountOf(2, 'span')]).toEqual([
+      '0 spans',
+      '1 span',
+      '2 spans',
+    ]);
     expect([formatShare(0), formatShare(0.0004)]).toEqual(['0 %', '<0.1 %']);
   });
 

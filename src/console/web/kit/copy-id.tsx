@@ -42,8 +42,9 @@ export function CopyId({ id, what, to, search, onOpen, className }: CopyIdProps)
           void copyText(id, what);
         }}
         className={
-          'shrink-0 rounded-sm p-0.5 text-faint opacity-0 hover:text-text focus-visible:opacity-100 ' +
-          'group-hover/id:opacity-100 [@media(hover:none)]:opacity-100'
+          'relative shrink-0 rounded-sm p-0.5 text-faint opacity-0 hover:text-text focus-visible:opacity-100 ' +
+          // A finger needs more than the picture.
+          'group-hover/id:opacity-100 after:absolute after:-inset-1 [@media(hover:none)]:opacity-100'
         }
       >
         <Copy size={12} />
@@ -55,7 +56,7 @@ export function CopyId({ id, what, to, search, onOpen, className }: CopyIdProps)
 /** The end stays in sight, for it is what tells ids apart: the first part gives way, the last keeps its place. */
 export function MiddleCut({ text, tail = 10 }: { readonly text: string; readonly tail?: number }): ReactNode {
   const shown = visibleText(text);
-  if (shown.length <= tail * 2) return <span className="truncate whitespace-pre">{shown}</span>;
+  if (shown.length <= tail * 2) return <span className="block truncate whitespace-pre">{shown}</span>;
   // Not within a character of two units.
   const end = shown.length - tail;
   const cut = /[\udc00-\udfff]/.test(shown.charAt(end)) ? end - 1 : end;

@@ -91,10 +91,13 @@ export interface SegmentsProps<T extends string> {
   readonly onChange: (value: T) => void;
 }
 
+/** A finger needs more height than a pointer. */
+const SEGMENTS = 'inline-flex h-7 shrink-0 rounded-md border border-line bg-ground p-[2px] [@media(hover:none)]:h-8';
+
 /** One of a few, all in sight. */
 export function Segments<T extends string>({ label, value, choices, onChange }: SegmentsProps<T>): ReactNode {
   return (
-    <fieldset aria-label={label} className="inline-flex h-7 shrink-0 rounded-md border border-line bg-ground p-[2px]">
+    <fieldset aria-label={label} className={SEGMENTS}>
       {choices.map((choice) => (
         <button
           key={choice.value}

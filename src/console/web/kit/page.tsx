@@ -26,8 +26,9 @@ export function Page({ title, note, actions, toolbar, detail, scrolls = false, c
       <header className="flex min-h-12 shrink-0 flex-wrap items-center gap-x-3 gap-y-1 border-b border-line px-4 py-2">
         <h1 className="text-lg font-semibold">{title}</h1>
         {note !== undefined && <div className="max-w-full min-w-0 truncate text-sm text-muted">{note}</div>}
-        <div className="flex-1" />
-        {actions}
+        {actions !== undefined && (
+          <div className="ml-auto flex flex-wrap items-center justify-end gap-2">{actions}</div>
+        )}
       </header>
       {toolbar !== undefined && toolbar !== false && (
         <div className="flex shrink-0 flex-wrap items-center gap-2 border-b border-line px-4 py-2">{toolbar}</div>

@@ -6,6 +6,7 @@ import type { Config, Status } from '../../../console-api/system.ts';
 import type { AlertRow } from '../../../console-api/telemetry.ts';
 import type { TriggerRow } from '../../../console-api/triggers.ts';
 import type { WorkerRow } from '../../../console-api/workers.ts';
+import { formatCountOf } from './times.ts';
 
 export interface Attention {
   readonly key: string;
@@ -61,7 +62,7 @@ function deadLetterLines({ queues = [] }: AttentionFacts): Attention[] {
     .map(({ name, dead }) => ({
       key: `dead ${name}`,
       tone: 'bad',
-      title: `${dead} dead ${dead === 1 ? 'letter' : 'letters'} in ${name}`,
+      title: `${formatCountOf(dead, 'dead letter')} in ${name}`,
       note: 'Jobs that failed for the last time and wait to be redriven or purged',
       to: '/queues',
       search: { queue: name, tab: 'dead' },
@@ -89,7 +90,7 @@ function functionLines({ functions = [] }: AttentionFacts): Attention[] {
       key: `function ${function_id}`,
       tone: 'bad',
       title: `${function_id} fails ${Math.round((figures?.error_rate ?? 0) * 100)} % of its calls`,
-      note: figures?.last_error ?? 'In the last minutes',
+      note: figures?.last_error ?? 'Within the last five minutes',
       to: '/functions',
       search: { id: function_id, tab: 'overview' },
     }));
@@ -102,10 +103,14 @@ function workerLines({ workers = [] }: AttentionFacts): Attention[] {
       key: `worker ${id}`,
       tone: 'warn',
       title: status === 'disconnected' ? `Worker ${name} is gone` : `Worker ${name} reconnects`,
-      note: reconnects > 0 ? `${reconnects} times within the hour` : 'It left within the hour and did not come back',
+      note: reconnects > 0 ? `${times(reconnects)} within the hour` : 'It left within the hour and did not come back',
       to: '/workers',
       search: { id },
     }));
+}
+
+function times(count: number): string {
+  return count === 1 ? 'once' : formatCountOf(count, 'time');
 }
 
 function engineLines({ status, reload }: AttentionFacts): Attention[] {
@@ -114,12 +119,13 @@ function engineLines({ status, reload }: AttentionFacts): Attention[] {
     const note = status.overload_reasons.join(', ');
     lines.push({ key: 'overload', tone: 'bad', title: `Overload level ${status.overload_level}`, note, ...CONFIG });
   }
-  if (status !== undefined && status.telemetry.dropped > 0) {
+  const dropped = status?.telemetry.dropped ?? 0;
+  if (dropped > 0) {
     const note = 'Spans, logs or points were left out since the start: the limits of the observability module are full';
     lines.push({
       key: 'drops',
       tone: 'warn',
-      title: `${status.telemetry.dropped} records were dropped`,
+      title: `${formatCountOf(dropped, 'record')} dropped`,
       note,
       ...CONFIG,
     });

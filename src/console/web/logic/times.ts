@@ -66,6 +66,11 @@ export function formatCount(count: number): string {
   return String(count).replace(/\B(?=(\d{3})+(?!\d))/g, ' ');
 }
 
+/** `1 span`, `12 804 spans`. */
+export function formatCountOf(count: number, one: string): string {
+  return `${formatCount(count)} ${one}${count === 1 ? '' : 's'}`;
+}
+
 /** A rate per second or the like: `0.4`, `12.8`, `4 120`. */
 export function formatRate(rate: number): string {
   if (rate === 0) return '0';

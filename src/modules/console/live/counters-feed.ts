@@ -12,6 +12,7 @@ import type { Desk } from '../desk.ts';
 import { listQueues } from '../queue-routes.ts';
 import { countsOf } from '../status.ts';
 import { Feed } from './feed.ts';
+import { RateBase, type Snapshot } from './rate-base.ts';
 
 const INTERVAL_MS = 1_000;
 const HISTORY_STEP_MS = 10_000;
@@ -23,7 +24,7 @@ const RESOLUTION_MS = 20;
 
 export class CountersFeed extends Feed {
   readonly #delay = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
-  #before: { readonly atMs: number; readonly metrics: EngineMetrics } | undefined;
+  readonly #rates = new RateBase<EngineMetrics>(INTERVAL_MS / 2);
   #past: CountersItem[] = [];
   #stopRecording: (() => void) | undefined;
 
@@ -58,18 +59,18 @@ export class CountersFeed extends Feed {
   }
 
   protected override async look(): Promise<readonly CountersItem[]> {
-    const { router, clock } = this.desk.context;
-    const [counts, metrics, queues] = await Promise.all([
+    const { router } = this.desk.context;
+    const [counts, taken, queues] = await Promise.all([
       countsOf(this.desk),
       this.#metrics(),
       listQueues(this.desk).catch(() => undefined),
     ]);
-    const atMs = clock.monotonicMs();
-    const before = this.#before;
-    this.#before = metrics && { atMs, metrics };
+    if (taken === undefined) this.#rates.forget();
+    const base = taken && this.#rates.take(taken);
+    const metrics = taken?.value;
     const perSecond = (of: (metrics: EngineMetrics) => number): number | null => {
-      if (metrics === undefined || before === undefined || atMs <= before.atMs) return null;
-      return Math.max(0, ((of(metrics) - of(before.metrics)) * 1_000) / (atMs - before.atMs));
+      if (taken === undefined || base === undefined) return null;
+      return Math.max(0, ((of(taken.value) - of(base.value)) * 1_000) / (taken.atMs - base.atMs));
     };
     const item: CountersItem = {
       at: router.nowMs,
@@ -105,11 +106,12 @@ export class CountersFeed extends Feed {
     return Math.max(0, delayMs);
   }
 
-  async #metrics(): Promise<EngineMetrics | undefined> {
+  /** With the moment at which they came: other questions of the same look may take longer. */
+  async #metrics(): Promise<Snapshot<EngineMetrics> | undefined> {
     const { builtIns } = this.desk;
     if (!builtIns.has('engine::metrics::list')) return undefined;
     const asked = { start_time: this.desk.context.router.nowMs - LATENCY_WINDOW_MS };
     const { engine_metrics } = await builtIns.typed<Metrics>('engine::metrics::list', asked, isMetrics);
-    return engine_metrics;
+    return { atMs: this.desk.context.clock.monotonicMs(), value: engine_metrics };
   }
 }

@@ -227,14 +227,14 @@ function TreeRow({ row, text, start, id, isActive, toggle }: TreeRowProps): Reac
       style={{ transform: `translateY(${start}px)`, paddingLeft: depth * 14 + 4 }}
     >
       {open === undefined ? (
-        <span className="w-4" />
+        <span className="w-4 shrink-0" />
       ) : (
         <button
           type="button"
           tabIndex={-1}
           aria-label={open ? 'Fold' : 'Unfold'}
           onClick={toggle}
-          className="w-4 text-faint"
+          className="w-4 shrink-0 text-faint"
         >
           {open ? <ChevronDown size={13} /> : <ChevronRight size={13} />}
         </button>

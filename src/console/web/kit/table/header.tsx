@@ -90,7 +90,7 @@ function SortButton<Row>({
   return (
     <button
       type="button"
-      className={classes('flex min-w-0 items-center gap-1 hover:text-text', sorted && 'text-text')}
+      className={classes('flex h-full min-w-0 items-center gap-1 hover:text-text', sorted && 'text-text')}
       onClick={() => sort.onSort(by, sorted === 'asc' ? 'desc' : 'asc')}
     >
       <span className="truncate">{column.header}</span>

@@ -1,6 +1,6 @@
 // One row of a table.
 
-import type { ReactNode } from 'react';
+import type { MouseEvent, ReactNode } from 'react';
 import { classes } from '../classes.ts';
 import type { Column } from './column.ts';
 import type { Selection } from './selection.ts';
@@ -33,9 +33,10 @@ export function TableRow<Row>(own: RowProps<Row>): ReactNode {
       id={id}
       aria-rowindex={index + 2}
       aria-selected={select === undefined ? isOpen : isSelected}
-      onClick={() => {
+      onClick={(event) => {
         own.activate();
-        if (full === undefined && getSelection()?.isCollapsed !== false) props.onOpen?.(row);
+        if (full !== undefined || isOfControl(event) || getSelection()?.isCollapsed === false) return;
+        props.onOpen?.(row);
       }}
       className={classes(
         'absolute top-0 left-0 grid w-full items-center border-b border-line',
@@ -72,12 +73,17 @@ export function TableRow<Row>(own: RowProps<Row>): ReactNode {
   );
 }
 
+/** A link in a row leads where it says, and does not open the row as well. */
+function isOfControl({ target }: MouseEvent): boolean {
+  return target instanceof Element && target.closest('a, button') !== null;
+}
+
 function TableCell<Row>({ column, row }: { readonly column: Column<Row>; readonly row: Row }): ReactNode {
   return (
     <div
       role="gridcell"
       className={classes(
-        'flex min-w-0 items-center gap-1.5 overflow-hidden px-3',
+        'flex min-w-0 items-center gap-1.5 overflow-hidden px-3 whitespace-nowrap',
         column.align === 'right' && 'justify-end',
       )}
     >

@@ -75,8 +75,10 @@ function Alert({ alert }: { readonly alert: AlertRow }): ReactNode {
       <code className="text-muted">
         {metric} {operator} {threshold} over {window_seconds} s
       </code>
-      <span className="w-28 text-right">{current_value === null ? 'no value yet' : `now ${current_value}`}</span>
-      <span className="w-28 text-right text-muted">
+      <span className="w-28 text-right max-sm:w-auto">
+        {current_value === null ? 'no value yet' : `now ${current_value}`}
+      </span>
+      <span className="w-28 text-right text-muted max-sm:w-auto">
         {last_triggered === null ? 'never fired' : <Time ms={last_triggered} />}
       </span>
     </li>

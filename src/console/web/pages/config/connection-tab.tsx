@@ -99,10 +99,10 @@ const PORT_NAMES: Readonly<Record<string, string>> = {
 function Port({ name, address, ok, note }: { name: string; address: string; ok: boolean; note: string }): ReactNode {
   return (
     <li className="flex min-h-9 items-center gap-3 border-b border-line px-3 py-1 last:border-0">
-      <span className="w-44 shrink-0 truncate text-muted max-sm:w-24" title={name}>
-        {name}
-      </span>
-      <code className="min-w-0 flex-1 truncate">{address}</code>
+      <div className="flex min-w-0 flex-1 gap-x-3 max-sm:flex-col">
+        <span className="w-44 shrink-0 text-muted">{name}</span>
+        <code className="min-w-0 flex-1 break-all">{address}</code>
+      </div>
       <Status tone={ok ? 'good' : 'bad'} word={note} />
     </li>
   );

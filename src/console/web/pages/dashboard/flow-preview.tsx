@@ -10,6 +10,7 @@ import { Loading, Snippet } from '../../kit/empty-state.tsx';
 import { ErrorCard } from '../../kit/error-card.tsx';
 import { Card } from '../../kit/panel.tsx';
 import { PREVIEW, type PreviewEdge, type PreviewNode, previewOf } from '../../logic/flow-preview.ts';
+import { formatCountOf } from '../../logic/times.ts';
 import { KIND_NAMES, kindOf } from '../../logic/trigger-kinds.ts';
 import { visibleText } from '../../logic/visible-text.ts';
 
@@ -61,7 +62,10 @@ function Diagram({ preview }: { readonly preview: ReturnType<typeof previewOf> }
     return () => observer.disconnect();
   }, []);
   const { nodes, edges, height, left } = preview;
-  const label = useMemo(() => `${nodes.length} nodes, ${edges.length} connections`, [nodes, edges]);
+  const label = useMemo(
+    () => `${formatCountOf(nodes.length, 'node')}, ${formatCountOf(edges.length, 'connection')}`,
+    [nodes, edges],
+  );
   if (nodes.length === 0) return <p className="py-8 text-center text-muted">Functions and triggers appear here.</p>;
   return (
     <div ref={box} className="relative overflow-hidden" style={{ height }}>

@@ -30,6 +30,8 @@ const NODE_TYPES = { box: FlowBoxNode, frame: FlowFrameNode };
 const ALL_DRAWN_MAX = 200;
 const LABELLED_MAX = 80;
 const FIT = { padding: 0.1, maxZoom: 1.1 } as const;
+/** All of it on a phone would be too small to read: a part that can be read and pushed is shown instead. */
+const FIT_NARROW = { ...FIT, minZoom: 0.6 } as const;
 
 export interface FlowCanvasProps {
   readonly view: FlowView;
@@ -52,7 +54,7 @@ export function FlowCanvas(props: FlowCanvasProps): ReactNode {
   const [held, setHeld] = useState<Places>({});
   const nodes = useShownNodes(props, held);
   const edges = useShownEdges(props);
-  useFit(props);
+  useFit(props, isWide);
   const change = (changes: NodeChange<Shown>[]): void => {
     const moved: Record<string, Place> = {};
     const isDone = changes.every((one) => one.type !== 'position' || one.dragging !== true);
@@ -83,7 +85,9 @@ export function FlowCanvas(props: FlowCanvasProps): ReactNode {
       maxZoom={2}
       onlyRenderVisibleElements={view.nodes.length > ALL_DRAWN_MAX}
       fitView
-      fitViewOptions={FIT}
+      fitViewOptions={isWide ? FIT : FIT_NARROW}
+      // Not below the overview.
+      attributionPosition="bottom-center"
       aria-label="Flow"
     >
       <Background />
@@ -179,7 +183,7 @@ function figuresOf({ callsPerMinute, errorRate }: ViewEdge): string | undefined 
 }
 
 /** All in sight when there is another view, what is found when something is looked for. */
-function useFit({ view, places, wanted }: FlowCanvasProps): void {
+function useFit({ view, places, wanted }: FlowCanvasProps, isWide: boolean): void {
   const { fitView } = useReactFlow();
   const count = view.nodes.length;
   const latest = useRef(view);
@@ -188,9 +192,9 @@ function useFit({ view, places, wanted }: FlowCanvasProps): void {
   useEffect(() => {
     const found = wanted === '' ? [] : latest.current.nodes.filter((node) => isWanted(node, wanted));
     const nodes = found.length === 0 ? {} : { nodes: found.map(({ id }) => ({ id })) };
-    const frame = requestAnimationFrame(() => void fitView({ ...FIT, ...nodes }));
+    const frame = requestAnimationFrame(() => void fitView({ ...(isWide ? FIT : FIT_NARROW), ...nodes }));
     return () => cancelAnimationFrame(frame);
-  }, [count, wanted, fitView, Object.keys(places).length]);
+  }, [count, wanted, fitView, isWide, Object.keys(places).length]);
 }
 
 function ZoomButtons(): ReactNode {

@@ -16,7 +16,7 @@ import { Page } from '../../kit/page.tsx';
 import type { Places } from '../../logic/flow-layout.ts';
 import { flowSvg } from '../../logic/flow-svg.ts';
 import { type FlowView, flowView } from '../../logic/flow-view.ts';
-import { formatCount } from '../../logic/times.ts';
+import { formatCount, formatCountOf } from '../../logic/times.ts';
 import { FlowCanvas, isWanted } from './canvas.tsx';
 import { FlowDetail } from './detail.tsx';
 import { FLOW_SEARCH } from './search.ts';
@@ -153,8 +153,8 @@ function FlowContent({ graph: { data, error, refetch }, view, children }: Conten
 function Counts({ view, hasTraces }: { readonly view: FlowView; readonly hasTraces: boolean }): ReactNode {
   return (
     <>
-      {formatCount(view.nodes.length)} nodes, {formatCount(view.edges.length)} connections
-      {view.left > 0 && `, and ${formatCount(view.left)} nodes more that are not drawn`}
+      {formatCountOf(view.nodes.length, 'node')}, {formatCountOf(view.edges.length, 'connection')}
+      {view.left > 0 && `, and ${formatCountOf(view.left, 'more node')} not drawn`}
       {!hasTraces && '; calls between functions need svc-observability'}
     </>
   );

@@ -6,7 +6,7 @@ import { type ReactNode, type PointerEvent as ReactPointerEvent, useState } from
 import type { LogHistogram, LogSearch } from '../../../../console-api/telemetry.ts';
 import { call } from '../../data/routes.ts';
 import type { SearchState } from '../../data/search.ts';
-import { formatCount, formatLocal } from '../../logic/times.ts';
+import { formatCount, formatCountOf, formatLocal } from '../../logic/times.ts';
 import { visibleText } from '../../logic/visible-text.ts';
 import type { LOGS_SEARCH } from './logs-search.ts';
 
@@ -100,11 +100,12 @@ function Bars({
   const sums = buckets.map((bucket) => STACK.reduce((sum, [word]) => sum + bucket[word], 0));
   const top = Math.max(1, ...sums);
   const total = sums.reduce((sum, one) => sum + one, 0);
+  const [from, to] = [formatLocal(start), formatLocal(end)];
   return (
     <div className="relative min-h-0 min-w-0 flex-1 px-2 pt-1">
       <svg
         role="img"
-        aria-label={`${total} records from ${formatLocal(start)} to ${formatLocal(end)}; drag to choose a range`}
+        aria-label={`${formatCountOf(total, 'record')} from ${from} to ${to}; drag to choose a range`}
         viewBox={`0 0 ${buckets.length} 100`}
         preserveAspectRatio="none"
         className="block h-[calc(100%-16px)] w-full cursor-crosshair touch-none"

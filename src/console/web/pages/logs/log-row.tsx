@@ -9,7 +9,7 @@ import { Time } from '../../kit/time.tsx';
 import { stripAnsi } from '../../logic/ansi.ts';
 import type { LogListRow } from '../../logic/log-rows.ts';
 import { similarKey } from '../../logic/similar-text.ts';
-import { formatCount } from '../../logic/times.ts';
+import { formatCount, formatCountOf } from '../../logic/times.ts';
 import { visibleText } from '../../logic/visible-text.ts';
 import { LogText } from './log-text.tsx';
 import type { LOGS_SEARCH } from './logs-search.ts';
@@ -26,7 +26,7 @@ export function RowContent({ row, ...props }: RowContentProps & { readonly row: 
       <div role="gridcell" className="flex-1 text-center text-sm text-warn">
         {row.dropped === undefined
           ? 'The live connection was lost here; records may be missing'
-          : `${formatCount(row.dropped)} records were left out here: they came faster than this page could take them`}
+          : `${formatCountOf(row.dropped, 'record')} left out here: more came than this page could take`}
       </div>
     );
   }

@@ -29,7 +29,12 @@ const COLOURS: Readonly<Record<AnsiColour, string>> = {
 
 export function LogText({ text, isWrapped, marks }: LogTextProps): ReactNode {
   return (
-    <span className={classes('font-mono text-sm', isWrapped ? 'break-words whitespace-pre-wrap' : 'whitespace-pre')}>
+    <span
+      className={classes(
+        'font-mono text-sm',
+        isWrapped ? 'break-words whitespace-pre-wrap' : 'truncate whitespace-pre',
+      )}
+    >
       {keyed(ansiRuns(text)).map(({ key, item: run }) => {
         const content = <Pieces key={key} text={run.text} marks={marks} />;
         if (run.colour === null && !run.isBold) return content;

@@ -27,7 +27,8 @@ function moment(id: 'enqueued_at' | 'due_at' | 'failed_at' | 'first_failed_at', 
 const RECEIPT: Column<JobRow> = {
   id: 'id',
   header: 'Receipt',
-  width: 190,
+  // Where there is little room the last digits and the button beside them are still whole.
+  width: 230,
   grow: 1,
   text: ({ id }) => id,
   cell: ({ id }) => <CopyId id={id} what="receipt" className="text-text" />,

@@ -12,7 +12,7 @@ import { FilterBar } from '../../kit/filter-bar.tsx';
 import { Page } from '../../kit/page.tsx';
 import { Table } from '../../kit/table/table.tsx';
 import { FAST_PER_S, foldFast, type MonitorLine } from '../../logic/stream-monitor.ts';
-import { formatCount } from '../../logic/times.ts';
+import { formatCount, formatCountOf } from '../../logic/times.ts';
 import { visibleText } from '../../logic/visible-text.ts';
 import { MessagePanel } from './message-panel.tsx';
 import { MONITOR_COLUMNS } from './monitor-columns.tsx';
@@ -199,7 +199,7 @@ function fullRow(line: MonitorLine, toggle: (stream: string) => void): ReactNode
       <span className="block text-center text-sm text-warn">
         {line.dropped === undefined
           ? 'The live connection was lost here; messages may be missing'
-          : `${formatCount(line.dropped)} messages were left out here: they came faster than this page could take them`}
+          : `${formatCountOf(line.dropped, 'message')} left out here: more came than this page could take`}
       </span>
     );
   }

@@ -2,7 +2,7 @@
 
 import type { ReactNode } from 'react';
 import type { FlameBlock } from '../../logic/flame-layout.ts';
-import { formatCount, formatDuration } from '../../logic/times.ts';
+import { formatCountOf, formatDuration } from '../../logic/times.ts';
 import type { TraceView } from '../../logic/trace-session.ts';
 import { visibleText } from '../../logic/visible-text.ts';
 
@@ -35,7 +35,7 @@ export function FlameTip({ view, row, block, x, y }: FlameTipProps): ReactNode {
         </p>
       ) : (
         <p>
-          {formatCount(block.count)} spans, {formatDuration(block.totalMs)} with all below, own{' '}
+          {formatCountOf(block.count, 'span')}, {formatDuration(block.totalMs)} with all below, own{' '}
           {formatDuration(block.selfMs)}
           {block.errorCount > 0 && `, ${block.errorCount} errors`}
         </p>

@@ -7,7 +7,7 @@ import { WordStatus } from '../../kit/status.tsx';
 import type { Column } from '../../kit/table/column.ts';
 import { Time } from '../../kit/time.tsx';
 import { useNow } from '../../kit/use-now.ts';
-import { formatCount, formatDuration } from '../../logic/times.ts';
+import { formatCount, formatCountOf, formatDuration } from '../../logic/times.ts';
 import { visibleText } from '../../logic/visible-text.ts';
 
 export function traceColumns(longestMs: number): readonly Column<TraceRow>[] {
@@ -73,7 +73,10 @@ export function traceColumns(longestMs: number): readonly Column<TraceRow>[] {
 function statusCell({ status, error_count: errors }: TraceRow): ReactNode {
   return (
     <>
-      <WordStatus word={status === 'ok' ? 'OK' : status} title={errors > 0 ? `${errors} spans failed` : undefined} />
+      <WordStatus
+        word={status === 'ok' ? 'OK' : status}
+        title={errors > 0 ? `${formatCountOf(errors, 'span')} failed` : undefined}
+      />
       {errors > 1 && <span className="text-xs text-bad">×{formatCount(errors)}</span>}
     </>
   );

@@ -11,7 +11,7 @@ import { Menu } from '../../kit/menu.tsx';
 import { Badge, WordStatus } from '../../kit/status.tsx';
 import { Time } from '../../kit/time.tsx';
 import { toast } from '../../kit/toast-store.ts';
-import { formatCount, formatDuration } from '../../logic/times.ts';
+import { formatCount, formatCountOf, formatDuration } from '../../logic/times.ts';
 import type { LoadedProps } from './trace-page.tsx';
 
 export function TraceNote({ view, isFile }: LoadedProps & { readonly isFile: boolean }): ReactNode {
@@ -19,19 +19,20 @@ export function TraceNote({ view, isFile }: LoadedProps & { readonly isFile: boo
   const word = columns.pendingCount > 0 ? 'pending' : columns.errorCount > 0 ? 'error' : 'ok';
   return (
     <div className="flex min-w-0 flex-wrap items-center gap-x-3 gap-y-1">
-      <WordStatus word={word} title={columns.errorCount > 0 ? `${columns.errorCount} spans failed` : undefined} />
+      <WordStatus
+        word={word}
+        title={columns.errorCount > 0 ? `${formatCountOf(columns.errorCount, 'span')} failed` : undefined}
+      />
       <span className="font-medium text-text">{formatDuration(columns.durationMs)}</span>
       <span>
-        {formatCount(columns.spanCount)}
-        {totalSpans > columns.spanCount && ` of ${formatCount(totalSpans)}`} spans
+        {totalSpans > columns.spanCount && `${formatCount(columns.spanCount)} of `}
+        {formatCountOf(Math.max(totalSpans, columns.spanCount), 'span')}
       </span>
-      <span>
-        {formatCount(columns.services.length)} {columns.services.length === 1 ? 'service' : 'services'}
-      </span>
+      <span>{formatCountOf(columns.services.length, 'service')}</span>
       <Time ms={columns.startUnixNano / 1e6} />
       <CopyId id={columns.traceId} what="trace id" className="max-w-44" />
       {isFile && <Badge tone="busy">From a file, not stored</Badge>}
-      {movedCount > 0 && <Badge tone="warn">{formatCount(movedCount)} spans moved: clocks corrected</Badge>}
+      {movedCount > 0 && <Badge tone="warn">{formatCountOf(movedCount, 'span')} moved: clocks corrected</Badge>}
     </div>
   );
 }

@@ -9,7 +9,7 @@ import { EmptyState, FailedState, Loading } from '../../kit/empty-state.tsx';
 import { Page } from '../../kit/page.tsx';
 import { rootName } from '../../logic/critical-path.ts';
 import type { TimeRange } from '../../logic/time-scale.ts';
-import { formatCount, formatDuration } from '../../logic/times.ts';
+import { formatCountOf, formatDuration } from '../../logic/times.ts';
 import { printTraceFilters, traceFilter } from '../../logic/trace-filters.ts';
 import { visibleRows } from '../../logic/trace-rows.ts';
 import type { TraceView } from '../../logic/trace-session.ts';
@@ -138,7 +138,7 @@ function LoadedTrace(props: LoadedProps): ReactNode {
         />
       )}
       <OtherViews {...shared} {...{ search, setSearch }} />
-      <Announce text={`${formatCount(columns.spanCount)} spans in ${formatDuration(columns.durationMs)}`} />
+      <Announce text={`${formatCountOf(columns.spanCount, 'span')} in ${formatDuration(columns.durationMs)}`} />
     </Page>
   );
 }

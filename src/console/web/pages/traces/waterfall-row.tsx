@@ -19,6 +19,8 @@ export interface WaterfallRowProps extends WaterfallProps {
 }
 
 const INDENT_PX = 14;
+/** Where the names have little room, depth takes little of it. */
+const NARROW_INDENT_PX = 6;
 /** Deeper rows keep this much room for their name: the depth is in `aria-level` and in the lines above. */
 const NAME_PX_MIN = 96;
 /** Below it, only the name itself is shown; the rest is in the title and for screen readers. */
@@ -77,7 +79,8 @@ function isUnloaded({ view }: WaterfallProps, row: number): boolean {
 
 function Indent({ rows, at, nameWidth }: WaterfallRowProps): ReactNode {
   const depth = rows.depths[at] ?? 0;
-  const width = Math.min(depth * INDENT_PX, Math.max(0, nameWidth - NAME_PX_MIN));
+  const step = nameWidth < NARROW_PX ? NARROW_INDENT_PX : INDENT_PX;
+  const width = Math.min(depth * step, Math.max(0, nameWidth - NAME_PX_MIN));
   return <span aria-hidden className="h-full shrink-0" style={{ width: width + 6 }} />;
 }
 

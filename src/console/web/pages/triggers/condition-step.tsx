@@ -35,7 +35,10 @@ export function ConditionStep({ functionId, detail, readOnly }: ConditionProps):
         {!readOnly && <Evaluation functionId={functionId} detail={detail} />}
       </div>
       <p className="flex flex-wrap items-center gap-2 text-muted">
-        <ArrowDown size={14} /> then, unless it says <code>false</code>, calls
+        <ArrowDown size={14} />
+        <span>
+          then, unless it says <code>false</code>, calls
+        </span>
         <CopyId id={detail.function_id} what="function id" to="/functions" search={{ id: detail.function_id }} />
       </p>
     </Section>

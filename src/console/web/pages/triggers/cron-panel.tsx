@@ -89,7 +89,7 @@ function NextRuns({ expression, zone }: { readonly expression: string; readonly 
           <tr key={ms} className="border-t border-line">
             <td className="py-1 font-mono">{formatUtc(ms)}</td>
             <td className="py-1 font-mono text-muted">{formatLocal(ms)}</td>
-            <td className="py-1 text-right text-muted">{formatSpan(Math.max(0, ms - nowMs))}</td>
+            <td className="py-1 text-right whitespace-nowrap text-muted">{formatSpan(Math.max(0, ms - nowMs))}</td>
           </tr>
         ))}
       </tbody>

@@ -26,6 +26,7 @@ function figure(
   return { id, header, width, align: 'right', ...rest };
 }
 
+/** What tells how a worker does comes first: on a phone there is room for little else. */
 export const COLUMNS: readonly WorkerColumn[] = [
   {
     id: 'name',
@@ -48,41 +49,6 @@ export const COLUMNS: readonly WorkerColumn[] = [
     sort: 'status',
     cell: ({ status }) => <WordStatus word={status} />,
     text: ({ status }) => status,
-  },
-  {
-    id: 'id',
-    header: 'Worker ID',
-    width: 176,
-    cell: ({ id }) => <CopyId id={id} what="worker id" className="text-muted" />,
-    text: ({ id }) => id,
-  },
-  {
-    id: 'runtime',
-    header: 'Language, SDK',
-    width: 118,
-    cell: ({ runtime, version }) =>
-      shown(runtime, (word) =>
-        [word, version]
-          .filter(Boolean)
-          .map((part) => visibleText(part ?? ''))
-          .join(' · '),
-      ),
-    text: ({ runtime, version }) => [runtime, version].filter(Boolean).join(' '),
-  },
-  {
-    id: 'address',
-    header: 'Address',
-    width: 112,
-    cell: ({ address }) => shown(address, (text) => <span className="font-mono text-muted">{text}</span>),
-    text: ({ address }) => address,
-  },
-  {
-    id: 'connected_at',
-    header: 'Connected',
-    width: 100,
-    sort: 'connected_at',
-    cell: ({ connected_at }) => <Time ms={connected_at} />,
-    text: ({ connected_at }) => connected_at,
   },
   figure('functions', 'Functions', 84, {
     sort: 'functions',
@@ -112,4 +78,39 @@ export const COLUMNS: readonly WorkerColumn[] = [
     ),
     text: ({ reconnects }) => reconnects,
   }),
+  {
+    id: 'connected_at',
+    header: 'Connected',
+    width: 100,
+    sort: 'connected_at',
+    cell: ({ connected_at }) => <Time ms={connected_at} />,
+    text: ({ connected_at }) => connected_at,
+  },
+  {
+    id: 'runtime',
+    header: 'Language, SDK',
+    width: 118,
+    cell: ({ runtime, version }) =>
+      shown(runtime, (word) =>
+        [word, version]
+          .filter(Boolean)
+          .map((part) => visibleText(part ?? ''))
+          .join(' · '),
+      ),
+    text: ({ runtime, version }) => [runtime, version].filter(Boolean).join(' '),
+  },
+  {
+    id: 'address',
+    header: 'Address',
+    width: 112,
+    cell: ({ address }) => shown(address, (text) => <span className="font-mono text-muted">{text}</span>),
+    text: ({ address }) => address,
+  },
+  {
+    id: 'id',
+    header: 'Worker ID',
+    width: 176,
+    cell: ({ id }) => <CopyId id={id} what="worker id" className="text-muted" />,
+    text: ({ id }) => id,
+  },
 ];
