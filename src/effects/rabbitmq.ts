@@ -7,7 +7,8 @@
 //   away      everything fails at once with STORAGE_UNAVAILABLE; reconnects with backoff, for ever
 //   closed    `close` was called
 // Invariants:
-//   B1  `publish` resolves only when the broker has confirmed the message and routed it to a queue.
+//   B1  `publish` resolves only when the broker has confirmed the message and routed it to a queue, and waits 20 s
+//       for that.
 //   B2  While the broker blocks publishers (memory or disk alarm) a message is refused; none waits for the end of it.
 //   B3  User info of the address appears nowhere: not in health, errors or the log (X22).
 
@@ -48,6 +49,8 @@ const HEARTBEAT_S = 10;
 /** The client's own 8 KiB cut a payload into many pieces. */
 const FRAME_BYTES_MAX = 128 * 1024;
 const CLOSE_MS_MAX = 1_500;
+/** A queue without a leader confirms nothing, on a connection that is sound. Less than the deadline of most calls. */
+const CONFIRM_MS_MAX = 20_000;
 
 export class RabbitLink {
   /** The address as it may be shown. */
@@ -132,15 +135,19 @@ export class RabbitLink {
       this.#waiting.set(messageId, (reason) => reject(this.#unavailable(reason)));
     });
     given.catch(() => {});
+    const cancel = this.#options.clock.after(CONFIRM_MS_MAX, () => {
+      this.#waiting.get(messageId)?.(`it confirmed nothing for ${CONFIRM_MS_MAX / 1_000} s; ${IS_UNKNOWN}`);
+    });
     try {
       this.#publishing ??= this.#openPublishing();
-      const channel = await this.#publishing;
+      const channel = await Promise.race([this.#publishing, given]);
       await Promise.race([channel.basicPublish(envelope, body), given]);
       // A message that no queue took is returned before it is confirmed, and the client tells of it a turn later.
       await Promise.race([new Promise<void>((resolve) => this.#options.clock.afterTurn(resolve)), given]);
     } catch (error) {
-      throw this.refusalOf(error, 'whether the message was kept is unknown');
+      throw this.refusalOf(error, IS_UNKNOWN);
     } finally {
+      cancel();
       this.#waiting.delete(messageId);
     }
   }
@@ -207,13 +214,15 @@ export class RabbitLink {
   #isBlocked(reason: string): void {
     this.#alarm = `it takes no messages: ${reason}`;
     this.#options.logger.warn('RabbitMQ takes no messages', { address: this.address, reason });
-    for (const refuse of this.#waiting.values()) refuse(`${this.#alarm}; whether the message was kept is unknown`);
+    for (const refuse of this.#waiting.values()) refuse(`${this.#alarm}; ${IS_UNKNOWN}`);
   }
 
   #unavailable(reason: string): Refusal {
     return new Refusal('STORAGE_UNAVAILABLE', `RabbitMQ at ${this.address} cannot be used: ${reason}`);
   }
 }
+
+const IS_UNKNOWN = 'whether the message was kept is unknown';
 
 function newConnection({ url, purpose }: RabbitOptions): Connection {
   const wrong = `'${redactUrl(url)}' is no address of a RabbitMQ: amqp://host:port/vhost or amqps://host:port/vhost`;

@@ -12,9 +12,12 @@ import { expireCalls } from './settle.ts';
 import { withdraw } from './withdraw.ts';
 
 export const PING_INTERVAL_MS = 10_000;
-export const SILENCE_MS_MAX = 25_000;
+const SILENCE_MS_MAX = 25_000;
 const BUFFER_CHECK_INTERVAL_MS = 250;
-const LIVENESS_CHECK_INTERVAL_MS = 1_000;
+export const LIVENESS_CHECK_INTERVAL_MS = 1_000;
+const TIMER_LATE_MS = 100;
+/** Whoever has been silent for so long would be too late at the next look, which may come a little late itself. */
+export const SILENT_MS = SILENCE_MS_MAX - LIVENESS_CHECK_INTERVAL_MS - TIMER_LATE_MS;
 
 /** Starts the clockwork. Returns what stops it. */
 export function startHousekeeping(context: RouterContext): () => void {
@@ -54,7 +57,7 @@ function checkLiveness(context: RouterContext, liveness: Liveness): void {
   for (const session of context.sessions.values()) {
     session.lastHeardMs += ownSilenceMs;
     const silentMs = nowMs - session.lastHeardMs;
-    if (silentMs > SILENCE_MS_MAX) closeSilent(context, session, silentMs);
+    if (silentMs >= SILENT_MS) closeSilent(context, session, silentMs);
     else if (nowMs >= (session.guard?.rules.expiresAtMs ?? Number.POSITIVE_INFINITY)) {
       closeExpired(context, session, 'the connection is as old as it may be; connect again');
     } else if (session.guard?.isIdleTooLong(isPressed ? Number.POSITIVE_INFINITY : nowMs)) closeIdle(context, session);

@@ -29,6 +29,11 @@ export class BufferedKv implements Kv {
     return change === undefined ? this.#below.get(key) : change.value;
   }
 
+  raw(key: Uint8Array): Uint8Array | undefined {
+    const change = this.#changes[this.#find(key)];
+    return change === undefined ? this.#below.raw(key) : change.value;
+  }
+
   put(key: Uint8Array, value: Uint8Array): void {
     this.#note({ key, value });
   }

@@ -213,7 +213,7 @@ export class StoreClient implements Store {
   #noteDamage(records: number): void {
     const { logger, counters, name } = this.#parts;
     for (let record = 0; record < records; record++) counters.count('store.damaged_records');
-    logger.error('Stored records fail their checksum: they are left as they are', { store: name, records });
+    logger.error('Stored records fail their checksum: nobody is given them', { store: name, records });
   }
 
   #answerAll({ waiting, bytes }: Batch, error: ErrorBody): void {

@@ -16,7 +16,7 @@ export interface StoreReply {
   readonly error?: ErrorBody;
   /** What happened, in commit order: made after the commit, told to subscribers and triggers by the module. */
   readonly events?: readonly StoreEvent[];
-  /** Records that the command found damaged, left as they are, and did without (D9). */
+  /** Records that the command found damaged and did without (D9). */
   readonly damagedRecords?: number;
 }
 

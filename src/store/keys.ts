@@ -6,7 +6,7 @@
 
 import { Buffer } from 'node:buffer';
 
-/** The owners: m, s, t, c, g, q, o, x. A byte is for ever: it stands on disks. Most owners have a file `keys.ts`. */
+/** The owners: m, s, t, c, g, q, o, x, d. A byte is for ever: it stands on disks. Most owners have a file `keys.ts`. */
 export const SPACE = {
   store: 0x6d,
   state: 0x73,
@@ -16,6 +16,7 @@ export const SPACE = {
   queues: 0x71,
   observed: 0x6f,
   outbox: 0x78,
+  setAside: 0x64,
 } as const;
 
 export type Space = (typeof SPACE)[keyof typeof SPACE];

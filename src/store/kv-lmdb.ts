@@ -87,6 +87,11 @@ class LmdbMap implements Kv {
     return record === undefined ? undefined : copyOfRecord(key, asBuffer(record));
   }
 
+  raw(key: Uint8Array): Buffer | undefined {
+    // A buffer of its own: rare, and unlike the fast one it is as long as it says to everybody who asks.
+    return this.#db.getBinary(asBuffer(key));
+  }
+
   *range(start: Uint8Array, end: Uint8Array, options: RangeOptions = {}): Iterable<KvEntry> {
     const entries = this.#db.getRange(rangeOptions(start, end, options));
     for (const { key, value } of entries) yield { key, value: openRecord(key, value) };

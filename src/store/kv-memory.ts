@@ -38,6 +38,10 @@ export class MemoryKv implements Kv {
     return kept === undefined ? undefined : bytesIn(kept);
   }
 
+  raw(key: Uint8Array): Buffer | undefined {
+    return this.get(key);
+  }
+
   *range(start: Uint8Array, end: Uint8Array, options?: RangeOptions): Iterable<KvEntry> {
     for (const [key, kept] of this.#within(start, end, options)) {
       yield { key: Buffer.from(key, 'latin1'), value: bytesIn(kept) };

@@ -8,6 +8,8 @@
 
 export interface KvReader {
   get(key: Uint8Array): Uint8Array | undefined;
+  /** The record as it lies there, unchecked: for moving a damaged one out of the way, never for use. */
+  raw(key: Uint8Array): Uint8Array | undefined;
   /** Ascending from `start` (included) to `end` (excluded); with `isReverse`, the same entries, the last one first. */
   range(start: Uint8Array, end: Uint8Array, options?: RangeOptions): Iterable<KvEntry>;
   /** The keys alone, in the same way: values are neither read nor checked, however large they are. */

@@ -157,6 +157,7 @@ function readOnly(kv: KvReader): Kv {
   };
   return {
     get: (key) => kv.get(key),
+    raw: (key) => kv.raw(key),
     range: (...range) => kv.range(...range),
     keys: (...range) => kv.keys(...range),
     put: refuse,

@@ -1,6 +1,7 @@
 // What is RabbitMQ's own trouble with queues: lost channels, several engines, held jobs, what it cannot do.
 
 import { afterAll, describe, expect, test } from 'vitest';
+import { createLogger } from '../../src/effects/logger.ts';
 import { type RabbitChannel, RabbitLink } from '../../src/effects/rabbitmq.ts';
 import type { QueueAdapter } from '../../src/modules/queue/adapters/adapter.ts';
 import { ContractQueue } from '../support/contract-queue.ts';
@@ -12,6 +13,7 @@ import {
   SHARED_RABBITMQ,
   startRabbitQueues,
 } from '../support/rabbit-queues.ts';
+import { TurningClock } from '../support/turning-clock.ts';
 import { waitFor, within } from '../support/wait-for.ts';
 
 const prefix = newPrefix();
@@ -23,12 +25,17 @@ async function open(adapter: QueueAdapter, rules = {}): Promise<ContractQueue> {
   return queue;
 }
 
-async function behindProxy() {
+async function proxied() {
   const url = new URL(SHARED_RABBITMQ);
   const proxy = await CutProxy.start(Number(url.port || 5672));
   url.hostname = '127.0.0.1';
   url.port = String(proxy.port);
-  const adapter = await startRabbitQueues({ prefix, url: url.toString() });
+  return { proxy, url: url.toString() };
+}
+
+async function behindProxy() {
+  const { proxy, url } = await proxied();
+  const adapter = await startRabbitQueues({ prefix, url });
   return { proxy, adapter };
 }
 
@@ -55,6 +62,28 @@ class ForgetfulLink extends RabbitLink {
 }
 
 describe.skipIf(NO_RABBITMQ)(`queues in RabbitMQ ${NO_RABBITMQ ?? ''}`, () => {
+  test('[Q1] [K3] a message that is never confirmed is refused after 20 s, as one of which nobody knows', async () => {
+    const clock = new TurningClock();
+    const { proxy, url } = await proxied();
+    const logger = createLogger({ level: 'debug', format: 'default', clock, write: () => {} });
+    const link = new RabbitLink({ url, purpose: 'unconfirmed', clock, logger, onUp: () => {} });
+    await link.open();
+    const queue = `${prefix}.unconfirmed`;
+    await link.use((channel) => channel.queueDeclare({ queue, exclusive: true }));
+    const publication = { exchange: '', routingKey: queue, body: Buffer.from('1') };
+    await link.publish(publication);
+    proxy.fallSilent();
+    const refused = link.publish(publication);
+    clock.advance(20_000);
+    await expect(refused).rejects.toMatchObject({
+      code: 'STORAGE_UNAVAILABLE',
+      message: expect.stringMatching(/confirmed nothing for 20 s; whether the message was kept is unknown$/),
+    });
+    proxy.cut();
+    await link.close();
+    await proxy[Symbol.asyncDispose]();
+  });
+
   test('[Q8] [K3] jobs come again after a lost connection, and outcomes of before count no more', async () => {
     const { proxy, adapter } = await behindProxy();
     const queue = await open(adapter);

@@ -22,7 +22,7 @@ describe('a connection that falls silent', () => {
     await silent.register('slow::one');
     const id = caller.startCall('slow::one');
     await silent.next('invokefunction');
-    await advance(clock, SILENCE_MS_MAX, [caller]);
+    await advance(clock, SILENCE_MS_MAX - 2_000, [caller]);
     expect((await caller.call('engine::functions::info', { function_id: 'slow::one' })).result).toBeDefined();
     await advance(clock, 2_000, [caller]);
     expect(await caller.answerTo(id)).toMatchObject({ error: { code: 'invocation_stopped' } });

@@ -7,6 +7,7 @@ import { EngineProcess } from '../support/engine-process.ts';
 import { faultLine } from '../support/fault-line.ts';
 import { faultRandom, rounds } from '../support/fault-tools.ts';
 import { JobLedger } from '../support/job-ledger.ts';
+import { NO_RABBITMQ_SERVER, RabbitServer } from '../support/rabbit-server.ts';
 import { RawWorker } from '../support/raw-worker.ts';
 import { NO_REDIS_SERVER, RedisServer } from '../support/redis-server.ts';
 import type { SeededRandom } from '../support/seeded-random.ts';
@@ -26,12 +27,16 @@ interface Fault {
 }
 
 /** Strikes while jobs come and go, and waits each time until they do so again. */
-async function underLoad(url: string, { ledger, random, strike, mend }: Fault): Promise<string[]> {
+async function underLoad(
+  url: string,
+  { ledger, random, strike, mend }: Fault,
+  strikes: number = ROUNDS,
+): Promise<string[]> {
   await using producer = await RawWorker.connect(url);
   await using worker = await RawWorker.connect(url);
   await ledger.serve(worker, 'job');
   ledger.produce(producer, 'job', PRODUCERS, { goesOn: true });
-  for (let round = 0; round < ROUNDS; round++) {
+  for (let round = 0; round < strikes; round++) {
     const goal = ledger.ends.size + random.between(20, 400);
     await waitFor('jobs come and go', () => ledger.ends.size >= goal, 30_000);
     await strike();
@@ -93,6 +98,37 @@ describe.skipIf(NO_REDIS_SERVER)(`a Redis that is killed ${NO_REDIS_SERVER ?? ''
     await redis.start();
     await waitFor('the engine runs', () => / is running$/m.test(engine.stderr), 15_000);
     line.figure = 'started';
+  });
+});
+
+describe.skipIf(NO_RABBITMQ_SERVER)(`a RabbitMQ that restarts ${NO_RABBITMQ_SERVER ?? ''}`, () => {
+  // In order first: a queue whose node was killed within a second of its declaration confirmed nothing after the
+  // restart (3.10.8: three times of three, once looked at for 65 s). No receipt was given meanwhile.
+  const signals = (['SIGTERM', 'SIGKILL'] as const).flatMap((signal) =>
+    Array.from({ length: rounds(1) }, () => signal),
+  );
+
+  test('[Q1] [Q8] loses no job that has a receipt, and leaves none an attempt poorer', {
+    timeout: 120_000 + signals.length * 60_000,
+  }, async () => {
+    const line = faultLine('55', 'rabbitmq restarted', 'lost=0,not done=0,retried=0');
+    await using rabbit = await RabbitServer.start();
+    const adapter = `{name: rabbitmq, config: {amqp_url: '${rabbit.url}'}}`;
+    const queue = `  - {name: svc-queue, config: {adapter: ${adapter}}}\n`;
+    const yaml = `drain_timeout_ms: 300\nworkers:\n  - {name: svc-worker-manager, config: {port: 0}}\n${queue}`;
+    await using engine = await startTestEngine({ yaml });
+    const ledger = new JobLedger();
+    const left = signals.values();
+    const fault: Fault = {
+      ledger,
+      random: faultRandom('55'),
+      strike: () => rabbit.stop(left.next().value ?? 'SIGKILL'),
+      mend: () => rabbit.start(),
+    };
+    const lost = await underLoad(engine.url, fault, signals.length);
+    const notDone = [...ledger.receipts].filter((receipt) => !ledger.ends.has(receipt));
+    line.figure = `lost=${lost.length},not done=${notDone.length},retried=${ledger.retried.size}`;
+    expect({ lost, notDone, retried: [...ledger.retried] }).toEqual({ lost: [], notDone: [], retried: [] });
   });
 });
 

@@ -12,6 +12,7 @@ import type {
 import { isStoreHead } from '../../src/generated/queue-shapes.ts';
 import { BufferedKv } from '../../src/store/buffered-kv.ts';
 import { STORE_LIMITS } from '../../src/store/contract.ts';
+import { keysBelow, SPACE } from '../../src/store/keys.ts';
 import type { Kv, KvEntry, RangeOptions } from '../../src/store/kv.ts';
 import { MemoryStore } from '../../src/store/kv-memory.ts';
 import { decodeAdvanced, encodeStep } from '../../src/store/queue/advance-codec.ts';
@@ -83,9 +84,16 @@ export class QueueStore {
     return Buffer.from(key);
   }
 
-  /** Whether the damaged records are still there. */
+  /** Whether every damaged record was set aside, under the key that it had. */
+  get hasSetAside(): boolean {
+    const { start, end } = keysBelow(SPACE.setAside);
+    const records = this.#store.read((kv) => [...kv.range(start, end)].map(({ value }) => Buffer.from(value)));
+    return this.#damaged.all.every((key) => records.some((record) => record.includes(key)));
+  }
+
+  /** Whether one lies where it lay, which the next start would refuse. */
   get hasDamaged(): boolean {
-    return this.#store.read((kv) => this.#damaged.all.every((key) => kv.get(key) !== undefined));
+    return this.#store.read((kv) => this.#damaged.all.some((key) => kv.get(key) !== undefined));
   }
 
   /** The answer for one job. */
@@ -211,27 +219,26 @@ export class QueueStore {
 
 type RecordKind = Parameters<typeof rangeOf>[0];
 
-/** A map some of whose records fail their checksum, as those of a damaged store do. */
+/** A map some of whose records fail their checksum, as those of a damaged store do, until others are in their place. */
 class DamagedKeys {
+  readonly all: Buffer[] = [];
   readonly #texts = new Set<string>();
 
-  get all(): Buffer[] {
-    return [...this.#texts].map((text) => Buffer.from(text, 'hex'));
-  }
-
   add(key: Uint8Array): void {
-    this.#texts.add(Buffer.from(key).toString('hex'));
+    this.all.push(Buffer.from(key));
+    this.#texts.add(textOf(key));
   }
 
   over(kv: Kv): Kv {
     const check = (key: Uint8Array): void => {
-      if (this.#texts.has(Buffer.from(key).toString('hex'))) throw new DamagedRecord('fails its checksum', key);
+      if (this.#texts.has(textOf(key))) throw new DamagedRecord('fails its checksum', key);
     };
     return {
       get(key) {
         check(key);
         return kv.get(key);
       },
+      raw: (key) => kv.raw(key),
       *range(start: Uint8Array, end: Uint8Array, options?: RangeOptions): Iterable<KvEntry> {
         for (const entry of kv.range(start, end, options)) {
           check(entry.key);
@@ -239,8 +246,18 @@ class DamagedKeys {
         }
       },
       keys: (...range) => kv.keys(...range),
-      put: (key, value) => kv.put(key, value),
-      remove: (key) => kv.remove(key),
+      put: (key, value) => {
+        this.#texts.delete(textOf(key));
+        kv.put(key, value);
+      },
+      remove: (key) => {
+        this.#texts.delete(textOf(key));
+        return kv.remove(key);
+      },
     };
   }
+}
+
+function textOf(key: Uint8Array): string {
+  return Buffer.from(key).toString('hex');
 }

@@ -10,7 +10,7 @@ import { Refusal } from '../../core/refusal.ts';
 import type { Clock } from '../../effects/clock.ts';
 import { CLOSE_CODES } from '../../protocol/close-codes.ts';
 import type { ErrorBody } from '../../protocol/frames.ts';
-import { PING_INTERVAL_MS, SILENCE_MS_MAX } from '../../router/housekeeping.ts';
+import { LIVENESS_CHECK_INTERVAL_MS, PING_INTERVAL_MS, SILENT_MS } from '../../router/housekeeping.ts';
 import type { RouterPort } from '../../router/port.ts';
 import type { PeerSocket, SocketEvents } from '../../transport/socket.ts';
 import type { StreamLimits } from '../module.ts';
@@ -36,7 +36,6 @@ export interface ClientsParts {
   left(address: string): void;
 }
 
-const CHECK_INTERVAL_MS = 1_000;
 /** Unread snapshots of one connection: the longest there is, and then some. */
 export const SNAPSHOTS_BYTES_MAX = 8 * 1024 * 1024;
 /** For the first join after the upgrade (guarantees 4). */
@@ -57,8 +56,8 @@ export class Clients {
 
   start(): void {
     const { clock } = this.#parts;
-    const ownSilence = new OwnSilence(CHECK_INTERVAL_MS, clock.monotonicMs());
-    this.#stop = clock.every(CHECK_INTERVAL_MS, () => this.#check(ownSilence));
+    const ownSilence = new OwnSilence(LIVENESS_CHECK_INTERVAL_MS, clock.monotonicMs());
+    this.#stop = clock.every(LIVENESS_CHECK_INTERVAL_MS, () => this.#check(ownSilence));
   }
 
   /** Says goodbye to all of them; their leave events are on their way when this returns. */
@@ -222,7 +221,7 @@ export class Clients {
     const ownSilenceMs = ownSilence.sinceLastCheck(nowMs);
     for (const connection of [...this.#connections]) {
       connection.heardMs += ownSilenceMs;
-      if (nowMs - connection.heardMs > SILENCE_MS_MAX) {
+      if (nowMs - connection.heardMs >= SILENT_MS) {
         this.#parts.router.count('streams.closed', 'silent');
         connection.terminate();
         this.#ended(connection);

@@ -5,12 +5,10 @@ import type { MessageRate } from '../../core/message-rate.ts';
 import { OwnSilence } from '../../core/own-silence.ts';
 import type { Clock } from '../../effects/clock.ts';
 import { CLOSE_CODES } from '../../protocol/close-codes.ts';
-import { PING_INTERVAL_MS, SILENCE_MS_MAX } from '../../router/housekeeping.ts';
+import { LIVENESS_CHECK_INTERVAL_MS, PING_INTERVAL_MS, SILENT_MS } from '../../router/housekeeping.ts';
 import type { RouterPort } from '../../router/port.ts';
 import { takeTelemetry } from '../../router/telemetry.ts';
 import type { PeerSocket, SocketEvents } from '../../transport/socket.ts';
-
-const CHECK_INTERVAL_MS = 1_000;
 
 interface Times {
   heardMs: number;
@@ -29,8 +27,8 @@ export class TelemetrySockets {
   }
 
   start(): void {
-    const ownSilence = new OwnSilence(CHECK_INTERVAL_MS, this.#clock.monotonicMs());
-    this.#stop = this.#clock.every(CHECK_INTERVAL_MS, () => this.#check(ownSilence));
+    const ownSilence = new OwnSilence(LIVENESS_CHECK_INTERVAL_MS, this.#clock.monotonicMs());
+    this.#stop = this.#clock.every(LIVENESS_CHECK_INTERVAL_MS, () => this.#check(ownSilence));
   }
 
   /** Says goodbye to all of them. */
@@ -72,7 +70,7 @@ export class TelemetrySockets {
     const ownSilenceMs = ownSilence.sinceLastCheck(nowMs);
     for (const [socket, times] of this.#sockets) {
       times.heardMs += ownSilenceMs;
-      if (nowMs - times.heardMs > SILENCE_MS_MAX) {
+      if (nowMs - times.heardMs >= SILENT_MS) {
         this.#router.count('connections.closed', 'silent_telemetry');
         socket.terminate();
       } else if (nowMs - times.pingedMs >= PING_INTERVAL_MS) {

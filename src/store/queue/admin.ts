@@ -5,7 +5,7 @@ import { isOpenInput, isPauseInput, isWakeInput } from '../../generated/queue-sh
 import type { StoreCommand } from '../contract.ts';
 import { jobsIn, type OpenQueue, QueueBook } from './book.ts';
 import { firstIn, functionOf, keysIn, removeEntry } from './indexes.ts';
-import { allQueueHeads, parkedKey, parkedOf, queueOf, rangeOf, runningKey, seqOf } from './keys.ts';
+import { allQueueHeads, jobKey, parkedKey, parkedOf, queueOf, rangeOf, runningKey, seqOf } from './keys.ts';
 import { parseAs, toJson } from './marks.ts';
 import {
   firstRun,
@@ -62,16 +62,21 @@ function putBack(book: QueueBook, queue: OpenQueue): number {
       place(book, queue, seq, { ...firstRun(seq), state: 'ready' });
       continue;
     }
+    line.setAside(seq);
     line.leave(seq);
     loseJob(book, queue, seq);
   }
   const others = keysIn(kv, rangeOf('R', number), { limit: MOVES_MAX - first.length }).map(seqOf);
   for (const seq of others) {
     const found = book.sound(() => readRunning(kv, number, seq));
-    kv.remove(runningKey(number, seq));
     head.running--;
-    if (found === undefined) loseJob(book, queue, seq);
-    else if (found.value === undefined) throw new Error('A running job has no mark');
+    if (found === undefined) {
+      for (const key of [runningKey(number, seq), jobKey(number, seq)]) book.setAside(key);
+      loseJob(book, queue, seq);
+      continue;
+    }
+    kv.remove(runningKey(number, seq));
+    if (found.value === undefined) throw new Error('A running job has no mark');
     else place(book, queue, seq, { ...onlyPast(found.value), state: 'ready' });
   }
   const moved = first.length + others.length;

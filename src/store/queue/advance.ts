@@ -77,9 +77,12 @@ function settleSound(book: QueueBook, queue: OpenQueue, job: SettledJob, input: 
 /** It runs no more, and cannot go on either: nobody could read it. */
 function endDamaged(book: QueueBook, queue: OpenQueue, { seq, how }: SettledJob): void {
   const { number, head, line } = queue;
-  if (line.runs(seq)) line.leave(seq);
-  else if (book.kv.remove(runningKey(number, seq))) head.running--;
+  if (line.runs(seq)) {
+    line.setAside(seq);
+    line.leave(seq);
+  } else if (book.setAside(runningKey(number, seq))) head.running--;
   if (how === 'done') book.kv.remove(jobKey(number, seq));
+  else book.setAside(jobKey(number, seq));
   loseJob(book, queue, seq);
 }
 

@@ -9,6 +9,7 @@ import { isQueueHead, isStoreHead } from '../../generated/queue-shapes.ts';
 import type { LocalWorld } from '../contract.ts';
 import type { Kv, KvReader } from '../kv.ts';
 import { DamagedRecord } from '../record.ts';
+import { setRecordAside } from '../set-aside.ts';
 import { FreshLine } from './fresh-line.ts';
 import { firstIn } from './indexes.ts';
 import { freeNumbers, nameKey, QUEUES_MAX, queueHeadKey, queueOf, storeHeadKey } from './keys.ts';
@@ -128,6 +129,11 @@ export class QueueBook {
     this.#damaged++;
   }
 
+  /** A record that nothing leads to any more. Whether there was one. */
+  setAside(key: Uint8Array): boolean {
+    return setRecordAside(this.kv, key, this.nowMs);
+  }
+
   receiptOf(queue: OpenQueue, seq: number, atMs: number): string {
     return writeReceipt(this.receiptParts(queue, seq, atMs));
   }
@@ -139,7 +145,7 @@ export class QueueBook {
   /** What the heads and the lines say is written. */
   close(): void {
     for (const { line } of this.#queues.values()) {
-      line.close();
+      line.close((key) => this.setAside(key));
       if (line.lost > 0) this.store.jobs -= line.lost;
     }
     if (this.#store !== undefined) {

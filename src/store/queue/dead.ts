@@ -70,10 +70,12 @@ export const deadMoves: StoreCommand = {
   },
 };
 
-/** Its mark is damaged: nothing leads to it any more, and what is there of it stays as it is (D9). */
-function setDeadAside({ kv }: QueueBook, { number, head }: OpenQueue, seq: number): void {
+/** Its mark is damaged: nothing leads to it any more (D9). */
+function setDeadAside(book: QueueBook, { number, head }: OpenQueue, seq: number): void {
+  const { kv } = book;
   for (const key of keysIn(kv, rangeOf('O', number))) if (seqOf(key) === seq) kv.remove(key);
-  kv.remove(deadKey(number, seq));
+  book.setAside(deadKey(number, seq));
+  book.setAside(jobKey(number, seq));
   head.dead--;
 }
 

@@ -7,8 +7,9 @@ import type { StoreCommand } from '../contract.ts';
 import { jobsIn, type OpenQueue, QueueBook } from './book.ts';
 import { decodeEnqueue, encodeAnswers, type IncomingJob } from './enqueue-codec.ts';
 import { type GroupValue, readGroup, readPriority } from './group-value.ts';
+import { keysIn } from './indexes.ts';
 import { encodeJob } from './job-record.ts';
-import { digest, expiredKey, expiredUntil, expiryKey, idempotencyKey, jobKey, PRIORITY_MAX } from './keys.ts';
+import { digest, expiredKey, expiredUntil, expiryKey, idempotencyKey, jobKey, PRIORITY_MAX, rangeOf } from './keys.ts';
 import { lineUp, park } from './places.ts';
 import { type Receipt, writeReceipt } from './receipt.ts';
 import { soundEntries } from './sound.ts';
@@ -129,8 +130,15 @@ function forgetKeys(book: QueueBook, { number }: OpenQueue, added: number): void
   for (const expiry of expiries) {
     kv.remove(expiry);
     const key = expiredKey(number, expiry);
-    const value = book.sound(() => kv.get(key))?.value;
-    // The key may have been used again since.
+    const found = book.sound(() => kv.get(key));
+    // The key may have been used again since: then it has another expiry.
+    if (found === undefined && !isStillKept(book, number, key)) book.setAside(key);
+    const value = found?.value;
     if (value !== undefined && Number(Buffer.from(value).toString().split(' ')[0]) <= steadyMs) kv.remove(key);
   }
+}
+
+/** Looked through: what the key says of itself is damaged. */
+function isStillKept({ kv }: QueueBook, number: number, key: Buffer): boolean {
+  return keysIn(kv, rangeOf('E', number)).some((expiry) => expiredKey(number, expiry).equals(key));
 }

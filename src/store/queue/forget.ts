@@ -2,8 +2,8 @@
 // topics and functions come and go, and there are only so many numbers.
 //
 // All in one transaction, so that a crash leaves either the queue or the free number. A queue of which any record is
-// left keeps its number, be it one that was damaged and set aside: nothing of it may turn up in another queue. Receipts
-// name a number, and a job by another number that no later job has.
+// left keeps its number: nothing of it may turn up in another queue. Receipts name a number, and a job by another
+// number that no later job has.
 
 import { isForgetInput } from '../../generated/queue-shapes.ts';
 import type { StoreCommand } from '../contract.ts';

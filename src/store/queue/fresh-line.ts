@@ -6,7 +6,7 @@
 //   L1  A job of a block that is still in it runs if it stands before the head's cursor, and is fresh behind it.
 //   L2  A block has a state from the first claim of one of its jobs on; both go with the last job.
 //   L3  What a command did is written by `close`; nothing else of it reads blocks in between.
-//   L4  A damaged block is passed over: its fresh jobs count no more, those that run can still end. It stays there.
+//   L4  A damaged block is set aside: its fresh jobs count no more, those that run can still be done.
 
 import type { QueueHead } from '../../core/queue/records.ts';
 import type { Kv } from '../kv.ts';
@@ -29,6 +29,8 @@ export class FreshLine {
   readonly #states = new Map<number, BlockState>();
   readonly #changed = new Set<BlockState>();
   #block: JobBlock | undefined;
+  /** Keys of damaged records, by their bytes as text. */
+  readonly #aside = new Map<string, Uint8Array>();
   #added: { first: number; atMs: number; jobs: JobParts[]; bytes: number } | undefined;
 
   constructor(kv: Kv, number: number, head: QueueHead) {
@@ -56,7 +58,7 @@ export class FreshLine {
   take(run: (seq: number, job: JobRecord) => boolean): void {
     const head = this.#head;
     const { start, end } = blocksFrom(this.#number, head.block ?? 0);
-    for (const { key, value } of soundEntries(this.#kv, start, end, (key) => this.#passOver(seqOf(key)))) {
+    for (const { key, value } of soundEntries(this.#kv, start, end, (key) => this.#meet(seqOf(key)))) {
       const block = new JobBlock(seqOf(key), value);
       const last = block.first + block.count - 1;
       head.block = block.first;
@@ -73,9 +75,20 @@ export class FreshLine {
     this.#lose(head.fresh);
   }
 
+  #meet(first: number): void {
+    this.damaged++;
+    this.#passOver(first);
+  }
+
+  /** Of a job that runs, the block cannot be read. */
+  setAside(seq: number): void {
+    const state = this.#find(seq);
+    if (state !== undefined) this.#passOver(state.first);
+  }
+
   #passOver(first: number): void {
     const head = this.#head;
-    this.damaged++;
+    this.#putAside(blockKey(this.#number, first));
     const state = this.#stateAt(first);
     const end = first + (state?.count ?? 1);
     if (state !== undefined) {
@@ -86,7 +99,7 @@ export class FreshLine {
       this.#change(state);
     }
     head.cursor = Math.max(head.cursor, end);
-    head.block = end;
+    head.block = Math.max(head.block ?? 0, end);
   }
 
   #lose(jobs: number): void {
@@ -119,7 +132,7 @@ export class FreshLine {
   running(limit: number): number[] {
     const found: number[] = [];
     const { start, end } = rangeOf('K', this.#number);
-    for (const { key, value } of soundEntries(this.#kv, start, end, () => this.damaged++)) {
+    for (const { key, value } of soundEntries(this.#kv, start, end, (key) => this.#noteDamage(key))) {
       const state = new BlockState(seqOf(key), value);
       for (let seq = state.first; seq < state.first + state.count && seq < this.#head.cursor; seq++) {
         if (!state.holds(seq)) continue;
@@ -145,18 +158,30 @@ export class FreshLine {
     return found;
   }
 
-  close(): void {
+  /** `setAside` moves a damaged record out of the way. */
+  close(setAside: (key: Uint8Array) => void): void {
     this.#writeAdded();
     for (const state of this.#changed) {
       if (state.isEmpty) {
         this.#kv.remove(blockStateKey(this.#number, state.first));
         const at = blockKey(this.#number, state.first);
-        if (this.#sound(() => this.#kv.get(at)) !== undefined) this.#kv.remove(at);
+        if (!this.#aside.has(textOf(at)) && this.#sound(() => this.#kv.get(at)) !== undefined) this.#kv.remove(at);
       } else {
         this.#kv.put(blockStateKey(this.#number, state.first), state.bytes);
       }
     }
     this.#changed.clear();
+    for (const key of this.#aside.values()) setAside(key);
+    this.#aside.clear();
+  }
+
+  #putAside(key: Buffer): void {
+    this.#aside.set(textOf(key), key);
+  }
+
+  #noteDamage(key: Uint8Array): void {
+    this.damaged++;
+    this.#putAside(Buffer.from(key));
   }
 
   #writeAdded(): void {
@@ -210,7 +235,7 @@ export class FreshLine {
       return read();
     } catch (error) {
       if (!(error instanceof DamagedRecord)) throw error;
-      this.damaged++;
+      this.#noteDamage(error.key);
       return undefined;
     }
   }
@@ -226,4 +251,8 @@ export class FreshLine {
     this.#block = block;
     return block;
   }
+}
+
+function textOf(key: Buffer): string {
+  return key.toString('latin1');
 }

@@ -60,7 +60,12 @@ export function restoreEntries(book: QueueBook, queue: OpenQueue): void {
   Object.assign(head, { ready: 0, blocked: 0, delayed: 0, retrying: 0, parked: 0 });
   const { start, end } = rangeOf('W', number);
   const marks: { readonly seq: number; readonly mark: WaitingMark }[] = [];
-  for (const { key, value } of soundEntries(book.kv, start, end, () => book.countDamaged())) {
+  const meetDamage = (key: Uint8Array): void => {
+    book.countDamaged();
+    book.setAside(jobKey(number, seqOf(key)));
+    book.setAside(key);
+  };
+  for (const { key, value } of soundEntries(book.kv, start, end, meetDamage)) {
     marks.push({ seq: seqOf(key), mark: parseAs(value, isWaitingMark) });
   }
   for (const { seq, mark } of marks) {

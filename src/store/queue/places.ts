@@ -14,6 +14,7 @@ import type { DeadMark, JobPast, RunningMark, WaitingMark } from '../../core/que
 import type { DeathReason } from '../../core/queue/shapes.ts';
 import { isDeadMark, isRunningMark, isWaitingMark } from '../../generated/queue-shapes.ts';
 import type { KvReader } from '../kv.ts';
+import { DamagedRecord } from '../record.ts';
 import type { OpenQueue, QueueBook } from './book.ts';
 import { firstIn, functionOf, keysIn, placeKey, removeEntry, restoreEntries } from './indexes.ts';
 import { encodeJob } from './job-record.ts';
@@ -61,7 +62,7 @@ export function firstRun(seq: number): JobPast {
 /** It goes on with a record of its own, and stands nowhere yet. */
 export function leaveBlock({ kv }: QueueBook, { number, line }: OpenQueue, seq: number): void {
   const record = line.read(seq);
-  if (record === undefined) throw new Error('A job that runs has no record');
+  if (record === undefined) throw new DamagedRecord('was set aside', jobKey(number, seq));
   kv.put(jobKey(number, seq), encodeJob(record));
   line.leave(seq);
 }
@@ -152,12 +153,13 @@ function headOf(book: QueueBook, queue: OpenQueue, group: string): number | unde
 
 /**
  * A record of a job that waits is damaged: nothing leads to it any more, so that it holds up no other, and what is
- * there of it stays as it is (D9). `state`: what its index tells of it, which its mark may not.
+ * there of it is set aside (D9). `state`: what its index tells of it, which its mark may not.
  */
 export function setAside(book: QueueBook, queue: OpenQueue, seq: number, state: WaitingMark['state']): void {
   const { number, head } = queue;
   removeIndexes(book, number, seq);
-  book.kv.remove(waitingKey(number, seq));
+  book.setAside(waitingKey(number, seq));
+  book.setAside(jobKey(number, seq));
   head[state]--;
   loseJob(book, queue, seq);
 }

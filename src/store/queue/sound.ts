@@ -1,5 +1,5 @@
-// Reading past damaged records (D9): one must not keep others from being handed over. It stays where it is, for whoever
-// looks into the store; nothing of a queue leads to it any more.
+// Reading past damaged records (D9): one must not keep others from being handed over. Whoever is
+// told of one that is in the way sets it aside (`../set-aside.ts`).
 
 import type { KvEntry, KvReader } from '../kv.ts';
 import { DamagedRecord } from '../record.ts';

@@ -1,10 +1,10 @@
-// Records of queues that fail their checksum (D9): never handed to a worker, told of, left in the store, and in nobody
-// else's way.
+// Records of queues that fail their checksum (D9): never handed to a worker, told of, set aside in the store, and in
+// nobody else's way, nor in that of the next start.
 
 import { describe, expect, test } from 'vitest';
 import { QueueStore } from '../../support/queue-store.ts';
 
-const REASON = 'a damaged record holds up no other job, is told of and stays';
+const REASON = 'a damaged record holds up no other job, is told of and is set aside';
 
 describe('[D9] [Q12] In a queue', () => {
   test(`of blocks, ${REASON}`, () => {
@@ -15,7 +15,7 @@ describe('[D9] [Q12] In a queue', () => {
     expect(store.damagedRecords).toBe(1);
     expect(store.advance({ claim: 5 })).toMatchObject({ jobs: [], hasMore: false });
     expect(store.stats()).toMatchObject({ fresh: 0, running: 2 });
-    expect(store.hasDamaged).toBe(true);
+    expect([store.hasDamaged, store.hasSetAside]).toEqual([false, true]);
   });
 
   test('jobs of a damaged block that run already can still end', () => {
@@ -27,7 +27,20 @@ describe('[D9] [Q12] In a queue', () => {
     if (two !== undefined) store.settle(two, 'retry', { afterMs: 5, error: 'no' });
     expect(store.claim(5)).toEqual([]);
     expect(store.stats()).toMatchObject({ fresh: 0, running: 0, retrying: 0 });
-    expect(store.hasDamaged).toBe(true);
+    expect([store.hasDamaged, store.hasSetAside]).toEqual([false, true]);
+  });
+
+  test('a block that one of its jobs cannot go on from holds up none behind it', () => {
+    const store = new QueueStore();
+    store.receipts(1, 2, 3);
+    store.receipt(4);
+    const [one, two] = store.claim(2);
+    store.damage('B');
+    if (one !== undefined) store.settle(one, 'retry', { afterMs: 5, error: 'no' });
+    expect([store.hasDamaged, store.hasSetAside]).toEqual([false, true]);
+    expect(store.advance({ claim: 5 }).payloads).toEqual([4]);
+    expect(two && store.settle(two, 'done')).toMatchObject({ stale: 0 });
+    expect(store.stats()).toMatchObject({ fresh: 0, running: 1, retrying: 0 });
   });
 
   test('an engine that takes over goes past a damaged block whose jobs ran', () => {
@@ -47,6 +60,7 @@ describe('[D9] [Q12] In a queue', () => {
     store.damage('K');
     expect(store.ask('queue::open', { isFifo: false })).toMatchObject({ isRefused: false });
     expect(store.stats()).toMatchObject({ running: 0 });
+    expect([store.hasDamaged, store.hasSetAside]).toEqual([false, true]);
   });
 
   test.each(['J', 'W'] as const)(`of records (%s), ${REASON}`, (kind) => {
@@ -56,6 +70,7 @@ describe('[D9] [Q12] In a queue', () => {
     expect(store.advance({ claim: 5 }).payloads).toEqual([1, 3]);
     expect(store.damagedRecords).toBe(1);
     expect(store.stats()).toMatchObject({ ready: 0, running: 2 });
+    expect([store.hasDamaged, store.hasSetAside]).toEqual([false, true]);
   });
 
   test.each(['J', 'W'] as const)(`of delayed jobs (%s), ${REASON}`, (kind) => {
@@ -100,6 +115,7 @@ describe('[D9] [F2] In a fifo queue', () => {
     if (first !== undefined) store.settle(first, 'done');
     expect(store.advance({ claim: 1 }).payloads).toEqual([{ g: 'a', n: 3 }]);
     expect(store.stats()).toMatchObject({ blocked: 0 });
+    expect([store.hasDamaged, store.hasSetAside]).toEqual([false, true]);
   });
 });
 
@@ -124,6 +140,7 @@ describe('[D9] [Q7] [Q10] Of those that do not run', () => {
     store.move('redrive');
     expect(store.advance({ claim: 5 }).payloads).toEqual([2]);
     expect(store.stats()).toMatchObject({ dead: 0, ready: 0 });
+    expect([store.hasDamaged, store.hasSetAside]).toEqual([false, true]);
   });
 
   test('a damaged job keeps no other from being listed', () => {
@@ -144,6 +161,7 @@ test.each(['E', 'I'] as const)(
     store.nowMs += 25 * 3_600_000;
     store.receipt(2);
     expect(store.advance({ claim: 5 }).payloads).toEqual([1, 2]);
+    expect(store.hasDamaged).toBe(false);
   },
 );
 
@@ -237,4 +255,5 @@ test('[D9] [R2] An engine that takes over goes past the damaged mark of a job th
   store.damage('R');
   expect(store.ask('queue::open', { isFifo: false })).toMatchObject({ isRefused: false });
   expect(store.advance({ claim: 5 }).payloads).toEqual([2]);
+  expect([store.hasDamaged, store.hasSetAside]).toEqual([false, true]);
 });

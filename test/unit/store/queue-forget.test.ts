@@ -47,15 +47,17 @@ test('[Q1] A queue that holds anything is not forgotten: a job, a dead letter, a
   expect(names(store)).toEqual(['q']);
 });
 
-test('[D9] Nor is one of which a damaged job was set aside: it must not turn up in another queue', () => {
+test('[D9] A damaged job that was set aside outlives its queue, and turns up in no other one', () => {
   const store = new QueueStore();
   store.receipt(1, { delayMs: 10 });
   store.damage('J');
   store.nowMs += 20;
   expect(store.claim()).toEqual([]);
   forget(store, 'q');
-  expect(names(store)).toEqual(['q']);
-  expect(store.hasDamaged).toBe(true);
+  expect(names(store)).toEqual([]);
+  store.ask('queue::open', { queue: 'other', isFifo: false });
+  expect(store.ask('queue::jobs', { queue: 'other', limit: 9 })).toEqual({ rows: [] });
+  expect(store.hasSetAside).toBe(true);
 });
 
 test('[Q10] The receipt of a job that is gone names none of the queue that has its number now', () => {

@@ -1,7 +1,7 @@
 // All live sockets, and when one of them has gone silent.
 
 import { CLOSE_CODES } from '../../../protocol/close-codes.ts';
-import { PING_INTERVAL_MS, SILENCE_MS_MAX } from '../../../router/housekeeping.ts';
+import { PING_INTERVAL_MS, SILENT_MS } from '../../../router/housekeeping.ts';
 import type { PeerSocket, SocketEvents } from '../../../transport/socket.ts';
 import type { Desk } from '../desk.ts';
 import { LiveConnection } from './connection.ts';
@@ -58,7 +58,7 @@ export class LivePort {
   #check(): void {
     const nowMs = this.#desk.context.clock.monotonicMs();
     for (const connection of [...this.#connections]) {
-      if (nowMs - connection.heardMs > SILENCE_MS_MAX) connection.terminate();
+      if (nowMs - connection.heardMs >= SILENT_MS) connection.terminate();
       else connection.ping();
     }
   }

@@ -1,0 +1,75 @@
+// Fault 7 while the engine runs: a record of a job goes bad under it. Its job is lost and told of; nothing else is, and
+// the next start is not refused because of what the engine has met and done without.
+
+import { closeSync, openSync, readFileSync, writeSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { keysBelow, SPACE } from '../../src/store/keys.ts';
+import { openStore } from '../../src/store/open-store.ts';
+import { DATA_FILE } from '../../src/store/store-folder.ts';
+import { faultLine } from '../support/fault-line.ts';
+import { type EnqueueFields, enqueue, receiptOf, startQueueEngine, statsOf } from '../support/queue-engine.ts';
+import { RawWorker } from '../support/raw-worker.ts';
+import { directory } from '../support/running-store.ts';
+import { TemporaryFolder } from '../support/temporary-folder.ts';
+import { waitFor } from '../support/wait-for.ts';
+
+const BAD = 'the one that goes bad';
+
+test.each<[string, EnqueueFields]>([
+  ['lie in blocks', {}],
+  ['have a record each', { priority: 1 }],
+])(
+  '[D9] [R5] [fault 7] Where jobs %s, one that goes bad is set aside, and the next start takes the rest',
+  async (kind, fields) => {
+    const line = faultLine('7', `record set aside, jobs ${kind}`, 'started,done=4');
+    using folder = new TemporaryFolder();
+    const done: unknown[] = [];
+    {
+      await using engine = await startQueueEngine({ folder: folder.path });
+      await using worker = await RawWorker.connect(engine.url);
+      await worker.call('engine::queue::pause', { queue: 'default' });
+      for (const data of ['first', BAD, 'last']) await receiptOf(enqueue(worker, 'job', data, fields));
+      damage(join(folder.path, DATA_FILE));
+      await worker.serve('job', (data) => done.push(data));
+      await worker.call('engine::queue::resume', { queue: 'default' });
+      await waitFor('the others are done', () => done.length === 2);
+      await waitFor('the bad one is told of', () => engine.counters.get('store.damaged_records') > 0);
+      await receiptOf(enqueue(worker, 'away', 'for later', fields));
+    }
+    {
+      await using engine = await startQueueEngine({ folder: folder.path });
+      await using worker = await RawWorker.connect(engine.url);
+      for (const id of ['job', 'away']) await worker.serve(id, (data) => done.push(data));
+      await receiptOf(enqueue(worker, 'job', 'new', fields));
+      await waitFor('nothing is left', async () => (await statsOf(worker)).depth === 0);
+      expect(engine.counters.get('store.damaged_records')).toBe(0);
+    }
+    const aside = recordsAside(folder.path);
+    line.figure = `started,done=${done.length}`;
+    expect(done.toSorted()).toEqual(['first', 'for later', 'last', 'new']);
+    expect(aside.some((record) => record.includes(damaged(BAD)))).toBe(true);
+  },
+);
+
+/** One bit of it, wherever a page has it: pages that were written over keep their bytes. */
+function damage(file: string): void {
+  const bytes = readFileSync(file);
+  const handle = openSync(file, 'r+');
+  for (let at = bytes.indexOf(BAD); at >= 0; at = bytes.indexOf(BAD, at + 1))
+    writeSync(handle, damaged(BAD[0] ?? ''), at);
+  closeSync(handle);
+}
+
+function damaged(text: string): string {
+  return `${String.fromCharCode(text.charCodeAt(0) ^ 1)}${text.slice(1)}`;
+}
+
+function recordsAside(folder: string): Buffer[] {
+  const opened = openStore({ place: directory(folder, 0), newEpoch: 'epoch' });
+  if (!opened.ok) throw new Error(opened.message);
+  const { start, end } = keysBelow(SPACE.setAside);
+  const records = opened.store.read((kv) => [...kv.range(start, end)].map(({ value }) => Buffer.from(value)));
+  opened.close();
+  return records;
+}
