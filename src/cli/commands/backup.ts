@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import { systemClock } from '../../effects/clock.ts';
 import { storeFolders } from '../../store-places.ts';
 import { type Context, defineCommand } from '../command.ts';
-import { CONFIG_FLAGS, readConfiguration } from '../configuration.ts';
+import { assertFileThere, CONFIG_FLAGS, readConfiguration } from '../configuration.ts';
 import { withEngine } from '../connection.ts';
 import { CONNECTION_FLAGS } from '../connection-flags.ts';
 import { tellCopy } from '../copy-progress.ts';
@@ -29,6 +29,7 @@ export const backup = defineCommand({
   ],
   exitCodes: [EXIT.unreachable, EXIT.refused, EXIT.conflict, EXIT.storage, EXIT.configuration],
   hostsEngine: true,
+  checkFirst: ({ flags, terminal }) => assertFileThere(flags.config, terminal),
   async run(context) {
     const { operands, output, terminal, flags } = context;
     const target = resolve(terminal.cwd, operands[0] ?? '');
