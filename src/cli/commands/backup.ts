@@ -52,7 +52,9 @@ export const backup = defineCommand({
 /** A directory that is locked has an engine: that one makes the copy. */
 async function copyTo(target: string, folders: readonly string[], context: BackupContext): Promise<void> {
   const { lockDirectory, StoreInUse } = await import('../../store/directory-lock.ts');
-  const { backUp } = await import('../../store/backup.ts');
+  const { assertNew, backUp } = await import('../../store/backup.ts');
+  // Whoever makes the copy: the answer is the same.
+  assertNew(target);
   const { openSources } = await import('../../store/offline.ts');
   try {
     const sources = await openSources(folders, lockDirectory);
