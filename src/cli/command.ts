@@ -57,6 +57,8 @@ export interface Command<F extends FlagTable = FlagTable> {
   readonly exitCodes?: readonly ExitCode[];
   /** Runs the engine in this process, hence on the Node version that the engine needs (CLI-12). */
   readonly hostsEngine?: boolean;
+  /** Throws what can be refused on any Node, before the engine's own is looked for. */
+  checkFirst?(context: Context<F>): void;
   /** Listens for signals itself: it has something to say or to clean up before it ends (CLI-11). */
   readonly handlesSignals?: boolean;
   /** Its exit codes are those of monitoring systems; being called wrongly is one of them (CLI-4). */

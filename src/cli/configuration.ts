@@ -27,10 +27,15 @@ export interface ReadConfiguration {
 export async function readConfiguration(named: string | undefined, terminal: Terminal): Promise<ReadConfiguration> {
   const file = named ?? CONFIG_FILE;
   const path = resolve(terminal.cwd, file);
-  if (named === undefined && !existsSync(path)) throw noFile(terminal.cwd);
+  assertFileThere(named, terminal);
   const read = await readConfigFile(path);
   if (!read.ok) throw invalid(file, [read.problem]);
   return { file, config: check(read.text, file, terminal) };
+}
+
+/** Somebody who starts in the wrong folder is told so first, whatever else is missing. */
+export function assertFileThere(named: string | undefined, { cwd }: Terminal): void {
+  if (named === undefined && !existsSync(resolve(cwd, CONFIG_FILE))) throw noFile(cwd);
 }
 
 /** What the engine runs without any file. */

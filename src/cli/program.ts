@@ -33,6 +33,8 @@ export async function runProgram(args: readonly string[], terminal: Terminal): P
     const parsed = parseArguments(route.args, table, await environmentFor(command, route.args, terminal));
     output = createOutput(terminal, outputOptions(parsed.flags, command));
     checkOperands(command, parsed.operands);
+    const context = { flags: parsed.flags, operands: parsed.operands, output, terminal };
+    command.checkFirst?.(context);
     if (command.hostsEngine === true) {
       const { runOnPinnedNode } = await import('./pinned-node.ts');
       const exitCode = await runOnPinnedNode(args, terminal);
@@ -40,7 +42,7 @@ export async function runProgram(args: readonly string[], terminal: Terminal): P
     } else if (command.handlesSignals !== true) {
       terminal.onSignal((signal) => terminal.exit(signal === 'SIGINT' ? EXIT.interrupted : EXIT.terminated));
     }
-    return await command.run({ flags: parsed.flags, operands: parsed.operands, output, terminal });
+    return await command.run(context);
   } catch (error) {
     const failure = toFailure(error);
     if (failure.facts.showHelp === true && !output.jsonAsked) terminal.err.write(`${await helpText()}\n`);

@@ -14,8 +14,12 @@ export function storeFailure(error: unknown): unknown {
     return new CliFailure({ code: 'STORE_IN_USE', message: error.message, exitCode: EXIT.conflict });
   }
   if (error instanceof DamagedFile) {
-    const message = `A store is damaged: ${error.message}. Nothing was changed.`;
-    return new CliFailure({ code: 'STORAGE_CORRUPT', message, exitCode: EXIT.storage });
+    return new CliFailure({
+      code: 'STORAGE_CORRUPT',
+      message: `A store is damaged: ${error.message}. Nothing was changed.`,
+      exitCode: EXIT.storage,
+      hint: 'Take another backup: what is damaged in a copy cannot be made up for.',
+    });
   }
   return error;
 }

@@ -242,10 +242,12 @@ export function countDeferred(observer: Collector, functionId: string): void {
   if (!isEngines(functionId)) observer.callDeferred(functionId);
 }
 
-/** Of the engine itself, and of its looking after the workers of the configuration. */
+/** Of the engine itself, and what looks after the workers of the configuration and after dead letters. */
 function isEngines(functionId: string): boolean {
-  return functionId.startsWith('engine::') || functionId.startsWith('worker::');
+  return OWN_FAMILIES.some((family) => functionId.startsWith(family));
 }
+
+const OWN_FAMILIES = ['engine::', 'worker::', 'svc::queue::'];
 
 interface ErrorParts {
   readonly code: string;

@@ -26,10 +26,14 @@ export interface BackupList {
   readonly stores: readonly { readonly folder: string; readonly copy: string }[];
 }
 
+export function assertNew(path: string): void {
+  if (existsSync(path)) throw new BackupRefused(`${path} exists already: a backup is made in a new folder`);
+}
+
 /** Makes the folder `target`, or leaves nothing behind. */
 export async function backUp(target: string, sources: readonly BackupSource[], nowMs: number): Promise<BackupList> {
   const path = resolve(target);
-  if (existsSync(path)) throw new BackupRefused(`${path} exists already: a backup is made in a new folder`);
+  assertNew(path);
   if (sources.length === 0) throw new BackupRefused('No module keeps its data in a file: there is nothing to back up');
   const partial = `${path}.partial-${systemRandom.uuid().slice(0, 8)}`;
   await mkdir(partial, { recursive: true, mode: 0o700 });

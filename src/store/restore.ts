@@ -9,6 +9,7 @@ import { systemRandom } from '../effects/random.ts';
 import { type BackupList, BackupRefused, readList, sync } from './backup.ts';
 import { type DirectoryLock, lockDirectory } from './directory-lock.ts';
 import { LmdbStore } from './kv-lmdb.ts';
+import { DamagedFile } from './lmdb-file.ts';
 import { writeEpoch } from './open-store.ts';
 import { type CheckedStore, checkStoreFile } from './store-check.ts';
 import { DATA_FILE, markFolder } from './store-folder.ts';
@@ -19,13 +20,19 @@ export interface RestoredStore extends CheckedStore {
   readonly movedTo: string | undefined;
 }
 
-/** Looks at every record of every copy. Throws what `checkStoreFile` throws. */
+/** Looks at every record of every copy. Throws `DamagedFile` with the file and what is wrong with it. */
 export async function verifyBackup(backup: string): Promise<(CheckedStore & { readonly folder: string })[]> {
   const { stores } = await readList(backup);
-  return stores.map(({ folder, copy }) => ({
-    folder,
-    ...checkStoreFile(join(backup, copy, DATA_FILE), { isCopy: true }),
-  }));
+  return stores.map(({ folder, copy }) => ({ folder, ...checkCopy(join(backup, copy, DATA_FILE)) }));
+}
+
+function checkCopy(file: string): CheckedStore {
+  if (!existsSync(file)) throw new DamagedFile(`${file} is missing`);
+  try {
+    return checkStoreFile(file, { isCopy: true });
+  } catch (error) {
+    throw error instanceof DamagedFile ? new DamagedFile(`${file}: ${error.message}`) : error;
+  }
 }
 
 /** `folders`: where the configuration has its stores. Rejects with `StoreInUse` while an engine runs on one of them. */

@@ -88,12 +88,23 @@ test('[CLI-30] a port that another program has is a failure', async () => {
 test('[CLI-30] --fix makes a data directory that is missing, and says so first', async () => {
   const store = 'adapter: {name: kv, config: {store_method: file_based, file_path: ./data/state}}';
   const yaml = `${ANY_PORT}  - name: svc-state\n    config: {${store}}\n`;
-  expect((await examine(yaml)).of('data directory')).toMatchObject([{ level: 'warn' }]);
+  const missing = (await examine(yaml)).of('data directory');
+  expect(missing).toMatchObject([{ level: 'warn', text: expect.stringContaining('in memory') }]);
   expect(existsSync(join(folder.path, 'data'))).toBe(false);
   const { stderr } = await runSvc(['doctor', '--fix', '--url', engine.url], { cwd: folder.path });
   expect(stderr).toContain('Will be done:');
   expect(existsSync(join(folder.path, 'data/state'))).toBe(true);
   expect((await examine(yaml)).of('data directory')).toMatchObject([{ level: 'ok' }]);
+});
+
+test('[CLI-30] a data directory that the first start makes is well; one that it cannot make is a failure', async () => {
+  const yaml = (path: string) => `${ANY_PORT}  - name: svc-state
+    config: {adapter: {name: kv, config: {store_method: file_based, file_path: ${path}}}}\n`;
+  const noEngine = ['--url', 'ws://127.0.0.1:9'];
+  const [found] = (await examine(yaml('./fresh/state'), ...noEngine)).of('data directory');
+  expect(found).toMatchObject({ level: 'ok', text: expect.stringContaining('the first start makes it') });
+  const [blocked] = (await examine(yaml('./svc-config.yaml/state'), ...noEngine)).of('data directory');
+  expect(blocked).toMatchObject({ level: 'fail', fix: expect.stringContaining('file_path') });
 });
 
 test('[CLI-1] off a terminal it prints a line for each check and what to do below', async () => {

@@ -88,6 +88,30 @@ describe('seeing things', () => {
     expect(await svc('trace', 'show', 'nonsense')).toMatchObject({ code: 2, stdout: '' });
   });
 
+  test('[console 6.6] what became of a job is said once in its trace, and a redrive is no trace of the user', {
+    timeout: 60_000,
+  }, async () => {
+    await using mailer = await RawWorker.connect(engine.url);
+    await mailer.register('mail::send');
+    const { result } = await worker.call('mail::send', {}, { action: { type: 'enqueue', queue: 'mail' } });
+    const { messageReceiptId } = result as { messageReceiptId: string };
+    mailer.answer(await mailer.next('invokefunction'), { error: { code: 'FATAL', message: 'no such customer' } });
+    await waitFor('it is a dead letter', async () => (await svc('queue', 'dlq', 'show', messageReceiptId)).code === 0);
+    expect(await svc('queue', 'dlq', 'redrive', messageReceiptId)).toMatchObject({ code: 0 });
+    mailer.answer(await mailer.next('invokefunction'), { result: null });
+    // Spans reach the list in the order in which they end: the redrive's would be there before that of its job.
+    const show = async () => JSON.parse((await svc('trace', 'show', 'last', '--json')).stdout);
+    const attempts = await waitFor('both attempts are in the last trace', async () => {
+      const { spans } = await show();
+      const found = spans.filter(({ name }: { name: string }) => name === 'fn_queue mail');
+      return found.length === 2 ? found : undefined;
+    });
+    const said = attempts.map((span: { status_description?: string }) => span.status_description);
+    expect(said).toContain('FATAL: no such customer');
+    expect((await svc('trace', 'list', '--name', 'redrive')).stdout).toBe('');
+    expect((await svc('trace', 'list', '--name', 'redrive', '--internal')).stdout).toContain('svc::queue::redrive');
+  });
+
   test('[TRC-19] trace export prints OTLP JSON, or what Chrome reads', { timeout: 60_000 }, async () => {
     const otlp = JSON.parse((await svc('trace', 'export', 'last')).stdout);
     expect(otlp.resourceSpans[0].scopeSpans[0].spans[0]).toMatchObject({

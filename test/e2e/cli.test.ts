@@ -6,6 +6,7 @@ import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { registerWorker, type SvcWorker } from '../../src/sdk/index.ts';
 import { OnTerminal, terminalsMissing } from '../support/pty.ts';
+import { startQueueEngine } from '../support/queue-engine.ts';
 import {
   type EngineProcess,
   finished,
@@ -208,6 +209,19 @@ describe('svc functions, workers, version', () => {
     expect(ids).toEqual(['orders::create', 'orders::echo', 'orders::fail', 'orders::never', 'orders::repeat']);
     const internal = JSON.parse((await svc('functions', 'list', '--internal', '--search', 'health', '--json')).stdout);
     expect(internal).toContainEqual(expect.objectContaining({ function_id: 'engine::health::check' }));
+  });
+
+  test('[FUN-2] functions list shows what workers offer; those of modules only with --internal', async () => {
+    await using queues = await startQueueEngine();
+    const shop = registerWorker(queues.url, { worker_name: 'shop', handle_signals: false });
+    shop.registerFunction('shop::sell', () => null);
+    await shop.ready();
+    const list = (...args: string[]) => runSvc(['functions', 'list', '--url', queues.url, ...args]);
+    expect((await list()).stdout).toMatch(/^shop::sell\tshop\t[^\n]*\n$/);
+    expect((await list('--internal', '--ns', 'engine::queue')).stdout).toContain('engine::queue::list\tsvc-queue');
+    const none = await list('--search', 'dead letter');
+    expect(none).toMatchObject({ code: 0, stdout: '', stderr: expect.stringContaining('the same with --internal') });
+    await shop.shutdown();
   });
 
   test('[CLI-8] functions info shows schema and call, and suggests for an unknown id', async () => {

@@ -77,6 +77,7 @@ test('lines come behind the name of their worker, and a change starts it anew', 
   await writeFile(program, `${await readFile(program, 'utf8')}\nconsole.log('the second');\n`);
   await dev.prints('orders │ the second');
   expect(existsSync(join(dev.folder, 'data'))).toBe(false);
+  expect(dev.err).toMatch(/What is stored is lost at the end\. To keep it in \S+data\S*: .*svc dev --keep/);
   dev.child.kill('SIGINT');
   expect(await once(dev.child, 'exit')).toEqual([0, null]);
 });
@@ -104,4 +105,5 @@ test('--keep keeps what is stored', { timeout: 90_000 }, async () => {
   await using dev = await Dev.start('--keep');
   await dev.prints('orders │ orders is up');
   expect(existsSync(join(dev.folder, 'data'))).toBe(true);
+  expect(dev.err).not.toContain('is lost');
 });

@@ -99,6 +99,13 @@ describe.concurrent('svc worker', { timeout: 60_000 }, () => {
     expect(stderr).toContain('exit code 3');
     expect(stderr).toContain('no database');
     expect(stderr).toContain('then: svc worker start <name>');
+    const { checks } = JSON.parse((await engine.svc('doctor', '--json')).stdout);
+    expect(checks).toContainEqual({
+      name: 'worker bad',
+      level: 'warn',
+      text: expect.stringContaining('exit code 3'),
+      fix: expect.stringContaining('worker logs bad'),
+    });
     await engine.svc('worker', 'stop', 'bad');
     // Only of this start, not of those before.
     expect((await engine.svc('worker', 'start', 'bad')).stderr.match(/no database/g)).toHaveLength(1);

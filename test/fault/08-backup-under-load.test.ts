@@ -1,7 +1,7 @@
 // Fault 8: backups while everybody writes. Each is one committed moment of the store, verified, and can be restored.
 
 import { existsSync, readdirSync, statSync } from 'node:fs';
-import { writeFile } from 'node:fs/promises';
+import { rm, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { runSvc } from '../e2e/cli-process.ts';
@@ -51,7 +51,7 @@ test('[D8] [fault 8] A backup under load equals one committed moment, and what i
 test('[D8] [fault 8] A backup is refused where the folder exists, and a restore while an engine runs', {
   timeout: 60_000,
 }, async () => {
-  const line = faultLine('8', 'backup in the way', 'exit codes=1,7');
+  const line = faultLine('8', 'backup in the way', 'exit codes=7,7');
   using folder = new TemporaryFolder();
   const data = join(folder.path, 'data');
   await writeFile(join(folder.path, 'svc-config.yaml'), stateYaml(data));
@@ -59,8 +59,10 @@ test('[D8] [fault 8] A backup is refused where the folder exists, and a restore 
   const args = ['--url', engine.url];
   expect((await runSvc(['backup', 'copy', ...args], { cwd: folder.path })).code).toBe(0);
   const again = await runSvc(['backup', 'copy', ...args], { cwd: folder.path });
-  expect(again.code).not.toBe(0);
-  expect(again.stderr).toContain('exists already');
+  expect(again).toMatchObject({
+    code: 7,
+    stderr: expect.stringContaining(`error: ${join(folder.path, 'copy')} exists`),
+  });
   line.figure = `exit codes=${again.code},7`;
   expect((await runSvc(['restore', 'copy'], { cwd: folder.path })).code).toBe(7);
   expect(readdirSync(folder.path).filter((name) => name.includes('partial') || name.includes('restoring'))).toEqual([]);
@@ -81,6 +83,33 @@ test('[D8] [fault 8] Without an engine the command makes the copy itself', { tim
   expect(code).toBe(0);
   expect(JSON.parse(stdout)).toMatchObject({ stores: [{ entries: 3 }] });
   expect(existsSync(join(folder.path, 'copy', 'svc-backup.json'))).toBe(true);
+});
+
+test('[D8] [fault 8] A copy that is damaged, or not whole, is not restored, and its file is named', {
+  timeout: 60_000,
+}, async () => {
+  const line = faultLine('8', 'damaged backup', 'exit codes=74,74');
+  using folder = new TemporaryFolder();
+  const data = join(folder.path, 'my data');
+  await writeFile(join(folder.path, 'svc-config.yaml'), stateYaml(data));
+  {
+    await using engine = await EngineProcess.start(stateYaml(data));
+    await using worker = await RawWorker.connect(engine.url);
+    await worker.call('state::set', { scope: 's', key: 'k', value: 1 });
+  }
+  const svc = (...args: string[]) => runSvc(args, { cwd: folder.path });
+  expect((await svc('backup', 'my copy')).code).toBe(0);
+  const file = join(folder.path, 'my copy', '0-my data', 'data.mdb');
+  await truncate(file, 5_000);
+  const torn = await svc('restore', 'my copy');
+  expect(torn.stderr).toContain(`${file}: the file ends`);
+  await rm(file);
+  const missing = await svc('restore', 'my copy');
+  expect(missing.stderr).toContain(`${file} is missing. Nothing was changed.`);
+  expect(missing.stderr).toContain('another backup');
+  line.figure = `exit codes=${torn.code},${missing.code}`;
+  expect([torn.code, missing.code]).toEqual([74, 74]);
+  expect(readdirSync(folder.path).sort()).toEqual(['my copy', 'my data', 'svc-config.yaml']);
 });
 
 /** Each writes `a` and then `b` with the same number: at any moment `a` is `b` or one more. */

@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import { systemClock } from '../../effects/clock.ts';
 import { storeFolders } from '../../store-places.ts';
 import { type Context, defineCommand } from '../command.ts';
-import { CONFIG_FLAGS, readConfiguration } from '../configuration.ts';
+import { assertFileThere, CONFIG_FLAGS, readConfiguration } from '../configuration.ts';
 import { withEngine } from '../connection.ts';
 import { CONNECTION_FLAGS } from '../connection-flags.ts';
 import { tellCopy } from '../copy-progress.ts';
@@ -29,6 +29,7 @@ export const backup = defineCommand({
   ],
   exitCodes: [EXIT.unreachable, EXIT.refused, EXIT.conflict, EXIT.storage, EXIT.configuration],
   hostsEngine: true,
+  checkFirst: ({ flags, terminal }) => assertFileThere(flags.config, terminal),
   async run(context) {
     const { operands, output, terminal, flags } = context;
     const target = resolve(terminal.cwd, operands[0] ?? '');
@@ -51,7 +52,9 @@ export const backup = defineCommand({
 /** A directory that is locked has an engine: that one makes the copy. */
 async function copyTo(target: string, folders: readonly string[], context: BackupContext): Promise<void> {
   const { lockDirectory, StoreInUse } = await import('../../store/directory-lock.ts');
-  const { backUp } = await import('../../store/backup.ts');
+  const { assertNew, backUp } = await import('../../store/backup.ts');
+  // Whoever makes the copy: the answer is the same.
+  assertNew(target);
   const { openSources } = await import('../../store/offline.ts');
   try {
     const sources = await openSources(folders, lockDirectory);

@@ -5,11 +5,12 @@ import { systemClock } from '../../effects/clock.ts';
 import { readKeys } from '../../effects/keys.ts';
 import { watchFolder } from '../../effects/watch-folder.ts';
 import { isSvcError } from '../../sdk/errors.ts';
+import { storeFolders } from '../../store-places.ts';
 import { callFailure } from '../call-failure.ts';
 import { readJson, readPayload } from '../call-payload.ts';
 import { mayColour } from '../colour.ts';
 import { type Context, defineCommand } from '../command.ts';
-import { CONFIG_FLAGS, readConfiguration } from '../configuration.ts';
+import { assertFileThere, CONFIG_FLAGS, readConfiguration } from '../configuration.ts';
 import { type EngineConnection, withEngine } from '../connection.ts';
 import { serveConsole } from '../dev-console.ts';
 import { EXIT } from '../exit-codes.ts';
@@ -57,6 +58,7 @@ export const dev = defineCommand({
   ],
   exitCodes: [EXIT.conflict, EXIT.storage, EXIT.dependency, EXIT.configuration, EXIT.interrupted],
   hostsEngine: true,
+  checkFirst: ({ flags, terminal }) => assertFileThere(flags.config, terminal),
   async run(context) {
     const { flags, terminal } = context;
     const adapt = (config: LoadedConfig): LoadedConfig =>
@@ -69,6 +71,9 @@ export const dev = defineCommand({
     if (typeof engine === 'string') return engine === 'SIGINT' ? EXIT.interrupted : EXIT.terminated;
     followFile(configuration, engine, terminal);
     announce(context, configuration, engine);
+    const kept = flags.keep ? [] : storeFolders(read.config, terminal.cwd);
+    if (kept.length > 0)
+      context.output.note(`What is stored is lost at the end. To keep it in ${kept.join(', ')}: svc dev --keep`);
     const consoleServer = flags['no-console'] ? undefined : await serveConsole(context, configuration.config, engine);
     const url = engine.listeners.find(({ name }) => name === 'workers')?.address ?? '';
     const folder = dirname(resolve(terminal.cwd, configuration.file ?? '.'));

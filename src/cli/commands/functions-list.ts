@@ -29,9 +29,10 @@ export const functionsList = defineCommand({
         ...(flags.search === undefined ? {} : { search: flags.search }),
       }),
     );
-    const records = recordsIn(answer, 'functions');
+    const all = recordsIn(answer, 'functions');
+    const records = flags.internal ? all : all.filter((record) => !isOfModule(record));
     output.printRows({ columns: COLUMNS, rows: records, records });
-    if (records.length === 0) output.note(emptyNote(flags));
+    if (records.length === 0) output.note(emptyNote(flags, all.length > 0));
     return EXIT.done;
   },
 });
@@ -54,9 +55,20 @@ function triggerTypes(record: JsonRecord): string[] {
   return isRecord(record.triggers) ? textsIn(record.triggers, 'types') : [];
 }
 
-function emptyNote(flags: { ns: string | undefined; search: string | undefined }): string {
-  if (flags.ns === undefined && flags.search === undefined) {
+/**
+ * The engine's answer leaves out `engine::*` alone, as other clients expect it to. A module is a worker whose id is its
+ * name; ids of connections are not chosen by anybody.
+ */
+function isOfModule(record: JsonRecord): boolean {
+  const workers = recordsIn(record, 'workers');
+  return workers.length > 0 && workers.every((worker) => textIn(worker, 'id') === textIn(worker, 'name'));
+}
+
+function emptyNote({ ns, search }: { ns: string | undefined; search: string | undefined }, areHidden: boolean): string {
+  if (ns === undefined && search === undefined) {
     return 'No worker has registered a function yet. The functions of the engine itself: svc functions list --internal';
   }
-  return 'No function matches. Without --ns and --search, all are listed.';
+  return areHidden
+    ? 'No function of a worker matches. With those of the engine itself: the same with --internal'
+    : 'No function matches. Without --ns and --search, all are listed.';
 }

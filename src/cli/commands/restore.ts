@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import { systemClock } from '../../effects/clock.ts';
 import { storeFolders } from '../../store-places.ts';
 import { defineCommand } from '../command.ts';
-import { CONFIG_FLAGS, readConfiguration } from '../configuration.ts';
+import { assertFileThere, CONFIG_FLAGS, readConfiguration } from '../configuration.ts';
 import { tellCopy } from '../copy-progress.ts';
 import { EXIT } from '../exit-codes.ts';
 import { storeFailure } from '../store-failure.ts';
@@ -23,6 +23,7 @@ export const restore = defineCommand({
   ],
   exitCodes: [EXIT.conflict, EXIT.storage, EXIT.configuration],
   hostsEngine: true,
+  checkFirst: ({ flags, terminal }) => assertFileThere(flags.config, terminal),
   async run(context) {
     const { flags, operands, output, terminal } = context;
     const source = resolve(terminal.cwd, operands[0] ?? '');

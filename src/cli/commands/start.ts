@@ -8,6 +8,7 @@ import type { RunningEngine } from '../../engine.ts';
 import { consoleStyle, StartError } from '../../start-checks.ts';
 import { type Context, defineCommand } from '../command.ts';
 import {
+  assertFileThere,
   CONFIG_FLAGS,
   defaultConfiguration,
   type ReadConfiguration,
@@ -54,6 +55,9 @@ export const start = defineCommand({
   ],
   exitCodes: [EXIT.conflict, EXIT.storage, EXIT.dependency, EXIT.configuration, EXIT.interrupted],
   hostsEngine: true,
+  checkFirst({ flags, terminal }) {
+    if (!flags['use-default-config']) assertFileThere(flags.config, terminal);
+  },
   async run(context) {
     const { flags, output, terminal } = context;
     const configuration = await readNamedConfiguration(context);

@@ -3,6 +3,7 @@
 import { constants, existsSync, statfsSync } from 'node:fs';
 import { access, mkdir } from 'node:fs/promises';
 import { createServer } from 'node:net';
+import { dirname } from 'node:path';
 import { startWarnings } from '../../start-checks.ts';
 import { fileSystemOffence } from '../../store/file-systems.ts';
 import { storeFolders } from '../../store-places.ts';
@@ -19,17 +20,15 @@ export async function projectFindings(project: Project): Promise<Finding[]> {
   const warnings = startWarnings(config, undefined).map((text) =>
     warn('configuration', text.trim(), 'See docs/configuration.md, and SECURITY.md.'),
   );
-  const folders = await Promise.all(storeFolders(config, startedIn).map(folderFindings));
+  const folders = await Promise.all(storeFolders(config, startedIn).map((folder) => folderFindings(folder, project)));
   const ports = await Promise.all(portsOf(project).map((port) => portFinding(port, project)));
   return [...warnings, ...folders.flat(), ...ports];
 }
 
-async function folderFindings(folder: string): Promise<Finding[]> {
+async function folderFindings(folder: string, { engineRuns }: Project): Promise<Finding[]> {
   const name = 'data directory';
-  if (!existsSync(folder)) return [missingFolder(folder)];
-  try {
-    await access(folder, constants.W_OK | constants.X_OK);
-  } catch {
+  if (!existsSync(folder)) return [await missingFolder(folder, engineRuns)];
+  if (!(await isWritable(folder))) {
     return [fail(name, `${folder} cannot be written`, 'Give it to the user that the engine runs as.')];
   }
   const offence = fileSystemOffence(folder);
@@ -42,12 +41,30 @@ async function folderFindings(folder: string): Promise<Finding[]> {
   return [ok(name, `${folder} can be written, ${free}`)];
 }
 
-/** The engine makes it at its first start, unless the folder above cannot be written. */
-function missingFolder(folder: string): Finding {
-  return {
-    ...warn('data directory', `${folder} does not exist yet`, `mkdir -p ${folder}`),
-    repair: { text: `make ${folder}`, run: async () => void (await mkdir(folder, { recursive: true, mode: 0o700 })) },
-  };
+/** The engine makes it at its first start, where it may. */
+async function missingFolder(folder: string, engineRuns: boolean): Promise<Finding> {
+  const name = 'data directory';
+  let above = dirname(folder);
+  while (!existsSync(above)) above = dirname(above);
+  if (!(await isWritable(above))) {
+    return fail(name, `${folder} cannot be made: ${above} is no folder that can be written`, 'Change file_path.');
+  }
+  const found = engineRuns
+    ? warn(
+        name,
+        `${folder} does not exist: the engine that runs keeps its data elsewhere, or in memory`,
+        'Start the engine of this file; with svc dev, add --keep.',
+      )
+    : ok(name, `${folder} does not exist yet; the first start makes it`);
+  const make = async () => void (await mkdir(folder, { recursive: true, mode: 0o700 }));
+  return { ...found, repair: { text: `make ${folder}`, run: make } };
+}
+
+async function isWritable(folder: string): Promise<boolean> {
+  return await access(folder, constants.W_OK | constants.X_OK).then(
+    () => true,
+    () => false,
+  );
 }
 
 interface Port {

@@ -5,7 +5,9 @@ import { isSvcError } from '../../sdk/errors.ts';
 import type { EngineConnection } from '../connection.ts';
 import { formatDuration } from '../durations.ts';
 import { isRecord, type JsonRecord, numberIn, recordsIn, textIn } from '../records.ts';
+import { quoteForShell } from '../shell-quote.ts';
 import type { Terminal } from '../terminal.ts';
+import { stateInWords } from '../worker-facts.ts';
 import { type Finding, fail, ok, warn } from './finding.ts';
 
 const LATENCY_MS_WARN = 100;
@@ -24,6 +26,7 @@ export async function runningFindings(engine: EngineConnection, terminal: Termin
     clockFinding(differenceMs),
     ...healthFindings(facts),
     ...(await workerFindings(engine, textIn(facts, 'version'))),
+    ...(await projectFindings(engine)),
     ...(await triggerFindings(engine)),
     ...(await deadLetterFindings(engine)),
   ];
@@ -78,6 +81,23 @@ async function workerFindings(engine: EngineConnection, version: string): Promis
       : warn('workers', `without functions: ${names.join(', ')}`, 'See svc worker logs <name>.'),
   ];
 }
+
+/** Those that the engine starts again: their functions are away meanwhile, and nothing else tells of them. */
+async function projectFindings(engine: EngineConnection): Promise<Finding[]> {
+  const answer = await engine.call('worker::list', {}).catch((error: unknown) => {
+    // Programs of the engine's machine are none of a restricted connection's business.
+    if (isSvcError(error) && error.code === 'FORBIDDEN') return undefined;
+    throw error;
+  });
+  return recordsIn(answer, 'workers')
+    .filter((worker) => FAILED.includes(textIn(worker, 'state')))
+    .map((worker) => {
+      const name = textIn(worker, 'name');
+      return warn(`worker ${name}`, stateInWords(worker), `See svc worker logs ${quoteForShell(name)}.`);
+    });
+}
+
+const FAILED = ['waiting_to_restart', 'crash_loop'];
 
 function countOf(functions: unknown): number {
   return Array.isArray(functions) ? functions.length : Number(functions);

@@ -116,7 +116,12 @@ function spanFacts({ job, queue }: Attempt): JobFacts {
 function endJobSpan(observer: Collector | undefined, span: OpenSpan, end: AttemptEnd): void {
   span.add('svc.job.outcome', end.how);
   if (end.how === 'done' || end.how === 'release') observer?.end(span);
-  else observer?.end(span, end.reason ?? end.how, end.error ?? '');
+  else if (end.error === undefined) observer?.end(span, end.reason ?? end.how);
+  else {
+    // It begins with the code of the handler, which says more than how the attempt ended.
+    const [code = '', ...message] = end.error.split(': ');
+    observer?.end(span, code, message.join(': '));
+  }
 }
 
 function callFunction(

@@ -55,6 +55,21 @@ describe('one run of svc', () => {
     expect(new Set(stdout.match(/OTEL_[A-Z_]*[A-Z]/g))).toEqual(new Set(read));
   });
 
+  test.each([['start'], ['dev'], ['backup', 'copy'], ['restore', 'copy']])(
+    '[CLI-12] svc %s without a configuration says so, also where Node is too old for the engine',
+    async (...args) => {
+      const ran = process.versions;
+      Object.defineProperty(process, 'versions', { value: { ...ran, node: '20.12.0' } });
+      try {
+        const told = await run(args);
+        expect(told).toMatchObject({ code: 2, stderr: expect.stringContaining('There is no svc-config.yaml') });
+        expect(told.stderr).toContain(`Usage: svc ${args[0]}`);
+      } finally {
+        Object.defineProperty(process, 'versions', { value: ran });
+      }
+    },
+  );
+
   test('[CLI-8] an unknown help topic suggests the nearest', async () => {
     expect(await run(['help', 'exit-code'])).toMatchObject({ code: 2, stderr: expect.stringContaining('exit-codes') });
   });
