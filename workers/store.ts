@@ -10,6 +10,13 @@ Buffer.poolSize = 64 * 1024;
 
 const host = new StoreHost();
 let lastBatch: Promise<unknown> = Promise.resolve();
+let batches = 0;
+
+/**
+ * What lmdb took for a cursor is given back when the event loop turns, which that of a thread that sleeps between tasks
+ * never does: each look at a range would cost some 300 bytes for good. So it turns before one batch of so many.
+ */
+const BATCHES_A_TURN = 256;
 
 /** Anything but a batch goes at once: a copy takes its time, and batches must not wait for it. */
 export default function runStoreTask(task: StoreTask): Promise<unknown> {
@@ -22,8 +29,15 @@ export default function runStoreTask(task: StoreTask): Promise<unknown> {
  */
 function runAfterLast(batch: ArrayBuffer): Promise<unknown> {
   const answered = lastBatch.then(() => runBatch(batch));
-  lastBatch = answered.catch(() => undefined);
+  const settled = answered.catch(() => undefined);
+  lastBatch = ++batches % BATCHES_A_TURN === 0 ? settled.then(turnOfLoop) : settled;
   return answered;
+}
+
+function turnOfLoop(): Promise<void> {
+  return new Promise((resolve) => {
+    setImmediate(resolve);
+  });
 }
 
 function runBatch(batch: ArrayBuffer): unknown {

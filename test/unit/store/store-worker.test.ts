@@ -1,0 +1,38 @@
+// The task file of the store's thread, run in this thread.
+
+import { expect, test } from 'vitest';
+import { BatchWriter } from '../../../src/store/batch-writer.ts';
+import { commandNumber } from '../../../src/store/commands.ts';
+import { STORE_LIMITS } from '../../../src/store/contract.ts';
+import runStoreTask from '../../../workers/store.ts';
+
+const BATCHES = 2_000;
+
+test('[R3] the event loop of the thread turns now and then, so that memory of the library is given back', async () => {
+  const place = { kind: 'memory' } as const;
+  await runStoreTask({ kind: 'open', opening: { place, isDropIn: false, limits: STORE_LIMITS, newEpoch: 'e' } });
+  let turns = 0;
+  let batchesInTurn = 0;
+  let mostInTurn = 0;
+  const countTurn = (): void => {
+    turns++;
+    batchesInTurn = 0;
+    immediate = setImmediate(countTurn);
+  };
+  let immediate = setImmediate(countTurn);
+  for (let batch = 0; batch < BATCHES; batch++) {
+    await runStoreTask({ kind: 'batch', batch: oneGet() });
+    mostInTurn = Math.max(mostInTurn, ++batchesInTurn);
+  }
+  clearImmediate(immediate);
+  // Its tasks are promises that wait for nothing else: without that the loop would not turn once.
+  expect(turns).toBeGreaterThan(4);
+  expect(mostInTurn).toBeLessThan(500);
+  await runStoreTask({ kind: 'close' });
+});
+
+function oneGet(): ArrayBuffer {
+  const writer = new BatchWriter();
+  writer.add(commandNumber('state::get'), false, Buffer.from('{"scope":"s","key":"k"}'));
+  return writer.take({ nowMs: 0, monotonicMs: 0 });
+}
