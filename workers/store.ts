@@ -2,6 +2,7 @@
 // about 0.1 ms alone and is shared by a whole batch: native-bench/store-hop.ts has the figures.
 
 import { move } from 'piscina';
+import { systemClock } from '../src/effects/clock.ts';
 import { StoreHost } from '../src/store/host.ts';
 import type { StoreTask } from '../src/store/tasks.ts';
 
@@ -35,9 +36,7 @@ function runAfterLast(batch: ArrayBuffer): Promise<unknown> {
 }
 
 function turnOfLoop(): Promise<void> {
-  return new Promise((resolve) => {
-    setImmediate(resolve);
-  });
+  return new Promise((resolve) => systemClock.afterTurn(resolve));
 }
 
 function runBatch(batch: ArrayBuffer): unknown {

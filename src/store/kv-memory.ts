@@ -67,7 +67,7 @@ export class MemoryKv implements Kv {
 
   put(key: Uint8Array, value: Uint8Array): void {
     // The value is a view of a batch that others share.
-    this.#entries.set(byteText(key), value.length < POOLED_BYTES ? byteText(value) : Buffer.from(value));
+    this.#entries.set(byteText(key), isPooled(value.length) ? byteText(value) : Buffer.from(value));
   }
 
   remove(key: Uint8Array): boolean {
@@ -76,10 +76,12 @@ export class MemoryKv implements Kv {
 }
 
 /**
- * Smaller buffers are cut out of a pool that the whole thread takes from: one of a few bytes that is kept would keep
- * 8 KiB with it, most of which was somebody's for a moment.
+ * Smaller buffers are cut out of a pool that the whole thread takes from: one of a few bytes that is kept would keep a
+ * whole block with it, most of which was somebody's for a moment. A thread may choose its blocks after this was loaded.
  */
-const POOLED_BYTES = Buffer.poolSize >>> 1;
+function isPooled(bytes: number): boolean {
+  return bytes < Buffer.poolSize >>> 1;
+}
 
 function bytesIn(kept: Buffer | string): Buffer {
   return typeof kept === 'string' ? Buffer.from(kept, 'latin1') : kept;

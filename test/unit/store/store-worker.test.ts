@@ -1,12 +1,18 @@
 // The task file of the store's thread, run in this thread.
 
-import { expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import { BatchWriter } from '../../../src/store/batch-writer.ts';
 import { commandNumber } from '../../../src/store/commands.ts';
 import { STORE_LIMITS } from '../../../src/store/contract.ts';
 import runStoreTask from '../../../workers/store.ts';
 
 const BATCHES = 2_000;
+
+/** Of every thread's own: this one is not the store's. */
+const OWN_POOL_BYTES = 8 * 1024;
+afterAll(() => {
+  Buffer.poolSize = OWN_POOL_BYTES;
+});
 
 test('[R3] the event loop of the thread turns now and then, so that memory of the library is given back', async () => {
   const place = { kind: 'memory' } as const;
