@@ -95,6 +95,8 @@ describe.skipIf(!hasChromium)('the shell of the console', () => {
     await palette.getByRole('option', { name: /^Replace the view how/ }).click();
     await page.getByText('View saved').first().waitFor();
     await page.goto(`${world.url}/config`);
+    // Before the page stands nobody hears its keys.
+    await page.getByText('svc-worker-manager').first().waitFor();
     await choose('how', 'how / to "charge"');
     await panel.getByRole('tab', { name: /^Workers/, selected: true }).waitFor();
     await choose('delete the view', 'Delete the view how / to "charge"');
