@@ -2,9 +2,9 @@
 
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { connect } from 'node:net';
 import { createClient } from '@redis/client';
 import { freePort } from '../../bench/support/free-port.ts';
+import { takesConnections } from './takes-connections.ts';
 import { waitFor } from './wait-for.ts';
 
 /** Shared by all tests: keep to keys and channels with a prefix of your own. */
@@ -70,15 +70,4 @@ export class RedisServer implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     await this.stop();
   }
-}
-
-function takesConnections(port: number): Promise<boolean> {
-  return new Promise((resolve) => {
-    const socket = connect(port, '127.0.0.1');
-    socket.once('connect', () => {
-      socket.destroy();
-      resolve(true);
-    });
-    socket.once('error', () => resolve(false));
-  });
 }

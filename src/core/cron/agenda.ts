@@ -44,8 +44,8 @@ const SLEEP_MS_MIN = 10_000;
 const COUNTED_MAX = 2_000;
 /**
  * Runs of one look, where nothing was missed; the others are still due at the next one, at once. So the first of a
- * thousand ticks of one second run while others are being claimed: their median
- * lateness is two thirds of what it is with all in one look.
+ * thousand ticks of one second run while others are being claimed: their median lateness is two thirds of what it is
+ * with all in one look.
  */
 const RUNS_MAX = 128;
 

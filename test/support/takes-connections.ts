@@ -1,0 +1,14 @@
+// Whether somebody listens on a port of this machine.
+
+import { connect } from 'node:net';
+
+export function takesConnections(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect(port, '127.0.0.1');
+    socket.once('connect', () => {
+      socket.destroy();
+      resolve(true);
+    });
+    socket.once('error', () => resolve(false));
+  });
+}
