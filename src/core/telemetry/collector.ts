@@ -44,8 +44,10 @@ export interface CollectorSettings {
   readonly hasMetrics: boolean;
 }
 
-/** How long what was gathered waits for more of it. */
-const FLUSH_MS = 50;
+/** How long what was gathered waits for more of it. Somebody may follow the log, or a trigger wait for it. */
+const LOGS_MS = 50;
+/** A question has all of it sent first; so it is seen at once, and the thread need not be woken often. */
+const FLUSH_MS = 250;
 /** Counts grow as numbers, so they can wait longer than what grows as a list. */
 const COUNTS_MS = 1_000;
 const SPANS_PER_BATCH = 1_024;
@@ -81,6 +83,7 @@ export class Collector {
   #epochMs: number;
   #countedMs: number;
   #cancelFlush: (() => void) | undefined;
+  #flushDelayMs = 0;
 
   constructor(settings: CollectorSettings, world: CollectorWorld, sink: TelemetrySink) {
     this.settings = settings;
@@ -248,7 +251,7 @@ export class Collector {
     if (this.#logs.length >= LOGS_MAX) return this.#world.dropped('logs', 'buffer_full');
     const isQuiet = record.is_quiet !== true && record.trace_id !== null && isQuietTrace(record.trace_id);
     this.#logs.push(isQuiet ? { ...record, is_quiet: true } : record);
-    this.#planFlush();
+    this.#planFlush(LOGS_MS);
   }
 
   /** A frame of a worker, without its prefix. The bytes are copied: they may be gone when this returns. */
@@ -261,7 +264,7 @@ export class Collector {
     this.#frameBytes += kept;
     // Not `slice()`: of a Buffer that is no copy.
     this.#frames.push({ kind, source, bytes: new Uint8Array(bytes) });
-    this.#planFlush();
+    this.#planFlush(kind === 'LOGS' ? LOGS_MS : FLUSH_MS);
   }
 
   /** Hands on what there is, now: for a question that must see it, and for the end. */
@@ -270,7 +273,7 @@ export class Collector {
     this.#cancelFlush = undefined;
     this.#send(true);
     // Nothing was taken while the telemetry thread is behind.
-    if (!this.#isEmpty) this.#planFlush();
+    if (!this.#isEmpty) this.#planFlush(LOGS_MS);
   }
 
   #takes(kind: TelemetryKind): boolean {
@@ -278,14 +281,17 @@ export class Collector {
     return kind === 'LOGS' ? this.settings.hasLogs : this.settings.hasMetrics;
   }
 
-  #planFlush(): void {
-    this.#cancelFlush ??= this.#world.after(FLUSH_MS, () => this.#flushNow());
+  #planFlush(delayMs = FLUSH_MS): void {
+    if (this.#cancelFlush !== undefined && this.#flushDelayMs <= delayMs) return;
+    this.#cancelFlush?.();
+    this.#flushDelayMs = delayMs;
+    this.#cancelFlush = this.#world.after(delayMs, () => this.#flushNow());
   }
 
   #flushNow(): void {
     this.#cancelFlush = undefined;
     this.#send(false);
-    if (!this.#isEmpty) this.#planFlush();
+    if (!this.#isEmpty) this.#planFlush(this.#sink.isFull ? LOGS_MS : FLUSH_MS);
   }
 
   /** A batch is full before its time. */

@@ -1,7 +1,7 @@
 // What the router's thread gathers of what it sees, and how that leaves it.
 //
 //   router, modules ──► Collector (collector.ts): cheap buffers, decides who is sampled
-//     ──► TelemetryBatch, every 50 ms or 1 024 spans
+//     ──► TelemetryBatch, after 50 ms with a log record, else 250 ms or 1 024 spans
 //     ──► TelemetrySink of the module observability
 //     ──► telemetry thread: BatchOpener (open-batch.ts) makes the records of records.ts of it
 //

@@ -46,7 +46,7 @@ export class BatchOpener {
   open(batch: TelemetryBatch): OpenedBatch {
     const drops = new Drops();
     const cut = (): void => drops.count('spans', 'truncated');
-    const spans = engineSpans(batch.spanRows, this.#options.facts, cut);
+    const spans: SpanRecord[] = [];
     const logs: LogRecord[] = batch.logs.map((log) => keptLog(log, drops));
     const metrics: MetricRecord[] = [];
     const gauges: SourceGauges[] = [];
@@ -63,6 +63,8 @@ export class BatchOpener {
       for (const span of this.#lost(source)) spans.push(span);
       gauges.push([source, null]);
     }
+    // After those of workers, which had waited there before they came: where few are kept, calls are the newest.
+    for (const span of engineSpans(batch.spanRows, this.#options.facts, cut)) spans.push(span);
     return { spans, logs, metrics, calls: batch.calls, workers: batch.workers, gauges, dropped: drops.all() };
   }
 

@@ -264,3 +264,22 @@ test('nothing is sent, and no timer runs, while nothing happens', () => {
   expect(observed.batches).toHaveLength(batches);
   expect(engine.clock.timerCount).toBe(timers);
 });
+
+test('spans are gathered for a while, unless a log record wants to leave sooner', () => {
+  const { engine, observed, caller } = observedPair();
+  const untilBatch = (): number => {
+    const before = observed.batches.length;
+    for (let ms = 1; ms <= 1_000; ms++) {
+      engine.advance(1);
+      if (observed.batches.length > before) return ms;
+    }
+    throw new Error('Nothing was sent for a second');
+  };
+  engine.advance(2_000);
+  caller.invoke('math::add', {}, { traceparent: SAMPLED });
+  expect(untilBatch()).toBe(250);
+  caller.invoke('math::add', {}, { traceparent: SAMPLED });
+  engine.advance(100);
+  caller.sendBinary(`LOGS${JSON.stringify({ resourceLogs: [] })}`);
+  expect(untilBatch()).toBe(50);
+});

@@ -50,6 +50,16 @@ const FULL_SPAN = {
   links: [{ traceId: TRACE, spanId: '1'.repeat(16) }],
 };
 
+test('spans of calls are newer than those that workers send, so that a small store keeps them', () => {
+  const { observed, worker, sendSpans } = observedWorker();
+  worker.register('math::add');
+  const call = worker.invoke('math::add', {});
+  worker.result(worker.nextCall(), 3);
+  expect(worker.answerTo(call)).toMatchObject({ result: 3 });
+  sendSpans(FULL_SPAN);
+  expect(observed.spans().map(({ name }) => name)).toEqual(['execute math::add', 'call math::add']);
+});
+
 test('[wire 1.11] a span of a worker is read as clients write it', () => {
   const { observed, sendSpans } = observedWorker();
   sendSpans(FULL_SPAN);
