@@ -92,14 +92,19 @@ export async function startPart(command: readonly string[], args: readonly strin
   return {
     child,
     async ask<T>(message: object): Promise<T> {
-      const answered = once(child, 'message');
-      const ended = once(child, 'exit').then(([code]) => {
+      const over = new AbortController();
+      const answered = once(child, 'message', over);
+      const ended = once(child, 'exit', over).then(([code]) => {
         throw new Error(`${command.join(' ')} ended with ${code} while it was asked ${JSON.stringify(message)}`);
       });
       child.send(message);
-      const [answer] = await Promise.race([answered, ended]);
-      // The parts are ours and answer what their question asks for.
-      return answer as T;
+      try {
+        const [answer] = await Promise.race([answered, ended]);
+        // The parts are ours and answer what their question asks for.
+        return answer as T;
+      } finally {
+        over.abort();
+      }
     },
   };
 }
