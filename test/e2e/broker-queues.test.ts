@@ -15,6 +15,11 @@ async function healthOf(worker: RawWorker): Promise<{ status: string; adapter: s
   return Object(result).components.modules['svc-queue'];
 }
 
+async function triggerStatus(worker: RawWorker, id: string): Promise<unknown> {
+  const { result } = await worker.call('engine::registered-triggers::info', { id });
+  return Object(result).status;
+}
+
 for (const kind of BROKERS) {
   describe.skipIf(kind.refusal)(`queues in ${kind.name} ${kind.refusal ?? ''}`, () => {
     test(`[S5] ${kind.name === 'rabbitmq' ? 'refuse triggers that name them' : 'take the jobs of changes'}`, async () => {
@@ -156,6 +161,27 @@ for (const kind of BROKERS) {
       // At least once: the acknowledgement of the first may have been lost with the connection.
       expect(new Set(seen)).toEqual(new Set([1, 3]));
     });
+
+    test(
+      '[K3] [modules 6.5] serve a subscriber that came while the broker was away, once it is back',
+      LONG,
+      async () => {
+        await using broker = await Broker.behindProxy(kind, ['news\n', 'news\nread']);
+        await using engine = await startTestEngine({ yaml: broker.yaml() });
+        await using worker = await RawWorker.connect(engine.url);
+        const news: unknown[] = [];
+        await worker.serve('read', (data) => news.push(data));
+        broker.proxy.close();
+        await waitFor('it is noticed', async () => (await healthOf(worker)).status === 'unhealthy');
+        const config = { topic: 'news' };
+        worker.send({ type: 'registertrigger', id: 't', trigger_type: 'queue', function_id: 'read', config });
+        await waitFor('the subscription is in error', async () => (await triggerStatus(worker, 't')) === 'Error');
+        broker.proxy.reopen();
+        await waitFor('it is made', async () => (await triggerStatus(worker, 't')) === 'Active', 30_000);
+        expect((await worker.call('svc::durable::publish', { topic: 'news', data: 'first' })).error).toBeUndefined();
+        await waitFor('the message is there', () => news.length === 1, 15_000);
+      },
+    );
 
     test('[G2] [R2] are there for the next engine, without an attempt', async () => {
       await using broker = await Broker.behindProxy(kind);
