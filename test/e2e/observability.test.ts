@@ -60,6 +60,9 @@ describe('logs', () => {
         log_id: expect.any(Number),
       },
     ]);
+    await log(worker, 'engine::log::info', { message: 'third', service_name: '' });
+    const { logs: unnamed } = await ask(worker, 'engine::logs::search', { services: [worker.workerId] });
+    expect(unnamed).toMatchObject([{ body: 'third' }]);
     const all = await ask(worker, 'engine::logs::search', { services: ['shop'] });
     expect((all.logs as Fields[]).map(({ body, attributes }) => [body, attributes])).toEqual([
       ['second', { data: 'text' }],
