@@ -30,7 +30,7 @@ export const deadList: StoreCommand = {
     const queue = book.find(name);
     const list = new JsonList('engine::queue::dlq_messages', { offset, limit, limitOrOneMore: limit });
     if (queue === undefined) return { result: list.end() };
-    for (const seq of id === undefined ? newest(book, queue, offset, limit) : only(id)) {
+    for (const seq of id === undefined ? newest(book, queue, offset, limit) : only(book, queue, id)) {
       const shown = book.sound(() => {
         const mark = readDead(kv, queue.number, seq);
         if (mark !== undefined) addRow(list, book, queue, seq, mark, input);
@@ -57,7 +57,7 @@ export const deadMoves: StoreCommand = {
     const queue = book.find(input.queue);
     if (queue === undefined) return { result: toJson({ moved: 0, hasMore: false, beforeDeath: 0 }) };
     const beforeDeath = input.beforeDeath ?? queue.head.nextDeath;
-    const seqs = input.id === undefined ? oldest(book, queue, beforeDeath) : only(input.id);
+    const seqs = input.id === undefined ? oldest(book, queue, beforeDeath) : only(book, queue, input.id);
     let moved = 0;
     for (const seq of seqs) {
       const found = book.sound(() => {
@@ -143,9 +143,10 @@ function addRow(
 
 const BRACE = Buffer.from('}');
 
-function only(id: string): number[] {
+/** Another store, or this one before it was made anew, gave the same numbers to other jobs. */
+function only({ store }: QueueBook, { number }: OpenQueue, id: string): number[] {
   const receipt = readReceipt(id);
-  return receipt === undefined ? [] : [receipt.seq];
+  return receipt?.salt === store.salt && receipt.queue === number ? [receipt.seq] : [];
 }
 
 function newest({ kv }: QueueBook, { number }: OpenQueue, offset: number, limit: number): number[] {
