@@ -4,6 +4,7 @@
 
 import { isDeepStrictEqual } from 'node:util';
 import type { ModulePlace } from './config/changes.ts';
+import { Refusal } from './core/refusal.ts';
 import type { Pool } from './effects/pool.ts';
 import { StartFailure } from './effects/start-failure.ts';
 import type { ListedModule } from './listed-modules.ts';
@@ -150,6 +151,8 @@ function create({ definition, config, adapter }: ListedModule, context: ModuleCo
 function startErrorOf(error: unknown): unknown {
   if (error instanceof ListenError || error instanceof StoreInUse) return new StartError(7, error.message);
   if (error instanceof StoreDamaged) return new StartError(74, error.message);
+  // A broker that went, or fell silent, while modules were being started: another try may find it (K3).
+  if (error instanceof Refusal && error.code === 'STORAGE_UNAVAILABLE') return new StartError(75, error.message);
   return error instanceof StartFailure ? new StartError(error.exitCode, error.message) : error;
 }
 

@@ -142,7 +142,7 @@ const LIBRARIES: Readonly<Record<string, readonly string[]>> = {
   '@opentelemetry/sdk-logs': ['src/telemetry/export/to-otel.ts'],
   '@opentelemetry/sdk-metrics': ['src/telemetry/export/to-otel.ts'],
   '@opentelemetry/sdk-trace-base': ['src/telemetry/export/to-otel.ts'],
-  'rabbitmq-client': ['src/effects/rabbitmq.ts'],
+  'rabbitmq-client': ['src/effects/rabbitmq.ts', 'src/effects/rabbit-channel.ts'],
   yaml: [
     'src/config/describe.ts',
     'src/config/document.ts',

@@ -93,7 +93,7 @@ function startClient(): TelemetryClient {
     createRollupThread: () => createOwnThread('rollups'),
     clock: systemClock,
     logger: createLogger({ level: 'warn', format: 'default', clock: systemClock, write }),
-    wantedLogs: () => ({ levels: [] }),
+    wantedLogs: () => ({ levels: [], ratio: 1 }),
     fireLogs: () => {},
     dropped: () => {},
     noteGauges: () => {},

@@ -1,10 +1,11 @@
 // Waits for the end of a job, by its receipt (CLI-21).
 
+import { isSvcError } from '../sdk/errors.ts';
 import type { EngineConnection } from './connection.ts';
 import { formatDuration } from './durations.ts';
 import { EXIT } from './exit-codes.ts';
 import { CliFailure } from './failures.ts';
-import { findJob } from './queue-facts.ts';
+import { findJob, queuesThatHideJobs } from './queue-facts.ts';
 import { type JsonRecord, textIn } from './records.ts';
 import { quoteForShell } from './shell-quote.ts';
 
@@ -14,11 +15,22 @@ const LOOK_MS_MAX = 500;
 export async function followJob(engine: EngineConnection, receipt: string, timeoutMs: number): Promise<JsonRecord> {
   const untilMs = performance.now() + timeoutMs;
   for (let waitMs = FIRST_LOOK_MS; ; waitMs = Math.min(LOOK_MS_MAX, waitMs * 2)) {
-    const job = await findJob(engine, receipt);
+    const job = await lookAt(engine, receipt);
     const state = textIn(job, 'state');
     if (state === 'done' || state === 'dead') return job;
     if (performance.now() + waitMs > untilMs) throw stillUnderWay(receipt, job, timeoutMs);
     await new Promise((resolve) => setTimeout(resolve, waitMs));
+  }
+}
+
+/** While it is in a broker that does not tell of it, it waits. */
+async function lookAt(engine: EngineConnection, receipt: string): Promise<JsonRecord> {
+  try {
+    return await findJob(engine, receipt);
+  } catch (error) {
+    const hiding = isSvcError(error, 'NOT_FOUND') ? await queuesThatHideJobs(engine) : [];
+    if (hiding.length === 0) throw error;
+    return { messageReceiptId: receipt, state: 'waiting' };
   }
 }
 

@@ -1,6 +1,7 @@
 // What the queue commands share: the queues that the engine knows, and what to say when one is not there.
 
 import { nearestWords } from '../core/nearest.ts';
+import { isSvcError } from '../sdk/errors.ts';
 import type { EngineConnection } from './connection.ts';
 import { formatTime } from './durations.ts';
 import { EXIT } from './exit-codes.ts';
@@ -46,8 +47,35 @@ export function isTold(queue: JsonRecord, field: string): boolean {
 
 /** A job as the engine knows it; throws the failure for a receipt that it does not know. */
 export async function findJob(engine: EngineConnection, receipt: string): Promise<JsonRecord> {
-  const job = await engine.call('engine::queue::job', { messageReceiptId: receipt });
-  return isRecord(job) ? job : {};
+  try {
+    const job = await engine.call('engine::queue::job', { messageReceiptId: receipt });
+    return isRecord(job) ? job : {};
+  } catch (error) {
+    if (!isSvcError(error, 'NOT_FOUND')) throw error;
+    const dead = await findAmongDead(engine, receipt);
+    if (dead === undefined) throw error;
+    return dead;
+  }
+}
+
+/** Queues whose adapter cannot tell which jobs are in them, as a broker. */
+export async function queuesThatHideJobs(engine: EngineConnection): Promise<JsonRecord[]> {
+  return (await listQueues(engine)).filter((queue) => !isTold(queue, 'oldest_enqueued_at'));
+}
+
+/** Which dead letters there are they do tell. */
+async function findAmongDead(engine: EngineConnection, receipt: string): Promise<JsonRecord | undefined> {
+  for (const queue of await queuesThatHideJobs(engine)) {
+    if ((numberIn(queue, 'dead') ?? 0) === 0) continue;
+    const name = textIn(queue, 'name');
+    const page = { topic: name, message_id: receipt, payloads: false };
+    const rows = await engine.call('engine::queue::dlq_messages', page);
+    const [row] = Array.isArray(rows) ? rows.filter(isRecord) : [];
+    if (row === undefined) continue;
+    const { function_id, error, retries: attempt } = row;
+    return { messageReceiptId: receipt, queue: name, state: 'dead', function_id, error, attempt };
+  }
+  return undefined;
 }
 
 /** A moment in Unix milliseconds for human eyes; nothing where there is none. */

@@ -1,5 +1,5 @@
-// The one place that knows the RabbitMQ client: a connection, channels on it, and publishing with a receipt. Loaded
-// when a link is made.
+// With `rabbit-channel.ts` the one place that knows the RabbitMQ client: a connection, channels on it, and publishing
+// with a receipt. Loaded when a link is made.
 //
 // States of a link, and what moves it on:
 //   opening   `open` was called; tries again and again for 60 s, then gives up for good (K3), at once if refused
@@ -8,19 +8,19 @@
 //   closed    `close` was called
 // Invariants:
 //   B1  `publish` resolves only when the broker has confirmed the message and routed it to a queue, and waits 20 s
-//       for that.
+//       for that, as every call waits 20 s for its answer.
 //   B2  While the broker blocks publishers (memory or disk alarm) a message is refused; none waits for the end of it.
 //   B3  User info of the address appears nowhere: not in health, errors or the log (X22).
 
-import { AMQPError, type AsyncMessage, type Channel, Connection, type SyncMessage } from 'rabbitmq-client';
+import { AMQPError, type AsyncMessage, Connection, type SyncMessage } from 'rabbitmq-client';
 import { redactUrl } from '../core/redaction.ts';
 import { Refusal } from '../core/refusal.ts';
 import { atMost } from './at-most.ts';
 import type { Clock } from './clock.ts';
 import type { Logger } from './logger.ts';
+import { ANSWER_MS_MAX, RabbitChannel } from './rabbit-channel.ts';
 import { StartFailure } from './start-failure.ts';
 
-export type RabbitChannel = Channel;
 export type RabbitMessage = AsyncMessage | SyncMessage;
 
 export interface RabbitOptions {
@@ -49,8 +49,6 @@ const HEARTBEAT_S = 10;
 /** The client's own 8 KiB cut a payload into many pieces. */
 const FRAME_BYTES_MAX = 128 * 1024;
 const CLOSE_MS_MAX = 1_500;
-/** A queue without a leader confirms nothing, on a connection that is sound. Less than the deadline of most calls. */
-const CONFIRM_MS_MAX = 20_000;
 
 export class RabbitLink {
   /** The address as it may be shown. */
@@ -58,7 +56,7 @@ export class RabbitLink {
   readonly #options: RabbitOptions;
   readonly #connection: Connection;
   readonly #waiting = new Map<string, (reason: string) => void>();
-  #publishing: Promise<Channel> | undefined;
+  #publishing: Promise<RabbitChannel> | undefined;
   #trouble: string | undefined = 'not connected yet';
   #alarm: string | undefined;
   #isClosed = false;
@@ -107,7 +105,7 @@ export class RabbitLink {
   async channel(): Promise<RabbitChannel> {
     if (this.#trouble !== undefined || this.#isClosed) throw this.#unavailable(this.#trouble ?? 'closed');
     try {
-      return await this.#connection.acquire();
+      return await RabbitChannel.open(this.#connection, this.#options.clock);
     } catch (error) {
       throw this.refusalOf(error);
     }
@@ -135,8 +133,8 @@ export class RabbitLink {
       this.#waiting.set(messageId, (reason) => reject(this.#unavailable(reason)));
     });
     given.catch(() => {});
-    const cancel = this.#options.clock.after(CONFIRM_MS_MAX, () => {
-      this.#waiting.get(messageId)?.(`it confirmed nothing for ${CONFIRM_MS_MAX / 1_000} s; ${IS_UNKNOWN}`);
+    const cancel = this.#options.clock.after(ANSWER_MS_MAX, () => {
+      this.#waiting.get(messageId)?.(`it confirmed nothing for ${ANSWER_MS_MAX / 1_000} s; ${IS_UNKNOWN}`);
     });
     try {
       this.#publishing ??= this.#openPublishing();
@@ -173,13 +171,13 @@ export class RabbitLink {
     return this.#unavailable(what === '' ? messageOf(error) : `${messageOf(error)}; ${what}`);
   }
 
-  async #openPublishing(): Promise<Channel> {
+  async #openPublishing(): Promise<RabbitChannel> {
     try {
       const channel = await this.channel();
-      channel.on('basic.return', ({ messageId = '', replyText }) => {
+      channel.onReturn((messageId, replyText) => {
         this.#waiting.get(messageId)?.(`no queue took the message: ${replyText}`);
       });
-      channel.on('close', () => {
+      channel.onClose(() => {
         this.#publishing = undefined;
       });
       await channel.confirmSelect();

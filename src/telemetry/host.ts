@@ -1,7 +1,7 @@
 // The telemetry thread's inside: takes batches, keeps what they hold, answers questions. One task at a time, in order,
 // so a question sees all batches that were given before it.
 
-import { EngineCounters } from '../core/telemetry/engine-counters.ts';
+import { EngineCounters, peerName } from '../core/telemetry/engine-counters.ts';
 import { EngineMetrics } from '../core/telemetry/engine-metrics.ts';
 import type { DroppedTelemetry, OpenedBatch, TelemetryBatch } from '../core/telemetry/intake.ts';
 import { listed } from '../core/telemetry/log-list.ts';
@@ -42,8 +42,6 @@ export interface HostWorld {
   show(record: LogRecord): void;
 }
 
-/** Windows of rules that are added by a reload look back over at least this. */
-const LOOKBACK_MS_MIN = 3_600_000;
 /** How much a crash may cost of what is kept on the disk. */
 const DISK_MS = 1_000;
 
@@ -60,20 +58,26 @@ export class TelemetryHost {
   readonly #spans: SpanStore | undefined;
   readonly #logs: LogStore | undefined;
   readonly #metrics: MetricStore | undefined;
-  readonly #counters: EngineCounters;
+  readonly #counters = new EngineCounters();
   readonly #functions = new EngineMetrics();
   #drops = new Map<string, DroppedTelemetry>();
+  /** May be another one with each batch. */
+  #logsRatio = 1;
   #exportChanges: ExportChange[] = [];
 
   constructor(options: TelemetryHostOptions, world: HostWorld) {
     const { settings, facts } = options;
-    const { traces, logs, metrics, alerts } = settings;
+    const { traces, logs, metrics } = settings;
     this.#world = world;
     this.#settings = settings;
     const nowMs = (): number => world.clock.nowMs();
-    this.#opener = new BatchOpener({ facts, logsRatio: logs.samplingRatio, nowMs, token: world.token });
-    const lookbackMs = Math.max(LOOKBACK_MS_MIN, ...alerts.map(({ windowSeconds }) => windowSeconds * 1_000));
-    this.#counters = new EngineCounters(lookbackMs);
+    const logsRatio = (): number => this.#logsRatio;
+    this.#opener = new BatchOpener({
+      ...{ facts, nowMs, token: world.token },
+      get logsRatio() {
+        return logsRatio();
+      },
+    });
     if (traces.enabled && isKept(traces.exporter)) {
       this.#spans = new SpanStore(traces, (count) => this.#drop('spans', 'limit', count));
     }
@@ -133,6 +137,7 @@ export class TelemetryHost {
   }
 
   take(batch: TelemetryBatch, wanted: WantedLogs): BatchAnswer {
+    this.#logsRatio = wanted.ratio;
     const opened = this.#opener.open(batch);
     for (const { kind, reason, count } of opened.dropped) this.#drop(kind, reason, count);
     const firings = this.#keepLogs(opened, wanted);
@@ -282,11 +287,6 @@ function restore<T>(lane: DiskLane<T>, store: Restored<T>, bytesMax: number): vo
     kept.push(block);
   }
   for (const block of kept.reverse()) for (const record of block) store.add(record);
-}
-
-/** Rules may call the engine's metrics by its own prefix (decisions 45). */
-function peerName(metric: string): string {
-  return metric.startsWith('svc.') ? `iii.${metric.slice('svc.'.length)}` : metric;
 }
 
 /** Lines of the engine itself are on its console already. */

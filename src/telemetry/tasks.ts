@@ -26,9 +26,11 @@ export interface TelemetryHostOptions {
   readonly console: ConsoleStyle | undefined;
 }
 
-/** The levels that log triggers wait for. */
 export interface WantedLogs {
+  /** Those that log triggers wait for. */
   readonly levels: readonly SeverityText[];
+  /** Share that is kept of what workers send. */
+  readonly ratio: number;
 }
 
 export interface MetricWindow {

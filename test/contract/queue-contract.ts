@@ -3,6 +3,7 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import type { QueueAdapter, TakenJob } from '../../src/modules/queue/adapters/adapter.ts';
+import { readReceipt, writeReceipt } from '../../src/store/queue/receipt.ts';
 import { ContractQueue, jobsOf } from '../support/contract-queue.ts';
 import { waitFor } from '../support/wait-for.ts';
 
@@ -152,6 +153,20 @@ export function queueContract(name: string, { create, cannot = {} }: ContractSet
       expect(await queue.adapter.redrive(queue.name)).toBe(1);
       expect((await queue.claim(5)).map(textOf)).toEqual(['{"n":1}']);
       expect(await queue.dead()).toEqual([]);
+    });
+
+    test('[Q10] a receipt of another store names no dead letter, though the numbers in it are the same', async () => {
+      const queue = await ContractQueue.open(await create());
+      await queue.enqueue(1);
+      const job = await queue.claimOne();
+      await queue.settle(job, 'dead', { error: 'no' });
+      const receipt = readReceipt(job.id);
+      if (receipt === undefined) throw new Error(`${job.id} is no receipt`);
+      const foreign = writeReceipt({ ...receipt, salt: receipt.salt ^ 1 });
+      expect(await queue.dead({ id: foreign })).toEqual([]);
+      expect(await queue.adapter.redrive(queue.name, foreign)).toBe(0);
+      expect(await queue.adapter.discard(queue.name, foreign)).toBe(0);
+      expect(await queue.dead({ id: job.id })).toMatchObject([{ id: job.id }]);
     });
 
     test('[Q10] a purge throws every dead letter away', async () => {

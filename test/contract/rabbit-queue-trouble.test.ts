@@ -1,9 +1,13 @@
 // What is RabbitMQ's own trouble with queues: lost channels, several engines, held jobs, what it cannot do.
 
 import { afterAll, describe, expect, test } from 'vitest';
+import { Refusal } from '../../src/core/refusal.ts';
+import { systemClock } from '../../src/effects/clock.ts';
 import { createLogger } from '../../src/effects/logger.ts';
-import { type RabbitChannel, RabbitLink } from '../../src/effects/rabbitmq.ts';
+import type { RabbitChannel } from '../../src/effects/rabbit-channel.ts';
+import { RabbitLink } from '../../src/effects/rabbitmq.ts';
 import type { QueueAdapter } from '../../src/modules/queue/adapters/adapter.ts';
+import { BrokerNames } from '../../src/modules/queue/adapters/rabbit/names.ts';
 import { ContractQueue } from '../support/contract-queue.ts';
 import { CutProxy } from '../support/cut-proxy.ts';
 import {
@@ -41,10 +45,37 @@ async function behindProxy() {
 
 /** The link to a busy RabbitMQ: it says of every queue that it is empty, as it does while messages are given back. */
 class BusyLink extends RabbitLink {
-  override async channel(): Promise<RabbitChannel> {
+  override async channel() {
     const channel = await super.channel();
     const declare = channel.queueDeclare.bind(channel);
-    channel.queueDeclare = async (params) => ({ ...(await declare(params as object)), messageCount: 0 });
+    channel.queueDeclare = async (params) => ({ ...(await declare(params)), messageCount: 0 });
+    return channel;
+  }
+}
+
+/** Says once that it is away, when it is asked for the channel of that number. */
+class FalteringLink extends RabbitLink {
+  static failsAt = Number.NaN;
+
+  override async channel() {
+    if (--FalteringLink.failsAt === 0) throw new Refusal('STORAGE_UNAVAILABLE', 'away for a moment');
+    return await super.channel();
+  }
+}
+
+/** Its first consumer ends as soon as it is there, with messages on the way. */
+class HastyLink extends RabbitLink {
+  #isFirst = true;
+
+  override async channel() {
+    const channel = await super.channel();
+    const consume = channel.basicConsume.bind(channel);
+    channel.basicConsume = async (...consumer) => {
+      const answer = await consume(...consumer);
+      if (this.#isFirst) void channel.close();
+      this.#isFirst = false;
+      return answer;
+    };
     return channel;
   }
 }
@@ -61,13 +92,36 @@ class ForgetfulLink extends RabbitLink {
   }
 }
 
+/** A link of which the broker can fall silent, on a clock that the test moves. */
+async function silencedLink() {
+  const clock = new TurningClock();
+  const { proxy, url } = await proxied();
+  const logger = createLogger({ level: 'debug', format: 'default', clock, write: () => {} });
+  const link = new RabbitLink({ url, purpose: 'silenced', clock, logger, onUp: () => {} });
+  await link.open();
+  const end = async (): Promise<void> => {
+    proxy.cut();
+    const closed = link.close();
+    clock.advance(20_000);
+    await closed;
+    await proxy[Symbol.asyncDispose]();
+  };
+  return { clock, proxy, link, end };
+}
+
+/** A message that somebody else put into the queue. */
+async function publishNoJob(queue: string): Promise<void> {
+  const clock = systemClock;
+  const logger = createLogger({ level: 'error', format: 'default', clock, write: () => {} });
+  const link = new RabbitLink({ url: SHARED_RABBITMQ, purpose: 'no job', clock, logger, onUp: () => {} });
+  await link.open();
+  await link.publish({ exchange: '', routingKey: queue, body: Buffer.from('no job') });
+  await link.close();
+}
+
 describe.skipIf(NO_RABBITMQ)(`queues in RabbitMQ ${NO_RABBITMQ ?? ''}`, () => {
   test('[Q1] [K3] a message that is never confirmed is refused after 20 s, as one of which nobody knows', async () => {
-    const clock = new TurningClock();
-    const { proxy, url } = await proxied();
-    const logger = createLogger({ level: 'debug', format: 'default', clock, write: () => {} });
-    const link = new RabbitLink({ url, purpose: 'unconfirmed', clock, logger, onUp: () => {} });
-    await link.open();
+    const { clock, proxy, link, end } = await silencedLink();
     const queue = `${prefix}.unconfirmed`;
     await link.use((channel) => channel.queueDeclare({ queue, exclusive: true }));
     const publication = { exchange: '', routingKey: queue, body: Buffer.from('1') };
@@ -79,9 +133,57 @@ describe.skipIf(NO_RABBITMQ)(`queues in RabbitMQ ${NO_RABBITMQ ?? ''}`, () => {
       code: 'STORAGE_UNAVAILABLE',
       message: expect.stringMatching(/confirmed nothing for 20 s; whether the message was kept is unknown$/),
     });
-    proxy.cut();
-    await link.close();
-    await proxy[Symbol.asyncDispose]();
+    await end();
+  });
+
+  test.each<[string, (channel: RabbitChannel, queue: string) => Promise<unknown>]>([
+    ['the declaration of a queue', (channel, queue) => channel.queueDeclare({ queue, exclusive: true })],
+    ['the look for a queue', (channel, queue) => channel.hasQueue(queue)],
+    ['the end of a queue', (channel, queue) => channel.queueDelete(queue)],
+    ['the declaration of an exchange', (channel, exchange) => channel.exchangeDeclare({ exchange, type: 'topic' })],
+    ['a fetch', (channel, queue) => channel.basicGet(queue)],
+    ['the number of jobs at once', (channel) => channel.basicQos(1)],
+    ['a consumer', (channel, queue) => channel.basicConsume(queue, 'c', () => {})],
+    ['the end of a consumer', (channel) => channel.basicCancel('c')],
+    ['the wish for confirmations', (channel) => channel.confirmSelect()],
+  ])('[K3] %s without an answer fails after 20 s, and its channel is given up', async (_what, ask) => {
+    const { clock, proxy, link, end } = await silencedLink();
+    const channel = await link.channel();
+    proxy.fallSilent();
+    const failure = ask(channel, `${prefix}.unanswered`).catch((error: unknown) => link.refusalOf(error));
+    clock.advance(20_000);
+    expect(await within(5_000, 'it fails', failure)).toMatchObject({
+      code: 'STORAGE_UNAVAILABLE',
+      message: expect.stringMatching(/it answered nothing for 20 s$/),
+    });
+    expect(channel.active).toBe(false);
+    await end();
+  });
+
+  test('[K3] a channel that the broker does not give, and one that it does not end, are waited for 20 s', async () => {
+    const { clock, proxy, link, end } = await silencedLink();
+    const channel = await link.channel();
+    proxy.fallSilent();
+    const refused = link.channel().catch((error: unknown) => error);
+    clock.advance(20_000);
+    expect(await within(5_000, 'it fails', refused)).toMatchObject({ code: 'STORAGE_UNAVAILABLE' });
+    const ended = channel.close();
+    clock.advance(20_000);
+    await within(5_000, 'it ends', ended);
+    await end();
+  });
+
+  test('[F1] [Q11] a change that cannot look for the book undoes nothing that another engine wrote there', async () => {
+    const [one, two] = [await startRabbitQueues({ prefix }), await startRabbitQueues({ prefix, Link: FalteringLink })];
+    await one.subscribe({ topic: 'book', functionId: 'left' });
+    FalteringLink.failsAt = 2;
+    await expect(two.subscribe({ topic: 'book', functionId: 'right' })).rejects.toMatchObject({
+      code: 'STORAGE_UNAVAILABLE',
+    });
+    await two.subscribe({ topic: 'book', functionId: 'right' });
+    const ofBook = (await one.subscriptions()).filter(({ topic }) => topic === 'book');
+    expect(ofBook.map(({ functionId }) => functionId).toSorted()).toEqual(['left', 'right']);
+    await Promise.all([one.stop(), two.stop()]);
   });
 
   test('[Q8] [K3] jobs come again after a lost connection, and outcomes of before count no more', async () => {
@@ -97,6 +199,21 @@ describe.skipIf(NO_RABBITMQ)(`queues in RabbitMQ ${NO_RABBITMQ ?? ''}`, () => {
     await queue.settle(again, 'done');
     await adapter.stop();
     await proxy[Symbol.asyncDispose]();
+  });
+
+  test('[Q1] what a channel brings while it ends comes again, whatever it is', async () => {
+    const one = await startRabbitQueues({ prefix });
+    const left = await open(one);
+    const id = await left.receipt(1);
+    await one.stop();
+    await publishNoJob(new BrokerNames(prefix).work(left.name));
+    const two = await startRabbitQueues({ prefix, Link: HastyLink });
+    const right = left.through(two);
+    await right.openAs({});
+    const job = await right.claimOne();
+    expect(job).toMatchObject({ id, attempt: 1 });
+    expect(await right.settle(job, 'done')).toMatchObject({ stale: 0 });
+    await two.stop();
   });
 
   test('[Q4] [F2] a held fifo job keeps its attempt and its wait over a lost connection', async () => {

@@ -15,6 +15,11 @@ async function healthOf(worker: RawWorker): Promise<{ status: string; adapter: s
   return Object(result).components.modules['svc-queue'];
 }
 
+async function triggerStatus(worker: RawWorker, id: string): Promise<unknown> {
+  const { result } = await worker.call('engine::registered-triggers::info', { id });
+  return Object(result).status;
+}
+
 for (const kind of BROKERS) {
   describe.skipIf(kind.refusal)(`queues in ${kind.name} ${kind.refusal ?? ''}`, () => {
     test(`[S5] ${kind.name === 'rabbitmq' ? 'refuse triggers that name them' : 'take the jobs of changes'}`, async () => {
@@ -157,6 +162,27 @@ for (const kind of BROKERS) {
       expect(new Set(seen)).toEqual(new Set([1, 3]));
     });
 
+    test(
+      '[K3] [modules 6.5] serve a subscriber that came while the broker was away, once it is back',
+      LONG,
+      async () => {
+        await using broker = await Broker.behindProxy(kind, ['news\n', 'news\nread']);
+        await using engine = await startTestEngine({ yaml: broker.yaml() });
+        await using worker = await RawWorker.connect(engine.url);
+        const news: unknown[] = [];
+        await worker.serve('read', (data) => news.push(data));
+        broker.proxy.close();
+        await waitFor('it is noticed', async () => (await healthOf(worker)).status === 'unhealthy');
+        const config = { topic: 'news' };
+        worker.send({ type: 'registertrigger', id: 't', trigger_type: 'queue', function_id: 'read', config });
+        await waitFor('the subscription is in error', async () => (await triggerStatus(worker, 't')) === 'Error');
+        broker.proxy.reopen();
+        await waitFor('it is made', async () => (await triggerStatus(worker, 't')) === 'Active', 30_000);
+        expect((await worker.call('svc::durable::publish', { topic: 'news', data: 'first' })).error).toBeUndefined();
+        await waitFor('the message is there', () => news.length === 1, 15_000);
+      },
+    );
+
     test('[G2] [R2] are there for the next engine, without an attempt', async () => {
       await using broker = await Broker.behindProxy(kind);
       const yaml = broker.yaml();
@@ -221,27 +247,54 @@ describe.skipIf(NO_RABBITMQ)(`an adapter that cannot work ${NO_RABBITMQ ?? ''}`,
   });
 });
 
-test.skipIf(NO_RABBITMQ)(
-  '[QUE-2] svc queue list and info print - for what RabbitMQ does not tell',
-  async () => {
-    const prefix = newPrefix();
-    const adapter = `{name: rabbitmq, config: {amqp_url: '${SHARED_RABBITMQ}', prefix: ${prefix}}}`;
-    const module = `  - {name: svc-queue, config: {queue_configs: {mail: {}}, adapter: ${adapter}}}\n`;
-    const yaml = `workers:\n  - {name: svc-worker-manager, config: {port: 0}}\n${module}`;
-    try {
-      await using engine = await startTestEngine({ yaml });
-      const svc = async (...args: string[]) => (await runSvc(['queue', ...args, '--url', engine.url])).stdout;
-      const lines = (await svc('list', '-o', 'csv')).split('\n').map((line) => line.split(','));
-      const mail = lines.find(([name]) => name === 'mail') ?? [];
-      const shown = Object.fromEntries((lines[0] ?? []).map((name, at) => [name, mail[at]]));
-      expect(shown).toMatchObject({ waiting: '0', retrying: '', delayed: '', dead: '0' });
-      expect(await svc('list')).toMatch(/^mail\tstandard\t0\t0\t-\t0\t/m);
-      expect(await svc('info', 'mail')).toMatch(/retrying +-\n *delayed +-\n[\s\S]*oldest job +-\n/);
-      const told = JSON.parse(await svc('info', 'mail', '--json')).not_told;
-      expect(told).toEqual(expect.arrayContaining(['waits', 'jobs']));
-    } finally {
-      await removeBrokerQueues(prefix, ['mail', 'default']);
-    }
-  },
-  60_000,
-);
+describe.skipIf(NO_RABBITMQ)(`the command line, of what RabbitMQ does not tell ${NO_RABBITMQ ?? ''}`, () => {
+  const prefix = newPrefix();
+  const config = `{queue_configs: {mail: {max_retries: 1, backoff_ms: 300}}, adapter: ${rabbit(prefix)}}`;
+  const yaml = `workers:\n  - {name: svc-worker-manager, config: {port: 0}}\n  - {name: svc-queue, config: ${config}}\n`;
+
+  test('[QUE-2] svc queue list and info print -, and svc check queue passes it over', { timeout: 60_000 }, async () => {
+    await using engine = await startTestEngine({ yaml });
+    const svc = async (...args: string[]) => (await runSvc(['queue', ...args, '--url', engine.url])).stdout;
+    const lines = (await svc('list', '-o', 'csv')).split('\n').map((line) => line.split(','));
+    const mail = lines.find(([name]) => name === 'mail') ?? [];
+    const shown = Object.fromEntries((lines[0] ?? []).map((name, at) => [name, mail[at]]));
+    expect(shown).toMatchObject({ waiting: '0', retrying: '', delayed: '', dead: '0' });
+    expect(await svc('list')).toMatch(/^mail\tstandard\t0\t0\t-\t0\t/m);
+    expect(await svc('info', 'mail')).toMatch(/retrying +-\n *delayed +-\n[\s\S]*oldest job +-\n/);
+    const told = JSON.parse(await svc('info', 'mail', '--json')).not_told;
+    expect(told).toEqual(expect.arrayContaining(['waits', 'jobs']));
+    const check = (...args: string[]) => runSvc(['check', 'queue', 'mail', ...args, '--url', engine.url]);
+    expect(await check('--depth-warn', '1')).toMatchObject({ code: 0 });
+    expect(await check('--oldest-warn', '1m')).toMatchObject({ code: 3, stdout: expect.stringContaining('how old') });
+  });
+
+  test('[CLI-21] [console 6.5] --wait follows a job, and svc queue dlq finds it by its receipt', {
+    timeout: 60_000,
+  }, async () => {
+    await using engine = await startTestEngine({ yaml });
+    await using worker = await RawWorker.connect(engine.url);
+    let isBroken = true;
+    await worker.serve('job', () => {
+      if (isBroken) throw new Error('no luck');
+    });
+    const svc = (...args: string[]) => runSvc([...args, '--url', engine.url, '--json']);
+    const failed = await svc('trigger', 'job', '--queue', 'mail', '--wait');
+    expect(failed.code).toBe(1);
+    const job = JSON.parse(failed.stdout);
+    expect(job).toMatchObject({ state: 'dead', queue: 'mail', error: expect.stringContaining('no luck') });
+    const { messageReceiptId: receipt } = job;
+    const shown = await svc('queue', 'dlq', 'show', receipt);
+    expect(JSON.parse(shown.stdout)).toMatchObject({ id: receipt, queue: 'mail', retries: 2 });
+    isBroken = false;
+    const redriven = await svc('queue', 'dlq', 'redrive', receipt);
+    expect(JSON.parse(redriven.stdout)).toMatchObject({ redriven: 1 });
+    expect(await svc('trigger', 'job', '--queue', 'mail', '--wait')).toMatchObject({ code: 0 });
+    expect(await svc('queue', 'dlq', 'show', receipt)).toMatchObject({ code: 3 });
+  });
+
+  afterAll(async () => await removeBrokerQueues(prefix, ['mail', 'default']));
+});
+
+function rabbit(prefix: string): string {
+  return `{name: rabbitmq, config: {amqp_url: '${SHARED_RABBITMQ}', prefix: ${prefix}}}`;
+}

@@ -2,6 +2,7 @@
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { CutProxy } from '../support/cut-proxy.ts';
+import { enqueue, receiptOf } from '../support/queue-engine.ts';
 import { RawWorker } from '../support/raw-worker.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { type EngineProcess, runSvc, spawnSvc, startEngineProcess, waitForText } from './cli-process.ts';
@@ -129,6 +130,10 @@ describe('seeing things', () => {
     expect(line.trim().split('\t').slice(1)).toEqual(expect.arrayContaining(['WARN', 'stock is low', 'left=2']));
     expect((await svc('logs', '--service', 'BILL')).stdout).toContain('first line second line');
     expect(await svc('logs', '--grep', '(')).toMatchObject({ code: 2 });
+    expect(lines((await svc('logs', '--grep', '^stock\\s+is', '-o', 'jsonl')).stdout)).toHaveLength(1);
+    // Only what takes time linear in the text (decisions 48).
+    expect(await svc('logs', '--grep', '(?=stock)')).toMatchObject({ code: 2 });
+    expect(await svc('logs', '--grep', 'a'.repeat(257))).toMatchObject({ code: 2 });
     expect(await svc('logs', '--since', 'yesterday')).toMatchObject({ code: 2 });
   });
 
@@ -188,6 +193,10 @@ describe('seeing things', () => {
     expect(await svc('check', 'function', 'orders::fail', '--errors-warn', '50')).toMatchObject({ code: 1 });
     expect(await svc('check', 'queue', 'mail', '--depth-warn', '1')).toMatchObject({ code: 0 });
     expect(await svc('check', 'queue', 'mail', '--depth-warn', '0')).toMatchObject({ code: 1 });
+    await receiptOf(enqueue(worker, 'orders::later', 1, { delay_ms: 3_600_000 }));
+    expect(await svc('check', 'queue', 'default', '--oldest-warn', '1ms')).toMatchObject({ code: 1 });
+    expect(await svc('check', 'queue', 'default', '--oldest-critical', '1h')).toMatchObject({ code: 0 });
+    expect(await svc('check', 'queue', 'none')).toMatchObject({ code: 2 });
     expect(await svc('check', 'worker', 'nobody')).toMatchObject({ code: 2 });
     expect(await svc('check', 'trigger', 'none')).toMatchObject({ code: 2 });
     expect(await svc('check', 'queue')).toMatchObject({ code: 3, stdout: '' });

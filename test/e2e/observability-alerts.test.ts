@@ -92,3 +92,20 @@ test('A rule that is switched off never fires; one that logs writes a line', asy
   expect((fired as Fields[]).map(({ name }) => name)).toEqual(['on']);
   expect(engine.log.filter((line) => line.includes('An alert fires'))).toHaveLength(1);
 });
+
+test('[modules 11.7] Rules compare what the engine counts also where metrics are off, and one that cannot fire is told of', async () => {
+  const alerts = [
+    { name: 'failures', metric: 'iii.invocations.error', threshold: 0 },
+    { name: 'orders', metric: 'shop.orders', threshold: 0 },
+    { name: 'off', metric: 'shop.orders', threshold: 0, enabled: false },
+  ];
+  await using engine = await startTestEngine({ yaml: observedBy(JSON.stringify({ alerts })) });
+  await using worker = await RawWorker.connect(engine.url);
+  await worker.serve('a::broken', () => {
+    throw new Error('no');
+  });
+  await worker.call('a::broken');
+  const { triggered_alerts: firing } = await ask(worker, 'engine::alerts::evaluate');
+  expect(firing).toMatchObject([{ name: 'failures', value: 1 }]);
+  expect(engine.log.filter((line) => line.includes('never fires'))).toEqual([expect.stringContaining('orders')]);
+});

@@ -1,12 +1,34 @@
 // What a running engine tells of what happened: every function of observability, over real sockets and real threads.
 
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { ask, type Fields, OBSERVED, observedBy, refusalOf } from '../support/observability-engine.ts';
 import { RawWorker } from '../support/raw-worker.ts';
+import { TemporaryFolder } from '../support/temporary-folder.ts';
 import { startTestEngine } from '../support/test-engine.ts';
 import { waitFor } from '../support/wait-for.ts';
 
 describe('logs', () => {
+  test('[K1] Another logs_sampling_ratio holds from the reload on, also for what workers send', async () => {
+    using folder = new TemporaryFolder();
+    const file = join(folder.path, 'svc-config.yaml');
+    const yaml = (ratio: number) => observedBy(JSON.stringify({ logs_sampling_ratio: ratio }));
+    writeFileSync(file, yaml(0));
+    await using engine = await startTestEngine({ configFile: file });
+    await using worker = await RawWorker.connect(engine.url);
+    sendLog(worker, 'before');
+    await log(worker, 'engine::log::info', { message: 'before' });
+    expect((await ask(worker, 'engine::logs::list')).total).toBe(0);
+    writeFileSync(file, yaml(1));
+    expect(await engine.reload()).toMatchObject({ ok: true });
+    sendLog(worker, 'after');
+    const bodies = async () =>
+      ((await ask(worker, 'engine::logs::search', { services: ['shop'] })).logs as Fields[]).map(({ body }) => body);
+    await waitFor('the log of the worker is kept', async () => (await bodies()).length > 0);
+    expect(await bodies()).toEqual(['after']);
+  });
+
   test('[2.8] A log is listed with every field of the product, the newest first', async () => {
     await using engine = await startTestEngine({ yaml: OBSERVED });
     await using worker = await RawWorker.connect(engine.url);
@@ -38,6 +60,9 @@ describe('logs', () => {
         log_id: expect.any(Number),
       },
     ]);
+    await log(worker, 'engine::log::info', { message: 'third', service_name: '' });
+    const { logs: unnamed } = await ask(worker, 'engine::logs::search', { services: [worker.workerId] });
+    expect(unnamed).toMatchObject([{ body: 'third' }]);
     const all = await ask(worker, 'engine::logs::search', { services: ['shop'] });
     expect((all.logs as Fields[]).map(({ body, attributes }) => [body, attributes])).toEqual([
       ['second', { data: 'text' }],
@@ -171,3 +196,12 @@ describe('the log trigger', () => {
     expect(seen).toEqual(['cause one', 'cause two']);
   });
 });
+
+/** A log record as the SDK of a worker sends it. */
+function sendLog(worker: RawWorker, text: string): void {
+  const resource = { attributes: [{ key: 'service.name', value: { stringValue: 'shop' } }] };
+  const logRecords = [{ severityNumber: 9, body: { stringValue: text } }];
+  worker.sendBinary(
+    Buffer.from(`LOGS${JSON.stringify({ resourceLogs: [{ resource, scopeLogs: [{ logRecords }] }] })}`),
+  );
+}

@@ -124,6 +124,10 @@ describe.each(['grpc', 'http/protobuf'] as const)('export by OTLP over %s', (pro
       metricRecord(),
       metricRecord({ name: 'iii.workers.active', metric_type: 'gauge', data_points: [{ value: 2, ...point }] }),
       metricRecord({
+        name: 'worker.orders',
+        data_points: [{ value: 7, ...point, start_time_unix_nano: START_NANO - 60e9 }],
+      }),
+      metricRecord({
         name: 'iii.invocation.duration',
         unit: 's',
         metric_type: 'histogram',
@@ -138,6 +142,8 @@ describe.each(['grpc', 'http/protobuf'] as const)('export by OTLP over %s', (pro
       sum: { isMonotonic: true, aggregationTemporality: 2, dataPoints: [{ asDouble: 3 }] },
       service: 'svc',
     });
+    const since = String(BigInt(START_NANO) - 60_000_000_000n);
+    expect(byName['worker.orders']).toMatchObject({ sum: { dataPoints: [{ startTimeUnixNano: since }] } });
     expect(byName['worker.delta']).toMatchObject({ sum: { aggregationTemporality: 1 } });
     expect(byName['iii.workers.active']).toMatchObject({ gauge: { dataPoints: [{ asDouble: 2 }] } });
     expect(byName['iii.invocation.duration']).toMatchObject({

@@ -3,7 +3,7 @@
 import { expect, test } from 'vitest';
 import { systemClock } from '../../src/effects/clock.ts';
 import { builtinAdapter } from '../../src/modules/queue/adapters/builtin.ts';
-import { queueYaml, startQueueEngine, statsOf } from '../support/queue-engine.ts';
+import { deadLettersOf, queueYaml, startQueueEngine, statsOf } from '../support/queue-engine.ts';
 import { RawWorker } from '../support/raw-worker.ts';
 import { directory, openTestStore } from '../support/running-store.ts';
 import { TemporaryFolder } from '../support/temporary-folder.ts';
@@ -39,6 +39,25 @@ test('[modules 6.5] Each subscribed function gets its own copy, bare, and one th
   await waitFor('all have all', () => one.length === 2 && other.length === 2 && calls === 3);
   expect(other).toEqual([{ id: 7 }, { id: 8 }]);
   expect((await publish(worker, '', 1)).error).toMatchObject({ code: 'topic_not_set' });
+});
+
+test('[modules 6.6] [Q10] Dead letters of all functions of a topic are listed together, page by page', async () => {
+  await using engine = await startQueueEngine();
+  await using worker = await RawWorker.connect(engine.url);
+  const config = { topic: 'orders', queue_config: { maxRetries: 0 } };
+  for (const id of ['one', 'other']) {
+    await worker.serve(id, () => {
+      throw new Error('no');
+    });
+    worker.send({ type: 'registertrigger', id, trigger_type: 'queue', function_id: id, config });
+  }
+  for (const n of [1, 2]) await publish(worker, 'orders', n);
+  await waitFor('all are dead', async () => (await statsOf(worker, 'orders')).dlq_depth === 4);
+  const first = await deadLettersOf(worker, 'orders', { limit: 3 });
+  const rest = await deadLettersOf(worker, 'orders', { offset: 3, limit: 3 });
+  expect([first.length, rest.length]).toEqual([3, 1]);
+  expect(new Set([...first, ...rest].map(({ id }) => id)).size).toBe(4);
+  expect([...first, ...rest].map(({ payload }) => payload).toSorted()).toEqual([1, 1, 2, 2]);
 });
 
 test('[modules 6.5] What is published without a subscriber is kept for the first one, also over a restart', async () => {

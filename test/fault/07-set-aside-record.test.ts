@@ -8,7 +8,14 @@ import { keysBelow, SPACE } from '../../src/store/keys.ts';
 import { openStore } from '../../src/store/open-store.ts';
 import { DATA_FILE } from '../../src/store/store-folder.ts';
 import { faultLine } from '../support/fault-line.ts';
-import { type EnqueueFields, enqueue, receiptOf, startQueueEngine, statsOf } from '../support/queue-engine.ts';
+import {
+  deadLettersOf,
+  type EnqueueFields,
+  enqueue,
+  receiptOf,
+  startQueueEngine,
+  statsOf,
+} from '../support/queue-engine.ts';
 import { RawWorker } from '../support/raw-worker.ts';
 import { directory } from '../support/running-store.ts';
 import { TemporaryFolder } from '../support/temporary-folder.ts';
@@ -51,6 +58,33 @@ test.each<[string, EnqueueFields]>([
     expect(aside.some((record) => record.includes(damaged(BAD)))).toBe(true);
   },
 );
+
+test('[D9] [R5] [Q10] [fault 7] A dead letter that goes bad is set aside when it is looked at, and the next start takes the rest', async () => {
+  const line = faultLine('7', 'dead letter set aside', 'started,left=2');
+  using folder = new TemporaryFolder();
+  const yaml = { folder: folder.path, queues: '{once: {max_retries: 0}}' };
+  {
+    await using engine = await startQueueEngine(yaml);
+    await using worker = await RawWorker.connect(engine.url);
+    await worker.serve('job', () => {
+      throw new Error('no');
+    });
+    for (const data of ['first', BAD, 'last']) await receiptOf(enqueue(worker, 'job', data, { queue: 'once' }));
+    await waitFor('all are dead', async () => (await statsOf(worker, 'once')).dlq_depth === 3);
+    damage(join(folder.path, DATA_FILE));
+    expect(await deadPayloads(worker)).toEqual(['last', 'first']);
+    await waitFor('the bad one is told of', () => engine.counters.get('store.damaged_records') > 0);
+  }
+  await using engine = await startQueueEngine(yaml);
+  await using worker = await RawWorker.connect(engine.url);
+  const left = await deadPayloads(worker);
+  line.figure = `started,left=${left.length}`;
+  expect(left).toEqual(['last', 'first']);
+});
+
+async function deadPayloads(worker: RawWorker): Promise<unknown[]> {
+  return (await deadLettersOf(worker, 'once')).map(({ payload }) => payload);
+}
 
 /** One bit of it, wherever a page has it: pages that were written over keep their bytes. */
 function damage(file: string): void {

@@ -1,7 +1,8 @@
 import { defineCommand } from '../command.ts';
 import { CONNECTION_FLAGS } from '../connection-flags.ts';
-import { type Finding, judge, MONITOR_FORMATS, monitor } from '../monitor.ts';
-import { isRecord, numberIn } from '../records.ts';
+import { type Finding, judge, type Measure, MONITOR_FORMATS, monitor } from '../monitor.ts';
+import { isTold, listQueues } from '../queue-facts.ts';
+import { type JsonRecord, numberIn, textIn } from '../records.ts';
 import { countThreshold, durationThreshold } from '../thresholds.ts';
 
 export const checkQueue = defineCommand({
@@ -28,33 +29,25 @@ export const checkQueue = defineCommand({
     const { flags, operands, terminal } = context;
     const [queue = ''] = operands;
     return await monitor(context, { kind: 'queue', subject: queue }, async (engine) => {
-      const known = await engine.call('engine::queue::list_topics', {});
-      const exists = Array.isArray(known) && known.some((entry) => isRecord(entry) && entry.name === queue);
-      if (!exists) return judge([{ level: 'critical', text: 'there is no such queue' }], [], '');
-      const stats = await engine.call('engine::queue::topic_stats', { topic: queue });
-      const oldest = await engine.call('engine::queue::jobs', { queue, limit: 1 });
-      const facts = isRecord(stats) ? stats : {};
-      const count = (name: string) => numberIn(facts, name) ?? 0;
+      const facts = (await listQueues(engine)).find((row) => textIn(row, 'name') === queue);
+      if (facts?.is_configured !== true) return judge([{ level: 'critical', text: 'there is no such queue' }], [], '');
+      const [warn, critical] = [flags['oldest-warn'], flags['oldest-critical']];
+      const tellsAge = isTold(facts, 'oldest_enqueued_at');
+      const asksForAge = (warn ?? critical) !== undefined;
       return judge(
-        pausedFinding(facts.paused),
+        [...pausedFinding(facts.paused), ...(asksForAge && !tellsAge ? [AGE_NOT_TOLD] : [])],
         [
           {
             name: 'depth',
-            value: count('depth'),
+            value: STATES.reduce((sum, state) => sum + (numberIn(facts, state) ?? 0), 0),
             unit: 'count',
             warn: flags['depth-warn'],
             critical: flags['depth-critical'],
           },
-          {
-            name: 'oldest',
-            value: ageOf(oldest, terminal.now()),
-            unit: 'ms',
-            warn: flags['oldest-warn'],
-            critical: flags['oldest-critical'],
-          },
+          ...(tellsAge ? [{ ...ageOf(facts, terminal.now()), warn, critical }] : []),
           {
             name: 'dead',
-            value: count('dlq_depth'),
+            value: numberIn(facts, 'dead') ?? 0,
             unit: 'count',
             warn: flags['dead-warn'],
             critical: flags['dead-critical'],
@@ -70,9 +63,13 @@ function pausedFinding(paused: unknown): Finding[] {
   return paused === true ? [{ level: 'warning', text: 'the queue is paused' }] : [];
 }
 
-/** Of the first job in the order of enqueueing; 0 where there is none. */
-function ageOf(jobs: unknown, nowMs: number): number {
-  const [first]: unknown[] = Array.isArray(jobs) ? jobs : [];
-  const enqueuedMs = isRecord(first) ? numberIn(first, 'enqueued_at') : undefined;
-  return enqueuedMs === undefined ? 0 : Math.max(0, nowMs - enqueuedMs);
+const AGE_NOT_TOLD: Finding = { level: 'unknown', text: 'its adapter cannot tell how old its jobs are' };
+
+/** Of the job that was enqueued first; 0 where there is none. */
+function ageOf(queue: JsonRecord, nowMs: number): Measure {
+  const enqueuedMs = numberIn(queue, 'oldest_enqueued_at');
+  return { name: 'oldest', value: enqueuedMs === undefined ? 0 : Math.max(0, nowMs - enqueuedMs), unit: 'ms' };
 }
+
+/** Of jobs that are not done, and not dead. */
+const STATES = ['waiting', 'delayed', 'retrying', 'waiting_for_worker', 'running'];

@@ -3,6 +3,9 @@
 // O4: a rule acts at most once per cooldown. Its clock is kept by the name of the rule, apart from the rules
 // themselves, so that a reloaded configuration finds it as it was.
 
+/** The longest look back of a rule: a day. */
+export const ALERT_WINDOW_SECONDS_MAX = 86_400;
+
 export const ALERT_OPERATORS = ['>', '>=', '<', '<=', '==', '!='] as const;
 export type AlertOperator = (typeof ALERT_OPERATORS)[number];
 

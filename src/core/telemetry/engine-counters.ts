@@ -1,7 +1,8 @@
 // What the engine counts of itself as a whole: calls, their times, workers (modules 11.6). Alert rules compare what a
-// counter rose by within their window, so its past is remembered for as long as the longest window looks back. Counts
-// of each function are in `engine-metrics.ts`.
+// counter rose by within their window, so its past is remembered for as long as any window may look back: rules come
+// and change while the engine runs. Counts of each function are in `engine-metrics.ts`.
 
+import { ALERT_WINDOW_SECONDS_MAX } from './alert-rules.ts';
 import { percentileOfBuckets } from './engine-metrics.ts';
 import { type CallCounts, DURATION_BOUNDS_MS, type DurationCounts, type WorkerCounts } from './intake.ts';
 
@@ -27,6 +28,17 @@ type Values = Readonly<Record<Counter, number>>;
 
 const ACTIVE = 'iii.workers.active';
 
+/** Whether it is one of these, by whichever prefix (decisions 45); any other is a metric of workers. */
+export function isOfEngine(metric: string): boolean {
+  const name = peerName(metric);
+  return name === ACTIVE || COUNTERS.some((known) => known === name);
+}
+
+/** Rules may call the engine's metrics by its own prefix. */
+export function peerName(metric: string): string {
+  return metric.startsWith('svc.') ? `iii.${metric.slice('svc.'.length)}` : metric;
+}
+
 interface Moment {
   readonly timeMs: number;
   readonly values: Values;
@@ -37,10 +49,11 @@ const REMEMBER_EVERY_MS = 1_000;
 /** From then on once a minute is enough. */
 const LONG_AGO_MS = 10 * 60_000;
 const LONG_AGO_EVERY_MS = 60_000;
+const LOOKBACK_MS = ALERT_WINDOW_SECONDS_MAX * 1_000;
+/** Twice of what is left then. */
 const MOMENTS_TIDY_AT = 4_000;
 
 export class EngineCounters {
-  readonly #lookbackMs: number;
   #success = 0;
   #error = 0;
   #deferred = 0;
@@ -49,11 +62,6 @@ export class EngineCounters {
   #durations: DurationCounts = { count: 0, sum: 0, min: 0, max: 0, buckets: DURATION_BOUNDS_MS.map(() => 0).concat(0) };
   /** How things stood just before that time, oldest first. */
   #past: Moment[] = [];
-
-  /** `lookbackMs`: the longest window of an alert rule. */
-  constructor(lookbackMs: number) {
-    this.#lookbackMs = lookbackMs;
-  }
 
   get invocations() {
     const [success, error, deferred] = [this.#success, this.#error, this.#deferred];
@@ -119,14 +127,14 @@ export class EngineCounters {
     if (last !== undefined && nowMs < last.timeMs) this.#past = [];
     else if (last !== undefined && nowMs - last.timeMs < REMEMBER_EVERY_MS) return;
     this.#past.push({ timeMs: nowMs, values: this.#values() });
-    if (this.#past.length >= MOMENTS_TIDY_AT) this.#past = thinOut(this.#past, nowMs, this.#lookbackMs);
+    if (this.#past.length >= MOMENTS_TIDY_AT) this.#past = thinOut(this.#past, nowMs);
   }
 }
 
-function thinOut(past: readonly Moment[], nowMs: number, lookbackMs: number): Moment[] {
+function thinOut(past: readonly Moment[], nowMs: number): Moment[] {
   let keptMs = Number.NEGATIVE_INFINITY;
   return past.filter(({ timeMs }) => {
-    if (timeMs <= nowMs - lookbackMs) return false;
+    if (timeMs <= nowMs - LOOKBACK_MS) return false;
     if (timeMs < nowMs - LONG_AGO_MS && timeMs - keptMs < LONG_AGO_EVERY_MS) return false;
     keptMs = timeMs;
     return true;

@@ -58,6 +58,7 @@ export function aggregateMetrics(
 /** What an alert compares: what counters rose by, the average of gauges, the mean of what histograms saw. */
 export function windowValue(store: MetricStore, name: string, startMs: number, nowMs: number): number | undefined {
   const windows = new Map<Series, SeriesWindow>();
+  const startNano = startMs * 1e6;
   for (const { series, point } of store.all()) {
     if (series.facts.name !== name) continue;
     const timeMs = point.timestamp_unix_nano / 1e6;
@@ -71,8 +72,8 @@ export function windowValue(store: MetricStore, name: string, startMs: number, n
   const [first] = measured;
   if (first === undefined) return undefined;
   const type = first[0].facts.metric_type;
-  if (type === 'counter') return measured.reduce((sum, [series, window]) => sum + risen(series, window), 0);
-  return type === 'histogram' ? meanOfHistograms(measured) : meanOfGauges(measured);
+  if (type === 'counter') return measured.reduce((sum, [series, window]) => sum + risen(series, window, startNano), 0);
+  return type === 'histogram' ? meanOfHistograms(measured, startNano) : meanOfGauges(measured);
 }
 
 interface SeriesWindow {
@@ -81,11 +82,12 @@ interface SeriesWindow {
   readonly within: StoredPoint['point'][];
 }
 
-function risen({ facts }: Series, { before, within }: SeriesWindow): number {
-  const values = within.map(countOf);
+function risen({ facts }: Series, window: SeriesWindow, startNano: number): number {
+  const values = window.within.map(countOf);
   if (facts.is_delta === true) return values.reduce((sum, value) => sum + value, 0);
-  // A counter that is not known from before began within the window; one that falls began anew.
-  let last = before === undefined ? 0 : countOf(before);
+  // A counter that falls began anew.
+  const base = baseOf(window, startNano);
+  let last = base === undefined ? 0 : countOf(base);
   let total = 0;
   for (const value of values) {
     total += value >= last ? value - last : value;
@@ -94,17 +96,26 @@ function risen({ facts }: Series, { before, within }: SeriesWindow): number {
   return total;
 }
 
+/**
+ * How things stood when the window began; `undefined`: nothing was counted yet. Of what was counted before and is not
+ * known, as the engine is younger or points had to leave, nobody can tell how much fell into the window.
+ */
+function baseOf({ before, within }: SeriesWindow, startNano: number): StoredPoint['point'] | undefined {
+  const [first] = within;
+  return before ?? ((first?.start_time_unix_nano ?? startNano) < startNano ? first : undefined);
+}
+
 function meanOfGauges(measured: readonly [Series, SeriesWindow][]): number {
   const values = measured.flatMap(([, { within }]) => within.map(countOf));
   return values.reduce((sum, value) => sum + value, 0) / values.length;
 }
 
-function meanOfHistograms(measured: readonly [Series, SeriesWindow][]): number | undefined {
+function meanOfHistograms(measured: readonly [Series, SeriesWindow][], startNano: number): number | undefined {
   let count = 0;
   let sum = 0;
-  for (const [{ facts }, { before, within }] of measured) {
-    let last = before;
-    for (const point of within) {
+  for (const [{ facts }, window] of measured) {
+    let last = baseOf(window, startNano);
+    for (const point of window.within) {
       const isWhole = facts.is_delta === true || last === undefined || countOf(last) > countOf(point);
       count += countOf(point) - (isWhole || last === undefined ? 0 : countOf(last));
       sum += sumOf(point) - (isWhole || last === undefined ? 0 : sumOf(last));

@@ -54,9 +54,12 @@ function isDelta({ aggregationTemporality: word }: Fields): boolean {
 }
 
 function shared(point: Fields, reading: Reading) {
+  const start = numberOf(point.startTimeUnixNano);
   return {
     attributes: boundAttributes(pairsOf(point.attributes), () => reading.dropped('truncated')),
     timestamp_unix_nano: numberOf(point.timeUnixNano) || reading.nowMs * 1e6,
+    // Zero stands for unknown.
+    ...(start !== undefined && start > 0 && { start_time_unix_nano: start }),
   };
 }
 

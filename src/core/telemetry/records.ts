@@ -68,6 +68,8 @@ export interface NumberPoint {
   readonly value: number;
   readonly attributes: Attributes;
   readonly timestamp_unix_nano: number;
+  /** Since when it was counted, where whoever counted says so. */
+  readonly start_time_unix_nano?: number;
 }
 
 export interface HistogramPoint {
@@ -79,6 +81,7 @@ export interface HistogramPoint {
   readonly max?: number;
   readonly attributes: Attributes;
   readonly timestamp_unix_nano: number;
+  readonly start_time_unix_nano?: number;
 }
 
 export interface MetricRecord {

@@ -16,7 +16,7 @@ import {
 import { checkValue, type FieldProblem } from '../../core/fields-check.ts';
 import type { ModuleDeclaration } from '../../core/module-declaration.ts';
 import { readPattern } from '../../core/pattern.ts';
-import { ALERT_OPERATORS, type OPERATOR_WORDS } from '../../core/telemetry/alert-rules.ts';
+import { ALERT_OPERATORS, ALERT_WINDOW_SECONDS_MAX, type OPERATOR_WORDS } from '../../core/telemetry/alert-rules.ts';
 import { ID_BYTES_MAX } from '../../protocol/limits.ts';
 
 const MIB = 1024 * 1024;
@@ -96,7 +96,7 @@ const alertConfig = fields({
     default: '>',
     help: 'Between the value on its left and the threshold',
   }),
-  window_seconds: number({ min: 1, max: DAY_SECONDS, default: 60, help: 'How far back the value looks' }),
+  window_seconds: number({ min: 1, max: ALERT_WINDOW_SECONDS_MAX, default: 60, help: 'How far back the value looks' }),
   cooldown_seconds: number({
     min: 0,
     max: 30 * DAY_SECONDS,

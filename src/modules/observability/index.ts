@@ -7,9 +7,10 @@
 import { isDeepStrictEqual } from 'node:util';
 import { PRESSURE } from '../../core/pressure.ts';
 import { Collector } from '../../core/telemetry/collector.ts';
+import { isOfEngine } from '../../core/telemetry/engine-counters.ts';
 import { recordOfLine } from '../../core/telemetry/engine-lines.ts';
 import type { ServiceFacts } from '../../core/telemetry/intake.ts';
-import type { TelemetrySettings } from '../../core/telemetry/settings.ts';
+import { isKept, type TelemetrySettings } from '../../core/telemetry/settings.ts';
 import { TelemetryClient } from '../../telemetry/client.ts';
 import type { TelemetryHostOptions } from '../../telemetry/tasks.ts';
 import { defineModule, type EngineModule, type ModuleContext } from '../module.ts';
@@ -34,7 +35,7 @@ function createModule(context: ModuleContext, started: TelemetrySettings): Engin
   const { router, clock, logger, random } = context;
   const facts = factsOf(settings, context);
   const triggers = new LogTriggers({ router, clock, random, logger });
-  const client = createClient(context, settings, facts, triggers);
+  const client = createClient(context, settings, facts, { triggers, logsRatio: () => settings.logs.samplingRatio });
   const collector = createCollector(context, settings, client);
   const alerts = new Alerts({
     rules: settings.alerts,
@@ -61,6 +62,7 @@ function createModule(context: ModuleContext, started: TelemetrySettings): Engin
     async start() {
       client.start();
       alerts.start();
+      tellUnmeasured(settings, logger);
     },
     async reconfigure(config) {
       const next = resolveTelemetry(config, context.environment);
@@ -72,6 +74,7 @@ function createModule(context: ModuleContext, started: TelemetrySettings): Engin
           settings = next;
           collector.adopt(collectorSettings(next));
           alerts.exchange(next.alerts);
+          tellUnmeasured(next, logger);
         },
       };
     },
@@ -96,6 +99,17 @@ function fixedOffence(before: TelemetrySettings, after: TelemetrySettings): stri
   return 'only sampling, logs_sampling_ratio and alerts can change while the engine runs';
 }
 
+/** A rule that nothing is measured for never fires. */
+function tellUnmeasured({ alerts, metrics }: TelemetrySettings, logger: ModuleContext['logger']): void {
+  if (metrics.enabled && isKept(metrics.exporter)) return;
+  for (const { name, metric, enabled } of alerts) {
+    if (!enabled || isOfEngine(metric)) continue;
+    const text =
+      'An alert never fires: metrics of workers are kept with metrics_enabled and metrics_exporter memory only';
+    logger.warn(text, { alert: name, metric });
+  }
+}
+
 function factsOf({ resource }: TelemetrySettings, { version, environment }: ModuleContext): ServiceFacts {
   const { serviceName, serviceVersion, serviceNamespace } = resource;
   const deployment = environment.DEPLOYMENT_ENVIRONMENT?.trim();
@@ -115,7 +129,7 @@ function createClient(
   { router, clock, logger, threads, environment }: ModuleContext,
   settings: TelemetrySettings,
   facts: ServiceFacts,
-  triggers: LogTriggers,
+  { triggers, logsRatio }: { readonly triggers: LogTriggers; readonly logsRatio: () => number },
 ): TelemetryClient {
   const options: TelemetryHostOptions = {
     settings,
@@ -129,7 +143,7 @@ function createClient(
     createThread: () => threads.own('telemetry', true),
     createRollupThread: () => threads.own('rollups'),
     noteGauges: (gauges) => router.observer?.noteGauges(gauges),
-    wantedLogs: () => triggers.wanted,
+    wantedLogs: () => ({ levels: triggers.wanted, ratio: logsRatio() }),
     fireLogs: (firings) => triggers.fire(firings),
     dropped: ({ kind, reason, count }) => router.count('telemetry.dropped', `${kind},${reason}`, count),
     ...{ clock, logger },

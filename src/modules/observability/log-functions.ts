@@ -47,7 +47,8 @@ function recordOf(
 ): LogRecord {
   const nowNano = router.nowMs * 1e6;
   const context = isTraceparent(traceparent) ? traceparent : undefined;
-  const caller = service ?? functionIdIn(baggage) ?? (callerWorkerId && router.workerName(callerWorkerId));
+  const caller =
+    (service || undefined) ?? functionIdIn(baggage) ?? (callerWorkerId && router.workerName(callerWorkerId));
   return {
     timestamp_unix_nano: nowNano,
     observed_timestamp_unix_nano: nowNano,

@@ -16,7 +16,7 @@ import { rawJson } from '../../protocol/byte-string.ts';
 import { Payload } from '../../protocol/payload.ts';
 import type { Binding, ModuleTriggerType } from '../../router/builtin.ts';
 import type { RouterPort } from '../../router/port.ts';
-import type { LogFiring, WantedLogs } from '../../telemetry/tasks.ts';
+import type { LogFiring } from '../../telemetry/tasks.ts';
 import { CONDITION_FIELD, readTriggerConfig } from '../trigger-config.ts';
 
 const config = fields({ level: optional(text({ bytesMax: 16 })), condition_function_id: CONDITION_FIELD });
@@ -77,13 +77,14 @@ export class LogTriggers implements ModuleTriggerType {
   readonly #subscribers = new Map<Binding, Subscriber>();
   readonly #byLevel = new Groups<SeverityText, Binding>();
   readonly #ofAll = new Set<Binding>();
-  #wanted: WantedLogs = { levels: [] };
+  #wanted: readonly SeverityText[] = [];
 
   constructor(parts: LogTriggerParts) {
     this.#parts = parts;
   }
 
-  get wanted(): WantedLogs {
+  /** The levels that somebody waits for. */
+  get wanted(): readonly SeverityText[] {
     return this.#wanted;
   }
 
@@ -146,7 +147,7 @@ export class LogTriggers implements ModuleTriggerType {
 
   #lookAgain(): void {
     const isWanted = (level: SeverityText): boolean => this.#ofAll.size > 0 || this.#byLevel.of(level).size > 0;
-    this.#wanted = { levels: ALL_LEVELS.filter(isWanted) };
+    this.#wanted = ALL_LEVELS.filter(isWanted);
   }
 }
 

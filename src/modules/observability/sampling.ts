@@ -7,7 +7,7 @@ import type { BuiltinDefinition } from '../../router/builtin.ts';
 import type { RouterPort } from '../../router/port.ts';
 
 export function collectorSettings(settings: TelemetrySettings): CollectorSettings {
-  const { resource, traces, sampling, logs, metrics } = settings;
+  const { resource, traces, sampling, logs, metrics, alerts } = settings;
   const spansKept = spansKeptOf(settings);
   return {
     serviceName: resource.serviceName,
@@ -28,7 +28,8 @@ export function collectorSettings(settings: TelemetrySettings): CollectorSetting
     spansKept,
     hasLogs: logs.enabled,
     logsRatio: logs.samplingRatio,
-    hasMetrics: metrics.enabled,
+    // What a rule compares is counted, whether or not metrics are kept.
+    hasMetrics: metrics.enabled || alerts.some(({ enabled }) => enabled),
   };
 }
 

@@ -49,7 +49,7 @@ function tracesOf(config: OtelConfig, read: Variables, isAsked: boolean): TraceS
   return {
     enabled: config.enabled ?? read.flag('OTEL_ENABLED') ?? !isAsked,
     exporter: config.exporter ?? read.word('OTEL_EXPORTER_TYPE', WORDS.exporter) ?? (isAsked ? 'otlp' : 'memory'),
-    maxCount: config.memory_max_spans ?? read.number('OTEL_MEMORY_MAX_SPANS', RANGES.count) ?? countMax(config),
+    maxCount: config.memory_max_spans ?? read.integer('OTEL_MEMORY_MAX_SPANS', RANGES.count) ?? countMax(config),
     maxBytes: config.memory_max_bytes ?? memoryFor(config, 0.75),
     live: config.live_spans ?? true,
   };
@@ -67,20 +67,20 @@ function samplingOf({ sampling, sampling_ratio: ratio }: OtelConfig, read: Varia
 
 function metricsOf(config: OtelConfig, read: Variables, isAsked: boolean): MetricSettings {
   const seconds =
-    config.metrics_retention_seconds ?? read.number('OTEL_METRICS_RETENTION_SECONDS', RANGES.seconds) ?? 3_600;
+    config.metrics_retention_seconds ?? read.integer('OTEL_METRICS_RETENTION_SECONDS', RANGES.seconds) ?? 3_600;
   const exporter: Exporter | undefined =
     config.metrics_exporter ?? read.word('OTEL_METRICS_EXPORTER', ['memory', 'otlp']);
   return {
     enabled: config.metrics_enabled ?? read.flag('OTEL_METRICS_ENABLED') ?? !isAsked,
     exporter: exporter ?? 'memory',
-    maxCount: config.metrics_max_count ?? read.number('OTEL_METRICS_MAX_COUNT', RANGES.count) ?? 10_000,
+    maxCount: config.metrics_max_count ?? read.integer('OTEL_METRICS_MAX_COUNT', RANGES.count) ?? 10_000,
     maxBytes: config.metrics_max_bytes ?? STORE_BYTES,
     retentionMs: seconds * 1_000,
   };
 }
 
 function logsOf(config: OtelConfig, read: Variables): LogSettings {
-  const interval = config.logs_flush_interval_ms ?? read.number('OTEL_LOGS_FLUSH_INTERVAL_MS', RANGES.intervalMs);
+  const interval = config.logs_flush_interval_ms ?? read.integer('OTEL_LOGS_FLUSH_INTERVAL_MS', RANGES.intervalMs);
   return {
     enabled: config.logs_enabled ?? true,
     exporter: config.logs_exporter ?? read.word('OTEL_LOGS_EXPORTER', WORDS.exporter) ?? 'memory',
@@ -89,7 +89,7 @@ function logsOf(config: OtelConfig, read: Variables): LogSettings {
     retentionMs: (config.logs_retention_seconds ?? config.trace_storage?.retention_seconds ?? 3_600) * 1_000,
     samplingRatio: config.logs_sampling_ratio ?? 1,
     consoleOutput: config.logs_console_output ?? true,
-    exportBatchSize: config.logs_batch_size ?? read.number('OTEL_LOGS_BATCH_SIZE', RANGES.batch) ?? 100,
+    exportBatchSize: config.logs_batch_size ?? read.integer('OTEL_LOGS_BATCH_SIZE', RANGES.batch) ?? 100,
     exportIntervalMs: interval ?? 5_000,
   };
 }
@@ -138,6 +138,11 @@ function actionOf({ type, url, path }: AlertConfig['action']): AlertAction {
   return { type: 'log' };
 }
 
+interface Range {
+  readonly min: number;
+  readonly max: number;
+}
+
 /** Variables as the file's fields are checked: what cannot be read is said with its name and what it must be. */
 class Variables {
   readonly #env: Environment;
@@ -163,11 +168,17 @@ class Variables {
     return words.find((word) => word === text) ?? refuse(name, `one of ${words.join(', ')}`, text);
   }
 
-  number(name: string, { min, max }: { min: number; max: number }): number | undefined {
+  number(name: string, { min, max }: Range): number | undefined {
     const text = this.text(name);
     if (text === undefined) return undefined;
     const value = Number(text);
     return value >= min && value <= max ? value : refuse(name, `a number from ${min} to ${max}`, text);
+  }
+
+  integer(name: string, range: Range): number | undefined {
+    const value = this.number(name, range);
+    if (value === undefined || Number.isInteger(value)) return value;
+    return refuse(name, `a whole number from ${range.min} to ${range.max}`, String(value));
   }
 }
 

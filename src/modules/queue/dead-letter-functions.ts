@@ -10,6 +10,7 @@ import type { AnyBuiltin, RawBuiltinDefinition } from '../../router/builtin.ts';
 import { outcomeOf } from '../../router/reply.ts';
 import { CommandInput } from '../../store/command-input.ts';
 import { parseAs } from '../../store/queue/marks.ts';
+import { deadLetterRows } from './dead-letter-page.ts';
 import { ErrorGroups } from './error-groups.ts';
 import { type FunctionParts, innerNames, namedQueue, shownName } from './function-parts.ts';
 import type { MessagePayload } from './payloads.ts';
@@ -74,11 +75,10 @@ function list({ adapter, queues, topics }: FunctionParts): RawBuiltinDefinition 
       const pages = innerNames(name, { queues, topics }).map((queue) => {
         const { groupField } = queues.find(queue)?.settings.rules ?? {};
         const field = groupField === undefined ? {} : { groupField };
-        return adapter.deadLetters({ queue, offset, limit, ...one, ...bare, ...field });
+        return { queue, offset, limit, ...one, ...bare, ...field };
       });
-      Promise.all(pages).then(
-        (lists) => {
-          const rows = lists.filter(({ length }) => length > 2).map((rows) => Buffer.from(rows).subarray(1, -1));
+      deadLetterRows(adapter, pages).then(
+        (rows) => {
           const bytes = Buffer.concat([OPEN, ...rows.flatMap((row, at) => (at === 0 ? [row] : [COMMA, row])), CLOSE]);
           done({ result: Payload.ofBytes(bytes, 0, bytes.length) });
         },

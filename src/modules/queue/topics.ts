@@ -23,6 +23,7 @@ interface TopicsParts extends RunnerParts {
 }
 
 const SWEEP_MS_MAX = 60_000;
+const OPEN_AGAIN_MS = 1_000;
 
 export class Topics {
   readonly triggerTypes: readonly ModuleTriggerType[];
@@ -173,10 +174,11 @@ export class Topics {
   }
 
   #open(subscription: Subscription, binding: Binding, settings: QueueSettings): void {
-    const { adapter, queues, logger } = this.#parts;
+    const { adapter, clock, queues, logger } = this.#parts;
     const { topic, functionId, rules } = subscription;
     const { name } = settings;
     const before = queues.find(name);
+    const isOpen = before !== undefined && !before.isHeld;
     const runner = before ?? queues.add(settings);
     // T2
     const steps = [
@@ -186,6 +188,7 @@ export class Topics {
     ] as const;
     Promise.all(steps).then(
       ([, opened]) => {
+        binding.error = undefined;
         if (opened.isFifo !== settings.isFifo) {
           const kind = opened.isFifo ? 'fifo' : 'standard';
           binding.error = `The type of the queue of '${topic}' cannot change before it is empty: it stays ${kind}`;
@@ -197,10 +200,25 @@ export class Topics {
         runner.noteParked([functionId]);
       },
       (error: unknown) => {
+        // Until then what comes waits, and it is no open queue that the next try finds.
+        if (!isOpen) runner.isHeld = true;
+        const isNews = binding.error === undefined;
         binding.error = String(error);
-        logger.error('A subscription could not be kept', { topic, function_id: functionId, error: String(error) });
+        const facts = { topic, function_id: functionId, error: binding.error };
+        if (isNews) logger.error('A subscription could not be kept', facts);
+        // A broker that is away comes back, and a disk has room again (K3, D4).
+        if (error instanceof Refusal)
+          clock.after(OPEN_AGAIN_MS, () => this.#openAgain(subscription, binding, settings));
       },
     );
+  }
+
+  #openAgain(subscription: Subscription, binding: Binding, settings: QueueSettings): void {
+    const [next] = subscription.bindings;
+    if (this.#isStopped || next === undefined) return;
+    // The one that it was opened for may have left to others like it.
+    if (next !== binding) next.error = binding.error;
+    this.#open(subscription, next, settings);
   }
 
   /** In which settings: those of its other kind where it is not empty, and cannot change. */

@@ -18,10 +18,11 @@ import { readReceipt } from './receipt.ts';
 /** Of one transaction. */
 const MOVES_MAX = 200;
 
-/** Newest first, each with its payload as it was enqueued. */
+/** Newest first, each with its payload as it was enqueued. Sets aside what is damaged: nobody else reads it. */
 export const deadList: StoreCommand = {
   name: 'queue::dead_list',
-  isWrite: false,
+  isWrite: true,
+  usesReserve: true,
   run(kv, bytes, world) {
     const input = parseAs(bytes, isDeadListInput);
     const { queue: name, offset, limit, id } = input;
@@ -29,10 +30,14 @@ export const deadList: StoreCommand = {
     const queue = book.find(name);
     const list = new JsonList('engine::queue::dlq_messages', { offset, limit, limitOrOneMore: limit });
     if (queue === undefined) return { result: list.end() };
-    for (const seq of id === undefined ? newest(book, queue, offset, limit) : only(id)) {
-      const mark = book.sound(() => readDead(kv, queue.number, seq))?.value;
-      if (mark !== undefined) book.sound(() => addRow(list, book, queue, seq, mark, input));
+    for (const seq of id === undefined ? newest(book, queue, offset, limit) : only(book, queue, id)) {
+      const shown = book.sound(() => {
+        const mark = readDead(kv, queue.number, seq);
+        if (mark !== undefined) addRow(list, book, queue, seq, mark, input);
+      });
+      if (shown === undefined) setDeadAside(book, queue, seq);
     }
+    if (book.damaged > 0) book.close();
     return { result: list.end(), damagedRecords: book.damaged };
   },
 };
@@ -52,10 +57,14 @@ export const deadMoves: StoreCommand = {
     const queue = book.find(input.queue);
     if (queue === undefined) return { result: toJson({ moved: 0, hasMore: false, beforeDeath: 0 }) };
     const beforeDeath = input.beforeDeath ?? queue.head.nextDeath;
-    const seqs = input.id === undefined ? oldest(book, queue, beforeDeath) : only(input.id);
+    const seqs = input.id === undefined ? oldest(book, queue, beforeDeath) : only(book, queue, input.id);
     let moved = 0;
     for (const seq of seqs) {
-      const found = book.sound(() => readDead(kv, queue.number, seq));
+      const found = book.sound(() => {
+        // Whoever throws it away need not read it.
+        if (input.how === 'redrive') kv.get(jobKey(queue.number, seq));
+        return readDead(kv, queue.number, seq);
+      });
       if (found === undefined) setDeadAside(book, queue, seq);
       const mark = found?.value;
       if (mark === undefined) continue;
@@ -70,7 +79,7 @@ export const deadMoves: StoreCommand = {
   },
 };
 
-/** Its mark is damaged: nothing leads to it any more (D9). */
+/** A record of it is damaged: nothing leads to it any more (D9). */
 function setDeadAside(book: QueueBook, { number, head }: OpenQueue, seq: number): void {
   const { kv } = book;
   for (const key of keysIn(kv, rangeOf('O', number))) if (seqOf(key) === seq) kv.remove(key);
@@ -134,9 +143,10 @@ function addRow(
 
 const BRACE = Buffer.from('}');
 
-function only(id: string): number[] {
+/** Another store, or this one before it was made anew, gave the same numbers to other jobs. */
+function only({ store }: QueueBook, { number }: OpenQueue, id: string): number[] {
   const receipt = readReceipt(id);
-  return receipt === undefined ? [] : [receipt.seq];
+  return receipt?.salt === store.salt && receipt.queue === number ? [receipt.seq] : [];
 }
 
 function newest({ kv }: QueueBook, { number }: OpenQueue, offset: number, limit: number): number[] {

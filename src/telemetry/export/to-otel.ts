@@ -181,10 +181,10 @@ function histogramPoint(point: HistogramPoint) {
   };
 }
 
-/** When the counting began is not recorded; OTLP takes zero for "unknown". */
+/** OTLP takes zero for "unknown". */
 function pointFrame(point: NumberPoint | HistogramPoint) {
   return {
-    startTime: [0, 0] as HrTime,
+    startTime: hrTime(point.start_time_unix_nano ?? 0),
     endTime: hrTime(point.timestamp_unix_nano),
     attributes: attributesObject(point.attributes),
   };

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { fields } from '../../../src/core/fields.ts';
+import { Refusal } from '../../../src/core/refusal.ts';
 import { StartFailure } from '../../../src/effects/start-failure.ts';
 import type { ListedModule } from '../../../src/listed-modules.ts';
 import { ModuleSet } from '../../../src/module-set.ts';
@@ -28,6 +29,15 @@ describe('modules that a reload adds', () => {
     expect(story).toEqual(['one starts', 'one stops', 'one closes']);
     expect(engine.context.functions.get('one::f')).toBeDefined();
   });
+});
+
+test('[K3] a broker that goes while a module starts is something that stayed away: exit code 75', async () => {
+  const engine = new EngineInMemory();
+  const away = async (): Promise<void> => {
+    throw new Refusal('STORAGE_UNAVAILABLE', 'it answered nothing');
+  };
+  const added = modulesOf(engine).add([told('one', [], away)], engine.moduleContext());
+  await expect(added).rejects.toMatchObject({ exitCode: 75, message: 'it answered nothing' });
 });
 
 function failWith(reason: string): never {

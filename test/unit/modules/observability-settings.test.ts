@@ -57,6 +57,8 @@ test('The file wins over the environment, the environment over the default', () 
 test.each([
   [{ OTEL_TRACES_SAMPLER_ARG: '2' }, 'OTEL_TRACES_SAMPLER_ARG must be a number from 0 to 1'],
   [{ OTEL_ENABLED: 'perhaps' }, 'OTEL_ENABLED must be one of true, false'],
+  [{ OTEL_MEMORY_MAX_SPANS: '1.5' }, 'OTEL_MEMORY_MAX_SPANS must be a whole number from 1 to 10000000'],
+  [{ OTEL_LOGS_BATCH_SIZE: 'many' }, 'OTEL_LOGS_BATCH_SIZE must be a number from 1 to 4096'],
   [{ OTEL_EXPORTER_TYPE: 'jaeger' }, 'OTEL_EXPORTER_TYPE must be one of memory, otlp, both'],
 ])('A variable that cannot be read is a start error: %j', (env, text) => {
   expect(() => resolve({}, env)).toThrow(text);

@@ -137,10 +137,34 @@ describe('[D9] [Q7] [Q10] Of those that do not run', () => {
     for (const job of store.claim(2)) store.settle(job, 'dead', { error: 'no' });
     store.damage(kind);
     expect(store.ask('queue::dead_list', { offset: 0, limit: 9 })).toMatchObject([{ payload: 2 }]);
-    store.move('redrive');
+    expect([store.hasDamaged, store.hasSetAside]).toEqual([false, true]);
+    expect(store.stats()).toMatchObject({ dead: 1 });
+    expect(store.move('redrive')).toMatchObject({ moved: 1 });
     expect(store.advance({ claim: 5 }).payloads).toEqual([2]);
     expect(store.stats()).toMatchObject({ dead: 0, ready: 0 });
+    expect(store.damagedRecords).toBe(1);
+  });
+
+  test.each(['J', 'X'] as const)('a damaged dead letter (%s) is not redriven, edited or not, but set aside', (kind) => {
+    const store = new QueueStore();
+    const ids = [1, 2, 3].map((n) => store.receipt(n));
+    for (const job of store.claim(3)) store.settle(job, 'dead', { error: 'no' });
+    store.damage(kind);
+    expect(store.move('redrive', { id: ids[0] }, '"edited"')).toMatchObject({ moved: 0 });
+    store.damage(kind);
+    expect(store.move('redrive')).toMatchObject({ moved: 1 });
     expect([store.hasDamaged, store.hasSetAside]).toEqual([false, true]);
+    expect(store.stats()).toMatchObject({ dead: 0, ready: 1 });
+    expect(store.damagedRecords).toBe(2);
+  });
+
+  test('a damaged dead letter can be thrown away', () => {
+    const store = new QueueStore();
+    store.receipt(1);
+    for (const job of store.claim()) store.settle(job, 'dead', { error: 'no' });
+    store.damage('J');
+    expect(store.move('discard')).toMatchObject({ moved: 1 });
+    expect([store.hasDamaged, store.stats().dead]).toEqual([false, 0]);
   });
 
   test('a damaged job keeps no other from being listed', () => {

@@ -21,7 +21,7 @@ test('[O1] a rollup thread that has ended is an error to who asks it, and no end
     isForMemoryOnly: true,
     createThread: () => createOwnThread('telemetry', true),
     createRollupThread: () => ended,
-    wantedLogs: () => ({ levels: [] }),
+    wantedLogs: () => ({ levels: [], ratio: 1 }),
     fireLogs: () => {},
     dropped: () => {},
     noteGauges: () => {},

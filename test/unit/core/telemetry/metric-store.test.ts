@@ -109,6 +109,17 @@ describe('what an alert compares', () => {
     ).toBe(7);
   });
 
+  test('of a counter that an engine meets late is what it rose by since, not all that was counted before', () => {
+    const met = (sinceMs: number, ...values: readonly (readonly [number, number])[]) => {
+      const start_time_unix_nano = (START_MS + sinceMs) * 1e6;
+      const { data_points: points, ...metric } = numbers('c', [...values]);
+      return { ...metric, data_points: points.map((point) => ({ ...point, start_time_unix_nano })) };
+    };
+    expect(value(met(-50_000, [20_000, 1_000], [30_000, 1_003]), 10_000)).toBe(3);
+    expect(value(met(-50_000, [20_000, 1_000]), 10_000)).toBe(0);
+    expect(value(met(15_000, [20_000, 4], [30_000, 6]), 10_000)).toBe(6);
+  });
+
   test('of a gauge is its average, of a histogram the mean of what it saw, of nothing nothing', () => {
     expect(
       value(
@@ -130,7 +141,7 @@ describe('what an alert compares', () => {
   });
 
   test('of the engine is the difference over the window, not the total since the start', () => {
-    const counters = new EngineCounters(3_600_000);
+    const counters = new EngineCounters();
     const nothing = { count: 0, sum: 0, min: 0, max: 0, buckets: DURATION_BOUNDS_MS.map(() => 0) };
     const failed = (times: number) => [
       { functionId: 'f', ok: 0, error: times, deferred: 0, errors: {}, okDurations: nothing, errorDurations: nothing },
@@ -142,6 +153,17 @@ describe('what an alert compares', () => {
     expect(counters.windowValue('iii.invocations.error', 500)).toBe(5);
     expect(counters.windowValue('iii.invocations.error', 150_000)).toBe(0);
     expect(counters.windowValue('shop.orders', 0)).toBeUndefined();
+  });
+
+  test('of the engine looks back a day, whichever rules there were when the engine started', () => {
+    const counters = new EngineCounters();
+    const workers = { spawns: 1, deaths: 0 };
+    const dayS = 86_400;
+    for (let atS = 1; atS <= dayS; atS += 10) counters.add([], workers, atS * 1_000);
+    const times = Math.ceil(dayS / 10);
+    expect(counters.windowValue('iii.workers.spawns', 0)).toBe(times);
+    // Long ago it is known to within a minute.
+    expect(Math.abs((counters.windowValue('iii.workers.spawns', (dayS / 2) * 1_000) ?? 0) - times / 2)).toBeLessThan(8);
   });
 });
 

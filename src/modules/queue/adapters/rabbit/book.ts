@@ -7,7 +7,8 @@
 import type { BookedQueue, BrokerBook } from '../../../../core/queue/records.ts';
 import { Refusal } from '../../../../core/refusal.ts';
 import type { Clock } from '../../../../effects/clock.ts';
-import type { RabbitChannel, RabbitLink } from '../../../../effects/rabbitmq.ts';
+import type { RabbitChannel } from '../../../../effects/rabbit-channel.ts';
+import type { RabbitLink } from '../../../../effects/rabbitmq.ts';
 import { isBrokerBook } from '../../../../generated/queue-shapes.ts';
 import { declareQuorum } from './topology.ts';
 
@@ -74,13 +75,7 @@ export class Book {
 
   /** Whether nobody has declared it before. */
   async #declare(channel: RabbitChannel): Promise<boolean> {
-    const isThere = await this.#link
-      .use((other) => other.queueDeclare({ queue: this.#queue, passive: true }))
-      .then(
-        () => true,
-        () => false,
-      );
-    if (isThere) return false;
+    if (await this.#link.use((other) => other.hasQueue(this.#queue))) return false;
     await declareQuorum(channel, this.#queue, {});
     return true;
   }

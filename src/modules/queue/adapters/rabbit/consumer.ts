@@ -13,7 +13,8 @@ import type { BrokerJob } from '../../../../core/queue/records.ts';
 import type { JobRow, JobState, SettledJob } from '../../../../core/queue/shapes.ts';
 import type { Clock } from '../../../../effects/clock.ts';
 import type { Logger } from '../../../../effects/logger.ts';
-import type { RabbitChannel, RabbitLink, RabbitMessage } from '../../../../effects/rabbitmq.ts';
+import type { RabbitChannel } from '../../../../effects/rabbit-channel.ts';
+import type { RabbitLink, RabbitMessage } from '../../../../effects/rabbitmq.ts';
 import type { TakenJob } from '../adapter.ts';
 import { type Memory, Remembered } from './held-jobs.ts';
 import { encodeMessage, type JobMessage, readMessage } from './message.ts';
@@ -209,12 +210,12 @@ export class QueueConsumer {
     try {
       await topology.ensureQueue(queue, isFifo);
       const channel = await link.channel();
-      channel.on('close', () => this.#lost(channel));
+      channel.onClose(() => this.#lost(channel));
       // The broker ended the consumer: its queue moved or was removed.
-      channel.on('basic.cancel', () => void channel.close());
-      await channel.basicQos({ prefetchCount: prefetch });
-      const params = { queue: topology.names.work(queue), consumerTag: CONSUMER_TAG };
-      await channel.basicConsume(params, (message) => this.#receive(channel, message));
+      channel.onCancel(() => void channel.close());
+      await channel.basicQos(prefetch);
+      const work = topology.names.work(queue);
+      await channel.basicConsume(work, CONSUMER_TAG, (message) => this.#receive(channel, message));
       // Nobody else closes a channel that came when the queue was paused already, or the engine has ended.
       if (this.#mode === 'consuming') this.#channel = channel;
       else await channel.close();
@@ -235,6 +236,11 @@ export class QueueConsumer {
 
   #receive(channel: RabbitChannel, raw: RabbitMessage): void {
     const message = readMessage(raw);
+    // What the channel brought before it ended comes again, and counts as handed over.
+    if (!channel.active) {
+      if (message !== undefined) this.#remembered.keepLost(message.job, 'buffered');
+      return;
+    }
     if (message === undefined) {
       this.#options.logger.error('A message that is no job was put aside', { queue: this.#options.queue });
       channel.basicNack({ deliveryTag: raw.deliveryTag, requeue: false });
@@ -366,7 +372,7 @@ export class QueueConsumer {
     const at = this.#buffer.indexOf(delivery);
     if (at >= 0) this.#buffer.splice(at, 1);
     // A lost channel counts as a hand-over for RabbitMQ, also of what no worker ever had.
-    if (!delivery.channel.active) this.#remembered.keepLost(delivery.message.job.id, delivery.memory, delivery.state);
+    if (!delivery.channel.active) this.#remembered.keepLost(delivery.message.job, delivery.state, delivery.memory);
   }
 
   /** A channel of before a pause ends with its last delivery. */

@@ -51,9 +51,9 @@ export class Remembered {
   }
 
   /** The message was lost with its channel. */
-  keepLost(id: string, memory: Memory, state: 'buffered' | 'claimed' | 'held'): void {
+  keepLost(job: BrokerJob, state: 'buffered' | 'claimed' | 'held', memory = this.of(job)): void {
     if (state !== 'claimed') memory.unsent++;
-    this.keep(id, memory);
+    this.keep(job.id, memory);
   }
 
   forget(id: string): void {

@@ -11,7 +11,8 @@
 
 import type { BrokerJob } from '../../../../core/queue/records.ts';
 import type { Clock } from '../../../../effects/clock.ts';
-import type { RabbitChannel, RabbitLink, RabbitMessage } from '../../../../effects/rabbitmq.ts';
+import type { RabbitChannel } from '../../../../effects/rabbit-channel.ts';
+import type { RabbitLink, RabbitMessage } from '../../../../effects/rabbitmq.ts';
 import { type JobMessage, readMessage } from './message.ts';
 
 /** Kept at once, oldest first: what stands behind is seen when these are gone. */

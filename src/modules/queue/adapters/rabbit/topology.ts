@@ -6,7 +6,8 @@
 // All are quorum queues, and what the broker moves by itself it moves at least once.
 
 import type { Clock } from '../../../../effects/clock.ts';
-import type { RabbitChannel, RabbitLink } from '../../../../effects/rabbitmq.ts';
+import type { RabbitChannel } from '../../../../effects/rabbit-channel.ts';
+import type { RabbitLink } from '../../../../effects/rabbitmq.ts';
 import { BrokerNames, RUNG_MS, RUNGS } from './names.ts';
 
 /**

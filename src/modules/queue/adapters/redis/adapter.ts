@@ -195,7 +195,7 @@ export class RedisQueues implements QueueAdapter {
 
   deadLetters: QueueAdapter['deadLetters'] = async (page) => {
     const { queue, offset, limit, id, withoutPayload } = page;
-    const seq = id === undefined ? '' : seqOf(id);
+    const seq = id === undefined ? '' : this.#seqOf(id);
     const reply = await this.#run(
       LIST_DEAD,
       queue,
@@ -318,7 +318,7 @@ export class RedisQueues implements QueueAdapter {
 
   async #moveDead(queue: string, how: 'redrive' | 'discard', id?: string, payload?: Uint8Array): Promise<number> {
     const edited = payload === undefined ? [0, ''] : [1, Buffer.from(payload)];
-    const seq = id === undefined ? '' : seqOf(id);
+    const seq = id === undefined ? '' : this.#seqOf(id);
     for (let moved = 0, before = ''; ; ) {
       const [count, hasMore, next] = replies.listIn(
         await this.#run(MOVE_DEAD, queue, how, seq, before, MOVES_MAX, ...edited),
@@ -327,6 +327,12 @@ export class RedisQueues implements QueueAdapter {
       if (replies.numberIn(hasMore) === 0) return moved;
       before = replies.textIn(next);
     }
+  }
+
+  /** A number that no job has, for what is no receipt of this store: others gave its number to other jobs. */
+  #seqOf(id: string): string {
+    const receipt = readReceipt(id);
+    return String(receipt?.salt === this.#salt ? receipt.seq : 0);
   }
 
   async #run(script: RedisScript, ...args: readonly (string | number | Buffer)[]): Promise<replies.Reply> {
@@ -342,8 +348,3 @@ export class RedisQueues implements QueueAdapter {
 }
 
 const NOT_STARTED = new Refusal('STORAGE_UNAVAILABLE', 'The Redis of the queues is not connected yet');
-
-/** A number that no job has, for what is no receipt. */
-function seqOf(id: string): string {
-  return String(readReceipt(id)?.seq ?? 0);
-}

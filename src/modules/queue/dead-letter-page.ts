@@ -1,0 +1,99 @@
+// One page of dead letters that lie in several queues, as those of a topic do: one for each of its functions. Newest
+// first over all of them; of one moment, queue by queue.
+//
+// Payloads are never parsed: which rows stand on the page is found without them.
+
+import type { DeadListInput } from '../../core/queue/shapes.ts';
+import { isDeadRows } from '../../generated/queue-shapes.ts';
+import { skipValue } from '../../protocol/json-scan.ts';
+import { parseAs } from '../../store/queue/marks.ts';
+import type { QueueAdapter } from './adapters/adapter.ts';
+
+type Lister = Pick<QueueAdapter, 'deadLetters'>;
+
+/** Of one look at a queue. */
+const LOOKED_AT_MAX = 1_000;
+/** A payload may be nested as deep as JSON may be at all, and stands in a row of a list. */
+const LEVELS_ABOVE_PAYLOAD = 2;
+
+/** A row that is there, by its queue and how many of that queue are newer. */
+interface Place {
+  readonly queue: number;
+  readonly at: number;
+}
+
+interface Head {
+  readonly failedAt: number;
+  readonly row: Uint8Array;
+}
+
+/** `pages`: the same page, of each queue. */
+export async function deadLetterRows(lister: Lister, pages: readonly DeadListInput[]): Promise<readonly Uint8Array[]> {
+  const [page] = pages;
+  if (page === undefined) return [];
+  if (pages.length === 1 || page.id !== undefined) {
+    const lists = await Promise.all(pages.map((one) => lister.deadLetters(one)));
+    return lists.flatMap(rowsIn);
+  }
+  const heads = await Promise.all(pages.map((one) => headsOf(lister, one)));
+  const places = newestFirst(heads, page.offset + page.limit).slice(page.offset);
+  if (page.withoutPayload === true) return places.flatMap(({ queue, at }) => heads[queue]?.[at]?.row ?? []);
+  const rows = await Promise.all(pages.map((one, queue) => rowsAt(lister, one, ofQueue(places, queue))));
+  return places.flatMap(({ queue }) => rows[queue]?.shift() ?? []);
+}
+
+function ofQueue(places: readonly Place[], queue: number): number[] {
+  return places.filter((place) => place.queue === queue).map(({ at }) => at);
+}
+
+/** As many as the page could need. */
+async function headsOf(lister: Lister, { offset: from, limit, ...page }: DeadListInput): Promise<Head[]> {
+  const heads: Head[] = [];
+  const wanted = from + limit;
+  while (heads.length < wanted) {
+    const asked = Math.min(LOOKED_AT_MAX, wanted - heads.length);
+    const list = await lister.deadLetters({ ...page, offset: heads.length, limit: asked, withoutPayload: true });
+    const rows = rowsIn(list);
+    const facts = parseAs(list, isDeadRows);
+    heads.push(...rows.map((row, index) => ({ row, failedAt: facts[index]?.failed_at ?? 0 })));
+    if (rows.length < asked) break;
+  }
+  return heads;
+}
+
+/** Each queue keeps its order, also where a clock was set back. */
+function newestFirst(heads: readonly (readonly Head[])[], count: number): Place[] {
+  const next = heads.map(() => 0);
+  const places: Place[] = [];
+  while (places.length < count) {
+    let newest: { readonly queue: number; readonly failedAt: number } | undefined;
+    for (const [queue, at] of next.entries()) {
+      const failedAt = heads[queue]?.[at]?.failedAt;
+      if (failedAt !== undefined && failedAt > (newest?.failedAt ?? -1)) newest = { queue, failedAt };
+    }
+    if (newest === undefined) break;
+    const at = next[newest.queue] ?? 0;
+    places.push({ queue: newest.queue, at });
+    next[newest.queue] = at + 1;
+  }
+  return places;
+}
+
+/** Rows that stand next to each other, with their payloads. */
+async function rowsAt(lister: Lister, page: DeadListInput, at: readonly number[]): Promise<Uint8Array[]> {
+  const [offset] = at;
+  if (offset === undefined) return [];
+  return rowsIn(await lister.deadLetters({ ...page, offset, limit: at.length }));
+}
+
+/** Of a list as an adapter wrote it, without white space. */
+function rowsIn(list: Uint8Array): Uint8Array[] {
+  const rows: Uint8Array[] = [];
+  for (let at = 1; at < list.length - 1; ) {
+    const end = skipValue(list, at, -LEVELS_ABOVE_PAYLOAD);
+    if (end < 0) throw new Error('The adapter of the queues told dead letters that are no JSON');
+    rows.push(list.subarray(at, end));
+    at = end + 1;
+  }
+  return rows;
+}
