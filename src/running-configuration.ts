@@ -109,12 +109,15 @@ export class ReloadableConfiguration implements RunningConfiguration {
     if (this.file === undefined) throw new Refusal('BAD_REQUEST', NO_FILE);
     const read = await readConfigFile(this.file);
     if (!read.ok) throw new Refusal('BAD_REQUEST', read.problem.message);
+    const present = this.#load(read.text);
+    if (Array.isArray(present)) throw new Refusal('BAD_REQUEST', `${MEND_FIRST}:\n${present.join('\n')}`);
     const text = edit(read.text);
     if (text === undefined) return false;
+    const before = this.#problem;
     const report = await this.#adopt(text);
     if (!report.ok) {
-      // The file itself was not changed: nothing of it is wrong.
-      this.#problem = undefined;
+      // The file itself was not changed: whatever is wrong with it is what was.
+      this.#problem = before;
       throw new Refusal('BAD_REQUEST', report.problems.join('\n'));
     }
     await replaceFile(this.file, text);
@@ -207,6 +210,8 @@ export class ReloadableConfiguration implements RunningConfiguration {
     return done;
   }
 }
+
+const MEND_FIRST = 'The configuration file is changed when what is wrong with it is mended';
 
 const NO_FILE = 'The engine runs on built-in defaults, without a configuration file that could change';
 

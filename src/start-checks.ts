@@ -3,6 +3,8 @@
 
 import { type LoadedConfig, modulesOf } from './config/load.ts';
 import { formatProblem } from './config/problem.ts';
+import { exposes, readExposeEntry } from './core/expose-filter.ts';
+import type { Path } from './core/fields-check.ts';
 import type { ModuleDeclaration } from './core/module-declaration.ts';
 import { isLoopbackHost } from './core/origin.ts';
 import type { ConsoleStyle } from './effects/logger.ts';
@@ -46,24 +48,48 @@ export function startWarnings(config: LoadedConfig, openFiles: number | undefine
 }
 
 /** What the file itself is warned of, and ports that let strangers in. */
-function securityWarnings(config: LoadedConfig): readonly string[] {
+export function securityWarnings(config: LoadedConfig): readonly string[] {
   const open = modulesOf(config, workerManagerDeclaration)
     .filter(({ config: port }) => port.rbac !== undefined && authFunctionOf(port) === undefined)
     .map(({ path }) => {
       const message = 'No auth_function_id: everybody who reaches the port may call what expose_functions names.';
-      return formatProblem({
-        ...config.locate({ path: [...path, 'config', 'rbac'], at: 'key', message }),
-        excerpt: '',
-      });
+      return warningAt(config, [...path, 'config', 'rbac'], message);
     });
   const streams = modulesOf(config, streamDeclaration)
     .filter(({ config: port }) => port.auth_function === undefined && !isLoopbackHost(port.host))
-    .map(
-      ({ config: port, path }) =>
-        `${path}.config has no auth_function, and '${port.host}' can be reached from other machines: everybody who ` +
-        'reaches the port may read every stream',
-    );
-  return [...config.warnings, ...open, ...streams];
+    .map(({ config: port, path }) => {
+      const message =
+        `No auth_function, and '${port.host}' can be reached from other machines: everybody who reaches the port ` +
+        'may read every stream.';
+      return warningAt(config, [...path, 'config'], message);
+    });
+  return [...config.warnings, ...open, ...engineFunctionsExposed(config), ...streams];
+}
+
+/** What a pattern meant for the functions of users opens as well, one of each module: `match("*")` covers them (X8). */
+const OPENED_BY_STARS = new Map([
+  ['svc-state', 'state::delete'],
+  ['svc-stream', 'stream::delete'],
+  ['svc-queue', 'svc::queue::purge'],
+]);
+
+function engineFunctionsExposed(config: LoadedConfig): readonly string[] {
+  const listed = [...OPENED_BY_STARS].filter(([module]) => config.modules.some(({ name }) => name === module));
+  return modulesOf(config, workerManagerDeclaration).flatMap(({ config: port, path }) =>
+    (port.rbac?.expose_functions ?? []).flatMap((entry, index) => {
+      const read = readExposeEntry(entry);
+      if (!read.ok || read.value.kind !== 'id' || !read.value.pattern.text.startsWith('*')) return [];
+      const { value: filter } = read;
+      const opened = listed.flatMap(([, id]) => (exposes(filter, id, []) ? [id] : []));
+      if (opened.length === 0) return [];
+      const message = `This exposes ${opened.join(', ')} as well. Name your own functions: match("api::*").`;
+      return [warningAt(config, [...path, 'config', 'rbac', 'expose_functions', index], message)];
+    }),
+  );
+}
+
+function warningAt(config: LoadedConfig, path: Path, message: string): string {
+  return formatProblem({ ...config.locate({ path, at: 'key', message }), excerpt: '' });
 }
 
 /** What the file says of the engine's own lines; flags of the command line win. */

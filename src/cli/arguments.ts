@@ -61,6 +61,11 @@ export function peekFlags<F extends FlagTable>(args: readonly string[], table: F
   return parseArguments(readable, table, {}).flags;
 }
 
+/** How often a flag stands on the line: `-vv` is more than `-v`. */
+export function timesGiven(wanted: string, args: readonly string[], table: FlagTable): number {
+  return tokenize(args, table).filter((token) => token.kind === 'option' && token.name === wanted).length;
+}
+
 interface OptionToken {
   readonly kind: 'option';
   readonly name: string;

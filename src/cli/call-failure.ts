@@ -42,8 +42,10 @@ export function callFailure(
 /** What to do now, where that is known. */
 function hintFor({ code, reason, message, function_id: id = '' }: SvcError): string | undefined {
   // It is in the configuration all the same: adding it again would be refused.
-  if (code === 'WORKER_FAILED')
-    return 'Correct it, then: svc worker start <name>. In time it is tried again by itself.';
+  if (code === 'WORKER_FAILED') {
+    const [, name = '<name>'] = /^The worker ([\w.-]+) /.exec(message) ?? [];
+    return `Correct it, then: svc worker start ${name}. In time it is tried again by itself.`;
+  }
   if (id === 'worker::add' && message.startsWith('There is no file')) {
     return 'Name a folder with a worker project, or make one: svc worker init <dir>';
   }

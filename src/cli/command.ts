@@ -19,6 +19,8 @@ export interface Operands {
   readonly help: string;
   /** What stands at each place, for the shell's completion; the last one goes on. */
   readonly kinds?: readonly OperandKind[];
+  /** The words that the first place takes, where there are few. */
+  readonly choices?: readonly string[];
 }
 
 /** Names that only the running engine knows, and files. */

@@ -1,6 +1,5 @@
 // What could stand at the cursor of a half-written command line. Pure but for `names`, which asks the engine.
 
-import { CATALOGUE } from './catalogue.ts';
 import type { Command, OperandKind } from './command.ts';
 import type { FlagTable } from './flags.ts';
 import { GLOBAL_FLAGS } from './global-flags.ts';
@@ -18,17 +17,20 @@ export async function complete(words: readonly string[], names: Names): Promise<
 }
 
 async function candidates(before: readonly string[], current: string, names: Names): Promise<readonly string[]> {
-  const [first, second] = before;
+  const [first] = before;
   if (first === undefined) return current.startsWith('-') ? ['--help', '--version', '--config'] : firstWords();
   if (first === 'help') return [...firstWords(), ...Object.keys(TOPICS)];
-  const single = entryNamed(first);
-  if (single === undefined && second === undefined)
-    return groupMembers(first).map(({ name }) => name.split(' ')[1] ?? '');
-  const entry = single ?? CATALOGUE.find(({ name }) => name === `${first} ${second}`);
-  if (entry === undefined) return [];
-  const command = await entry.load();
+  const named = before.map((_, at) => entryNamed(before.slice(0, at + 1).join(' ')));
+  const length = named.findIndex((entry) => entry !== undefined) + 1;
+  const command = await named[length - 1]?.load();
+  if (command === undefined) return nextWords(before);
   const table: FlagTable = { ...command.flags, ...GLOBAL_FLAGS };
-  return await inside(command, table, before.slice(single === undefined ? 2 : 1), current, names);
+  return await inside(command, table, before.slice(length), current, names);
+}
+
+/** How the names of commands that begin so go on. */
+function nextWords(before: readonly string[]): string[] {
+  return groupMembers(before.join(' ')).flatMap(({ name }) => name.split(' ')[before.length] ?? []);
 }
 
 async function inside(
@@ -40,9 +42,11 @@ async function inside(
 ): Promise<readonly string[]> {
   const last = before.at(-1) ?? '';
   const awaited = valueFlag(table, last);
+  if (awaited === 'output') return command.formats;
   if (awaited !== undefined) return await valuesOf(awaited, table, names);
   if (current.startsWith('-')) return ['--help', ...Object.keys(table).map((name) => `--${name}`)];
   const operands = operandsOf(before, table);
+  if (operands.length === 0 && command.operands?.choices !== undefined) return command.operands.choices;
   const kinds = command.operands?.kinds ?? [];
   const kind = kinds[Math.min(operands.length, kinds.length - 1)];
   if (kind === undefined || operands.length >= (command.operands?.max ?? 0)) return [];

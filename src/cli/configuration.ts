@@ -2,7 +2,7 @@
 
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { type LoadedConfig, loadConfig } from '../config/load.ts';
+import { type LoadedConfig, type LoadResult, loadConfig } from '../config/load.ts';
 import { type ConfigProblem, formatProblem } from '../config/problem.ts';
 import { readConfigFile } from '../config/read-file.ts';
 import { assertSafeToStart, declareModules, StartError } from '../start-checks.ts';
@@ -58,8 +58,18 @@ const IN_USE =
   'Is another engine running? See: svc workers list. Beside it, one with other ports and another file_path runs; ' +
   'svc dev --port-offset 100 moves all ports.';
 
+/** What a start would refuse in a text that is not in the file yet. */
+export function problemsIn(text: string, file: string, terminal: Terminal): readonly ConfigProblem[] {
+  const result = load(text, file, terminal);
+  return result.ok ? [] : result.problems;
+}
+
+function load(text: string, file: string, { env }: Terminal): LoadResult {
+  return loadConfig({ text, file, env, ...declareModules() });
+}
+
 function check(text: string, file: string, terminal: Terminal): LoadedConfig {
-  const result = loadConfig({ text, file, env: terminal.env, ...declareModules() });
+  const result = load(text, file, terminal);
   if (!result.ok) throw invalid(file, result.problems);
   try {
     assertSafeToStart(result.config);

@@ -5,6 +5,7 @@ import { resolve } from 'node:path';
 import { redactUrl } from '../core/redaction.ts';
 import type { Action } from '../sdk/actions.ts';
 import { isSvcError, type SvcError } from '../sdk/errors.ts';
+import type { Platform } from '../sdk/platform.ts';
 import type { StateClient } from '../sdk/state-client.ts';
 import type { SvcStream } from '../sdk/streams.ts';
 import { callFailure } from './call-failure.ts';
@@ -45,7 +46,8 @@ export async function withEngine<T>(
   const startedMs = terminal.elapsedMs();
   // Its socket library takes a while to load: a command that only explains itself, or refuses its flags, does without.
   const { createWorker, nodePlatform } = await import('../sdk/internal.ts');
-  const contexts = nodePlatform.createContextStorage();
+  const place = output.showsWire ? await loggedPlace(nodePlatform, output) : nodePlatform;
+  const contexts = place.createContextStorage();
   const caller = createWorker(
     flags.url,
     {
@@ -56,7 +58,7 @@ export async function withEngine<T>(
       ...(token === undefined ? {} : { token }),
       log: (_level, message) => output.detail(message),
     },
-    { ...nodePlatform, createContextStorage: () => contexts },
+    { ...place, createContextStorage: () => contexts },
   );
   const call = async (functionId: string, payload: unknown, settings: CallSettings = {}) => {
     const { timeoutMs, action, traceparent } = settings;
@@ -86,6 +88,11 @@ export async function withEngine<T>(
   } finally {
     await caller.shutdown();
   }
+}
+
+async function loggedPlace(platform: Platform, output: ConnectionContext['output']): Promise<Platform> {
+  const { withWireLog } = await import('./wire-log.ts');
+  return withWireLog(platform, (line) => output.detail(line));
 }
 
 function checkAddress(url: string): string {
@@ -152,7 +159,8 @@ function unreachable(address: string, reason: string): CliFailure {
   });
 }
 
-function lostEngine(reason: string, address: string): CliFailure {
+/** It answered before. */
+export function lostEngine(reason: string, address: string): CliFailure {
   return new CliFailure({
     code: 'ENGINE_UNREACHABLE',
     message: `Lost the engine at ${address}: ${reason}.`,
@@ -162,7 +170,7 @@ function lostEngine(reason: string, address: string): CliFailure {
 }
 
 /** The SDK puts what the system said into parentheses at the end. */
-function readReason(message: string): string {
+export function readReason(message: string): string {
   const said = /^[^(]*\((.*)\)$/.exec(message)?.[1] ?? message;
   const known = Object.entries(SYSTEM_ERRORS).find(([code]) => said.includes(code));
   return known?.[1] ?? said;

@@ -13,6 +13,7 @@ export const OWN_CODES: readonly string[] = [
   'NODE_TOO_OLD',
   'NOT_CONFIRMED',
   'STORE_IN_USE',
+  'FILE_UNUSABLE',
 ];
 
 export interface FailureFacts {
@@ -45,11 +46,17 @@ export function usageFailure(message: string, hint?: string): CliFailure {
 }
 
 /**
- * Anything thrown, as a failure. What is not a `CliFailure` is a defect of ours: it is shown with its stack,
- * because that is what the person who has to mend it needs.
+ * Anything thrown, as a failure. A file that the system does not let us use is told as that. What else is not a
+ * `CliFailure` is a defect of ours: it is shown with its stack, because that is what the person who has to mend it
+ * needs.
  */
 export function toFailure(error: unknown): CliFailure {
   if (error instanceof CliFailure) return error;
+  if (isFileError(error)) {
+    const [, reason = error.message] = /^\w+: (.*?), \w+ '/.exec(error.message) ?? [];
+    const message = `Cannot use ${error.path}: ${reason} (${error.code}).`;
+    return new CliFailure({ code: 'FILE_UNUSABLE', message, exitCode: EXIT.failed, details: { path: error.path } });
+  }
   const message = error instanceof Error ? error.message : String(error);
   const stack = error instanceof Error ? error.stack?.split('\n').slice(1) : undefined;
   return new CliFailure({
@@ -59,6 +66,13 @@ export function toFailure(error: unknown): CliFailure {
     hint: 'This is a defect of svc; please report it with the lines above.',
     ...(stack === undefined ? {} : { lines: stack }),
   });
+}
+
+/** What Node throws of a file that is missing, in the way, or somebody else's. */
+function isFileError(error: unknown): error is Error & { readonly code: string; readonly path: string } {
+  if (!(error instanceof Error && 'code' in error && 'path' in error && 'syscall' in error)) return false;
+  // A program that could not be started has a path as well.
+  return typeof error.code === 'string' && typeof error.path === 'string' && !String(error.syscall).startsWith('spawn');
 }
 
 /** The failure as text for stderr, without the final line break. */

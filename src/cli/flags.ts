@@ -43,6 +43,8 @@ export interface CountFlag extends ValueFlagFacts {
 /** Read as milliseconds from `250ms`, `10s`, `5m`, `1h`. */
 export interface DurationFlag extends ValueFlagFacts {
   readonly kind: 'duration';
+  /** 1 where it is not said: most durations of nothing are slips. */
+  readonly minMs?: number;
   readonly maxMs: number;
 }
 
@@ -95,9 +97,9 @@ function readCount({ min, max }: CountFlag, text: string, source: string): numbe
   throw usageFailure(`${source} is '${text}': expected a whole number from ${min} to ${max}.`);
 }
 
-function readDuration({ maxMs }: DurationFlag, text: string, source: string): number {
+function readDuration({ minMs = 1, maxMs }: DurationFlag, text: string, source: string): number {
   const durationMs = parseDurationMs(text);
-  if (durationMs !== undefined && durationMs >= 1 && durationMs <= maxMs) return durationMs;
-  const allowed = `from 1ms to ${maxMs / 3_600_000}h`;
+  if (durationMs !== undefined && durationMs >= minMs && durationMs <= maxMs) return durationMs;
+  const allowed = `from ${minMs}ms to ${maxMs / 3_600_000}h`;
   throw usageFailure(`${source} is '${text}': expected a duration such as 250ms, 10s, 5m or 1h, ${allowed}.`);
 }

@@ -10,7 +10,8 @@ export function parseMomentMs(text: string, nowMs: number): number | undefined {
   if (ago !== undefined) return nowMs - ago;
   if (/^\d{10,15}$/.test(text)) return Number(text);
   // Without a zone an ISO time is local, which is what a person at this terminal means.
-  const unixMs = /^\d{4}-\d{2}-\d{2}(T|$)/.test(text) ? Date.parse(text) : Number.NaN;
+  const [, day, time] = /^(\d{4}-\d{2}-\d{2})(T.*)?$/.exec(text) ?? [];
+  const unixMs = day === undefined ? Number.NaN : Date.parse(`${day}${time ?? 'T00:00'}`);
   return Number.isNaN(unixMs) ? undefined : unixMs;
 }
 

@@ -12,7 +12,7 @@ export const OUTPUT_FLAGS = {
   },
   json: { kind: 'switch', help: 'Same as -o json; errors become JSON as well.' },
   quiet: { kind: 'switch', short: 'q', help: 'Only results, warnings and errors.' },
-  verbose: { kind: 'switch', short: 'v', help: 'Say more on stderr; show full stacks.' },
+  verbose: { kind: 'switch', short: 'v', help: 'Say more on stderr; show full stacks. Twice: also every frame.' },
   color: {
     kind: 'choice',
     placeholder: '<when>',

@@ -18,6 +18,8 @@ export interface OutputOptions {
   readonly jsonAsked: boolean;
   readonly quiet: boolean;
   readonly verbose: boolean;
+  /** Verbose was asked for twice: what travels on the wire is told as well. */
+  readonly showsWire: boolean;
   readonly colour: ColourMode;
   readonly timeStyle: TimeStyle;
 }

@@ -2,7 +2,7 @@
 // one exit code. The only place that decides either.
 
 import { engineVersion } from '../effects/version.ts';
-import { asksForHelp, parseArguments, peekFlags } from './arguments.ts';
+import { asksForHelp, parseArguments, peekFlags, timesGiven } from './arguments.ts';
 import type { CatalogueEntry } from './catalogue.ts';
 import type { Command } from './command.ts';
 import { EXIT, type ExitCode } from './exit-codes.ts';
@@ -31,7 +31,7 @@ export async function runProgram(args: readonly string[], terminal: Terminal): P
 
     const table = { ...command.flags, ...GLOBAL_FLAGS };
     const parsed = parseArguments(route.args, table, await environmentFor(command, route.args, terminal));
-    output = createOutput(terminal, outputOptions(parsed.flags, command));
+    output = createOutput(terminal, outputOptions(parsed.flags, command, route.args));
     checkOperands(command, parsed.operands);
     const context = { flags: parsed.flags, operands: parsed.operands, output, terminal };
     command.checkFirst?.(context);
@@ -125,7 +125,7 @@ async function explain(
   try {
     const table = { ...command.flags, ...GLOBAL_FLAGS, help: { kind: 'switch', short: 'h', help: '' } } as const;
     const parsed = parseArguments(args, table, terminal.env);
-    const output = createOutput(terminal, outputOptions(parsed.flags, command));
+    const output = createOutput(terminal, outputOptions(parsed.flags, command, args));
     return await command.explain({ flags: parsed.flags, operands: parsed.operands, output, terminal });
   } catch {
     // Somebody who asks for help gets it, also with a broken line or without an engine.
@@ -148,7 +148,7 @@ function checkOperands({ name, operands }: Command, given: readonly string[]): v
 
 type OutputFlagValues = FlagValues<typeof OUTPUT_FLAGS>;
 
-function outputOptions(flags: OutputFlagValues, { name, formats }: Command) {
+function outputOptions(flags: OutputFlagValues, { name, formats }: Command, args: readonly string[]) {
   if (flags.json && flags.output !== undefined && flags.output !== 'json') {
     throw usageFailure(`--json and -o ${flags.output} exclude each other.`);
   }
@@ -156,21 +156,22 @@ function outputOptions(flags: OutputFlagValues, { name, formats }: Command) {
   if (asked !== undefined && !formats.includes(asked)) {
     throw usageFailure(`svc ${name} does not print ${asked}: expected one of ${formats.join(', ')}.`);
   }
-  return { ...commonOptions(flags), format: asked ?? formats[0] };
+  return { ...commonOptions(flags, args), format: asked ?? formats[0] };
 }
 
 /** Options for what is said before the command is known, such as that there is no such command. */
 function peekOutputOptions(args: readonly string[]) {
   const flags = peekFlags(args, OUTPUT_FLAGS);
   const format: Format = flags.output ?? (flags.json ? 'json' : 'table');
-  return { ...commonOptions(flags), format };
+  return { ...commonOptions(flags, args), format };
 }
 
-function commonOptions(flags: OutputFlagValues) {
+function commonOptions(flags: OutputFlagValues, args: readonly string[]) {
   return {
     jsonAsked: flags.json || flags.output === 'json' || flags.output === 'jsonl',
     quiet: flags.quiet,
     verbose: flags.verbose,
+    showsWire: flags.verbose && timesGiven('verbose', args, OUTPUT_FLAGS) > 1,
     colour: flags.color,
     timeStyle: flags.time,
   };

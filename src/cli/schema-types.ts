@@ -140,6 +140,7 @@ function objectType(schema: JsonRecord, reading: Reading): string {
 }
 
 function union(types: readonly string[]): string {
+  if (types.length === 0) return 'never';
   return types.includes('unknown') ? 'unknown' : [...new Set(types)].join(' | ');
 }
 

@@ -29,7 +29,8 @@ export function stateInWords(facts: JsonRecord): string {
   const state = textIn(facts, 'state').replaceAll('_', ' ');
   // The first line; all of them are among its logs.
   const [end = ''] = textIn(facts, 'last_end').split('\n');
-  return end === '' || state === 'running' ? state : `${state} (${end})`;
+  const isWell = state === 'running' && textsIn(facts, 'functions').length > 0;
+  return end === '' || isWell ? state : `${state} (${end})`;
 }
 
 function uptimeOf(facts: JsonRecord, nowMs: number): string {

@@ -6,7 +6,7 @@ import type { Schema } from '../core/fields.ts';
 import { isMap, type Path } from '../core/fields-check.ts';
 import { listFields } from '../core/fields-facts.ts';
 import type { ModuleDeclaration } from '../core/module-declaration.ts';
-import { effectiveConfig, showModule } from './effective-config.ts';
+import { effectiveConfig, showModule, showWorker } from './effective-config.ts';
 import type { LoadedConfig } from './load.ts';
 import { placeholderNames } from './placeholders.ts';
 import { topLevel } from './settings.ts';
@@ -24,11 +24,26 @@ export function describeConfig(config: LoadedConfig): Config {
           module.path.length === 0 ? 'default' : sourceAt(config, [...module.path, 'config', ...path]),
         ),
       ),
+      ...projectValues(config),
     ],
     file: config.file,
     warnings: [...config.warnings],
     last_reload: null,
   };
+}
+
+/** They stand in the list of the configuration as in the file, each by its place there. */
+function projectValues(config: LoadedConfig): ConfigValue[] {
+  const places = ['workers', 'modules'].flatMap((key) => {
+    const list = isMap(config.written) ? config.written[key] : undefined;
+    const entries: readonly unknown[] = Array.isArray(list) ? list : [];
+    return entries.flatMap((entry, index) => (isMap(entry) && Object.hasOwn(entry, 'path') ? [[key, index]] : []));
+  });
+  return config.projectWorkers.flatMap((worker, nth) =>
+    valuesIn(showWorker(worker), `workers.${worker.name}`, (path) =>
+      sourceAt(config, [...(places[nth] ?? []), ...path]),
+    ),
+  );
 }
 
 export function describeSchema(declarations: readonly ModuleDeclaration[]): ConfigSchema {

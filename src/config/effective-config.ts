@@ -20,7 +20,7 @@ export function effectiveConfig({
   };
 }
 
-function showWorker({ name, path, env, config }: ProjectWorker): unknown {
+export function showWorker({ name, path, env, config }: ProjectWorker): unknown {
   return redactFields({ name, path, env, ...(config !== undefined && { config }) });
 }
 

@@ -21,7 +21,7 @@ export function configurationReference(declarations: readonly ModuleDeclaration[
 const INTRODUCTION = `# Configuration reference
 
 Made from the schemas by \`npm run docs\`; do not edit. \`svc config check\` names every problem with its place,
-\`svc config show\` prints what is in effect.
+\`svc config show\` prints what is in effect, with \`--sources\` also where it comes from.
 
 \`\`\`yaml
 workers:

@@ -57,8 +57,8 @@ export interface Registrations {
   metadataOf(functionId: string): readonly unknown[];
 }
 
-/** `forbidden`: by name, whatever else allows it. `hidden`: nothing allows it. */
-export type Reach = 'allowed' | 'forbidden' | 'hidden';
+/** `forbidden`: by name, whatever else allows it. `hidden`: nothing allows it. `never`: nothing can. */
+export type Reach = 'allowed' | 'forbidden' | 'hidden' | 'never';
 
 export class Access {
   readonly grant: Grant;
@@ -112,7 +112,8 @@ export class Access {
 
   #decide(functionId: string): Reach {
     const { forbidden, allowed, allowedPatterns } = this.grant;
-    if (forbidden.has(functionId) || functionId.startsWith(NEVER)) return 'forbidden';
+    if (functionId.startsWith(NEVER)) return 'never';
+    if (forbidden.has(functionId)) return 'forbidden';
     if (allowed.has(functionId) || ALWAYS.has(functionId)) return 'allowed';
     const granted = allowedPatterns.some((pattern) => exposes({ kind: 'id', pattern }, functionId, []));
     if (granted) return 'allowed';

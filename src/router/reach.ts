@@ -16,9 +16,14 @@ export function reachRefusal(rights: Access | undefined, functionId: string): Re
   if (rights === undefined) return undefined;
   const reach = rights.reach(functionId);
   if (reach === 'allowed') return undefined;
-  const advice = reach === 'forbidden' ? 'remove from rbac.forbidden_functions' : 'add to rbac.expose_functions';
-  return new Refusal('FORBIDDEN', `function '${shown(functionId)}' not allowed (${advice})`);
+  return new Refusal('FORBIDDEN', `function '${shown(functionId)}' not allowed (${ADVICE[reach]})`);
 }
+
+const ADVICE = {
+  hidden: 'add to rbac.expose_functions',
+  forbidden: 'remove from rbac.forbidden_functions',
+  never: 'for trusted connections alone',
+} as const;
 
 /** What the owner of a trigger may have called by it: what it may call, and what it offers itself. */
 export function mayTarget({ access, functions }: Session, functionId: string): boolean {

@@ -2,7 +2,7 @@
 
 import { nodeFeatures } from './features-node.ts';
 import type { WorkerOptions } from './options.ts';
-import { defaultUrl, nodePlatform } from './platform-node.ts';
+import { defaultUrl, nodePlatform, withOwnToken } from './platform-node.ts';
 import type { SvcWorker } from './svc-worker.ts';
 import { Worker } from './worker.ts';
 
@@ -19,7 +19,7 @@ import { Worker } from './worker.ts';
  * console.log(id);
  */
 export function registerWorker(url: string = defaultUrl(), options: WorkerOptions = {}): SvcWorker {
-  return new Worker(url, options, nodePlatform, nodeFeatures);
+  return new Worker(url, withOwnToken(url, options), nodePlatform, nodeFeatures);
 }
 
 export {

@@ -15,11 +15,12 @@ export { nodePlatform } from './platform-node.ts';
 /** A subscription without a worker, for the command line. */
 export function watchStream(
   watch: Omit<SubscriptionParts<unknown>, 'platform' | 'onEnded' | 'onThrown'>,
+  platform: Platform = nodePlatform,
 ): StreamSubscription<unknown> {
   const onThrown = (error: unknown): never => {
     throw error;
   };
-  return new LastingSubscription({ ...watch, platform: nodePlatform, onEnded: () => {}, onThrown });
+  return new LastingSubscription({ ...watch, platform, onEnded: () => {}, onThrown });
 }
 
 /** `registerWorker` with the options users do not see, on any platform. */

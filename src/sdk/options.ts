@@ -21,7 +21,7 @@ export interface WorkerOptions {
   readonly description?: string | undefined;
   /** Sent with every request that opens a connection to the engine, those of channels too; not to the stream server. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
-  /** Sent as `Authorization: Bearer <token>`. */
+  /** Sent as `Authorization: Bearer <token>`. Else `SVC_TOKEN`, which is for the engine at `SVC_URL` alone. */
   readonly token?: string | undefined;
   /** For calls that name no `timeout_ms`: 1 to 3 600 000, else 30 000. */
   readonly timeout_ms?: number | undefined;

@@ -7,6 +7,7 @@ import { arch, hostname, platform as osName, release } from 'node:os';
 import { BRIDGE_PORT_DEFAULT } from '../protocol/limits.ts';
 import { nodeMemory } from './memory-node.ts';
 import { openTelemetry } from './opentelemetry-node.ts';
+import type { WorkerOptions } from './options.ts';
 import type { TraceCarrier } from './outgoing-calls.ts';
 import type { HostFacts, Platform, TerminationSignal, TerminationSignals } from './platform.ts';
 import { openSocket } from './socket-node.ts';
@@ -58,6 +59,13 @@ export const nodePlatform: Platform = {
 /** Where a worker connects that names no address. */
 export function defaultUrl(): string {
   return process.env.SVC_URL || `ws://127.0.0.1:${BRIDGE_PORT_DEFAULT}`;
+}
+
+/** With the token in `SVC_TOKEN`, unless one is given. It is of the engine at `SVC_URL`: nobody else is told. */
+export function withOwnToken(url: string, options: WorkerOptions): WorkerOptions {
+  const { token = process.env.SVC_TOKEN || undefined, headers = {} } = options;
+  const isAuthorized = Object.keys(headers).some((name) => name.toLowerCase() === 'authorization');
+  return token === undefined || isAuthorized || url !== defaultUrl() ? options : { ...options, token };
 }
 
 /** One listener per signal for all workers of the process, and only while there are any. */

@@ -7,7 +7,15 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { KINDS } from '../../src/cli/bench/stages.ts';
 import { registerWorker, type SvcWorker } from '../../src/sdk/index.ts';
 import { TemporaryFolder } from '../support/temporary-folder.ts';
-import { ANY_PORT, type EngineProcess, runSvc, spawnSvc, startEngineProcess, waitForText } from './cli-process.ts';
+import {
+  ANY_PORT,
+  type EngineProcess,
+  finished,
+  runSvc,
+  spawnSvc,
+  startEngineProcess,
+  waitForText,
+} from './cli-process.ts';
 
 vi.setConfig({ testTimeout: 60_000 });
 
@@ -82,26 +90,86 @@ test('[CLI-32] --csv and --hdr write files', async () => {
 });
 
 describe('[CLI-32] --compare', () => {
+  const OLD = { kind: 'invoke', per_second: 1, latency: { p50_ms: 1e9, p99_ms: 1e9 }, parameters: {} };
+
   test.each([
     ['a run that was slower', 0.0001, 0],
     ['a run that was much faster', 1e9, 1],
   ])('with %s gives %d', async (_what, perSecond, expected) => {
-    const old = { kind: 'invoke', per_second: perSecond, latency: { p50_ms: 1e9, p99_ms: 1e9 } };
+    const old = { ...OLD, per_second: perSecond };
     writeFileSync(join(folder.path, 'old.json'), JSON.stringify(old));
     const { code, stdout } = await bench('invoke', '--compare', 'old.json');
     expect(JSON.parse(stdout).changes[0]).toMatchObject({ name: 'per_second', worse: expected === 1 });
     expect(code).toBe(expected);
   });
 
-  test('what is no earlier run is refused before anything runs', async () => {
-    writeFileSync(join(folder.path, 'other.json'), '{}');
-    expect(await bench('invoke', '--compare', 'other.json')).toMatchObject({ code: 2, stdout: '' });
+  test.each([
+    ['no run', '{}', 'is no run of svc bench'],
+    ['a run of another kind', JSON.stringify({ ...OLD, kind: 'void' }), 'is a run of svc bench void'],
+  ])('%s is refused before anything runs, with how to make one', async (_what, text, reason) => {
+    writeFileSync(join(folder.path, 'other.json'), text);
+    const { code, stdout, stderr } = await bench('invoke', '--compare', 'other.json');
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+    expect(JSON.parse(stderr).error.message).toContain(reason);
+    expect(JSON.parse(stderr).error.hint).toContain('svc bench invoke --json > old.json');
+  });
+
+  test('with a run of other parameters says which they are', async () => {
+    const parameters = { clients: 50, size: 128 };
+    writeFileSync(join(folder.path, 'old.json'), JSON.stringify({ ...OLD, parameters }));
+    const { stderr } = await bench('invoke', '--compare', 'old.json');
+    expect(stderr).toContain('clients was 50 and is 2.');
   });
 });
 
-test('[CLI-32] errors are counted by code', async () => {
-  const { stdout } = await bench('invoke', '--function', 'nobody::offers');
+test('[CLI-32] errors are counted by code, and nothing but errors is a failure', async () => {
+  const { code, stdout } = await bench('invoke', '--function', 'nobody::offers');
   expect(JSON.parse(stdout).errors).toEqual({ function_not_found: 20 });
+  expect(code).toBe(1);
+});
+
+test('[CLI-32] a warm-up may be left out', async () => {
+  const { code, stdout } = await bench('invoke', '--warmup', '0s');
+  expect(code).toBe(0);
+  expect(JSON.parse(stdout).parameters.warmup_ms).toBe(0);
+});
+
+test('[CLI-9] a file that cannot be written does not cost what was measured', async () => {
+  const { code, stdout, stderr } = await bench('invoke', '--csv', 'none/run.csv');
+  expect(code).toBe(1);
+  expect(JSON.parse(stdout).ops).toBe(20);
+  expect(JSON.parse(stderr).error).toMatchObject({ code: 'FILE_UNUSABLE' });
+});
+
+test('[CLI-9] a stream server that is not there is waited for no longer than --timeout', async () => {
+  const { code, stderr } = await bench('stream-fanout', '--stream-url', 'ws://127.0.0.1:1', '--timeout', '1s');
+  expect(code).toBe(5);
+  expect(JSON.parse(stderr).error.hint).toContain('--stream-url');
+});
+
+test('[CLI-11] Ctrl-C also ends a run that has not begun', async () => {
+  const args = ['bench', 'stream-fanout', '--url', engine.url, '--stream-url', 'ws://127.0.0.1:1'];
+  const running = spawnSvc(args);
+  const ended = once(running, 'exit');
+  await vi.waitFor(async () => expect(await list('engine::functions::list')).toContain('svc-bench'), 30_000);
+  running.kill('SIGINT');
+  expect(await ended).toEqual([130, null]);
+});
+
+test.each(['invoke', 'cron', 'state-set'])('[CLI-9] svc bench %s ends with an engine that is killed', async (kind) => {
+  const doomed = await startEngineProcess(CONFIG);
+  const running = spawnSvc(['bench', kind, '--url', doomed.url, '--duration', '1h', '--warmup', '1ms', '--json']);
+  const end = finished(running);
+  const witness = registerWorker(doomed.url, { handle_signals: false });
+  const functions = async () =>
+    JSON.stringify(await witness.trigger({ function_id: 'engine::functions::list', payload: {} }));
+  await vi.waitFor(async () => expect(await functions()).toContain('svc-bench'), 30_000);
+  doomed.child.kill('SIGKILL');
+  const { code, stdout, stderr } = await end;
+  expect({ code, stdout }).toEqual({ code: 5, stdout: '' });
+  expect(JSON.parse(stderr).error.message).toMatch(/^(Lost|Cannot reach) the engine at/);
+  await witness.shutdown();
+  await doomed.stop();
 });
 
 test('[CLI-11] Ctrl-C prints what was measured so far and exits with 130', async () => {

@@ -49,6 +49,18 @@ describe('[CLI-10] completion', () => {
     expect(await completed('functions', '')).toEqual(['info', 'list']);
   });
 
+  test('offers each word of a command that has three', async () => {
+    expect(await completed('queue', 'dl')).toEqual(['dlq']);
+    expect(await completed('queue', 'dlq', '')).toEqual(['discard', 'list', 'purge', 'redrive', 'show']);
+    expect(await completed('queue', 'dlq', 'list', '--gro')).toEqual(['--group-by']);
+  });
+
+  test('offers the words of an operand that takes few, and the formats that the command prints', async () => {
+    expect(await completed('bench', 'state-')).toEqual(['state-get', 'state-set', 'state-update']);
+    expect(await completed('completion', '')).toEqual(['bash', 'fish', 'powershell', 'zsh']);
+    expect(await completed('state', 'get', '-o', '')).toEqual(['json', 'jsonl']);
+  });
+
   test('offers flags, and the values of a flag that has few', async () => {
     expect(await completed('functions', 'list', '--ou')).toEqual(['--output']);
     expect(await completed('functions', 'list', '-o', 'j')).toEqual(['json', 'jsonl']);

@@ -67,6 +67,15 @@ test('[CLI-30] a configuration that is wrong is a failure, and the exit code is 
   expect(found.of('configuration')).toMatchObject([{ level: 'fail', text: expect.stringContaining('worker') }]);
 });
 
+test.each([
+  ['without HTTP', '', 'none: it needs the module svc-http'],
+  ['on this machine', '  - {name: svc-http, config: {port: 0}}\n', 'answers this machine alone'],
+  ['open to others', '  - {name: svc-http, config: {port: 0, host: 0.0.0.0}}\n', 'and others never'],
+])('[CLI-30] [X4] says whom the console answers: %s', async (_where, http, text) => {
+  const found = await examine(ANY_PORT + http);
+  expect(found.of('console')).toMatchObject([{ level: 'ok', text: expect.stringContaining(text) }]);
+});
+
 test('[CLI-30] an engine that does not answer is a failure that says where it was looked for', async () => {
   const found = await examine(ANY_PORT, '--url', 'ws://127.0.0.1:9');
   expect(found.code).toBe(1);

@@ -181,7 +181,10 @@ test('[CLI-21] trigger --queue --wait follows the job and ends with what became 
   });
   const dead = await call('mail::fail');
   expect(dead.code).toBe(1);
-  expect(JSON.parse(dead.stdout)).toMatchObject({ state: 'dead', error: expect.stringContaining('no') });
+  const letter = JSON.parse(dead.stdout);
+  expect(letter).toMatchObject({ state: 'dead', error: expect.stringContaining('no') });
+  expect(dead.stderr).toContain(`svc queue dlq show ${letter.messageReceiptId}`);
+  expect((await svc('queue', 'dlq', 'show', letter.messageReceiptId)).code).toBe(0);
   expect(await call('mail::nobody', '--timeout', '300ms')).toMatchObject({ code: 4 });
   expect(await svc('trigger', 'mail::send', '--wait')).toMatchObject({ code: 2 });
 }, 60_000);

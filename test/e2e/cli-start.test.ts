@@ -150,6 +150,36 @@ describe.concurrent('which configuration', { timeout: 60_000 }, () => {
     await folder.remove();
   });
 
+  test('config show --sources says of every value where it comes from', async () => {
+    const text = `threads: 3\n${ANY_PORT}  - {name: orders, path: ./orders, env: {LEVEL: '\${MY_LEVEL:info}'}}\n`;
+    const folder = await makeFolder({ 'svc-config.yaml': text });
+    const done = await runSvc(['config', 'show', '--sources', '--json'], { cwd: folder.path });
+    expect(JSON.parse(done.stdout)).toEqual(
+      expect.arrayContaining([
+        { path: 'threads', value: 3, source: 'file' },
+        { path: 'drain_timeout_ms', value: 25_000, source: 'default' },
+        { path: 'workers.svc-worker-manager.port', value: 0, source: 'file' },
+        { path: 'workers.svc-worker-manager.host', value: '127.0.0.1', source: 'default' },
+        { path: 'workers.orders.path', value: './orders', source: 'file' },
+        { path: 'workers.orders.env.LEVEL', value: 'info', source: 'environment' },
+      ]),
+    );
+    await folder.remove();
+  });
+
+  test('[X1] a check warns of what the start would warn of', async () => {
+    const folder = await makeFolder({ 'svc-config.yaml': `${ANY_PORT}  - {name: svc-stream, config: {port: 0}}\n` });
+    for (const args of [
+      ['config', 'check'],
+      ['start', '--check'],
+    ]) {
+      const done = await runSvc(args, { cwd: folder.path });
+      expect(done.code).toBe(0);
+      expect(done.stderr).toContain("svc-config.yaml:5:24: workers[1].config: No auth_function, and '0.0.0.0'");
+    }
+    await folder.remove();
+  });
+
   test('[CLI-2] a valid file is said to be valid, and nothing is started', async () => {
     const folder = await makeFolder({ 'svc-config.yaml': ANY_PORT });
     for (const args of [

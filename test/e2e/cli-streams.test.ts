@@ -1,10 +1,12 @@
 // `svc stream …` as real processes against a real engine.
 
+import { once } from 'node:events';
 import { describe, expect, test } from 'vitest';
+import { CutProxy } from '../support/cut-proxy.ts';
 import { RawWorker } from '../support/raw-worker.ts';
 import { startStreamEngine } from '../support/stream-engine.ts';
 import { waitFor } from '../support/wait-for.ts';
-import { runSvc, spawnSvc } from './cli-process.ts';
+import { runSvc, spawnSvc, waitForText } from './cli-process.ts';
 
 describe('svc stream', () => {
   test('[console 6.5] writes, reads and lists what streams hold', { timeout: 60_000 }, async () => {
@@ -49,4 +51,27 @@ describe('svc stream', () => {
     watch.kill('SIGINT');
     await ended;
   });
+});
+
+test('[T4] watch goes on when its server comes back', { timeout: 60_000 }, async () => {
+  await using engine = await startStreamEngine();
+  await using proxy = await CutProxy.start(Number(new URL(engine.streams).port));
+  const watch = spawnSvc(['stream', 'watch', 'chat/room', '--stream-url', proxy.url]);
+  watch.stdout?.resume();
+  const ended = once(watch, 'exit');
+  await waitForText(watch.stderr, /Watching/);
+  const lost = waitForText(watch.stderr, /trying again/);
+  const back = waitForText(watch.stderr, /Connected again/);
+  proxy.close();
+  await lost;
+  proxy.reopen();
+  await back;
+  watch.kill('SIGINT');
+  expect(await ended).toEqual([130, null]);
+});
+
+test('[CLI-4] watch of a server that is not there says so and ends with exit code 5', async () => {
+  const done = await runSvc(['stream', 'watch', 'chat/room', '--stream-url', 'ws://127.0.0.1:1']);
+  expect(done).toMatchObject({ code: 5, stdout: '' });
+  expect(done.stderr).toContain('Cannot reach the stream server at ws://127.0.0.1:1');
 });

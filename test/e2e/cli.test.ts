@@ -66,6 +66,15 @@ describe.concurrent('svc trigger', { timeout: 60_000 }, () => {
     expect(JSON.parse(over.stdout)).toEqual({ sku: 'new', qty: 1 });
   });
 
+  test('-vv tells every frame as well, secrets taken out', async () => {
+    const done = await svc('trigger', 'orders::echo', 'sku=a1', 'password=hunter2', '-vv');
+    expect(done.stdout).toBe('{"sku":"a1","password":"hunter2"}\n');
+    expect(done.stderr).toMatch(/^> \{.*"invokefunction".*"orders::echo".*"password":"\[redacted\]"/m);
+    expect(done.stderr).toMatch(/^< \{.*"invocationresult".*"sku":"a1"/m);
+    expect(done.stderr).not.toContain('hunter2');
+    expect((await svc('trigger', 'orders::echo', '-v')).stderr).not.toContain('invokefunction');
+  });
+
   test('[CLI-20] the payload may come from a file or from stdin', async () => {
     const folder = await makeFolder({ 'payload.json': '{"from":"file"}' });
     const env = { SVC_URL: engine.url };

@@ -226,3 +226,15 @@ describe('svc create', () => {
     expect(done.stderr).toContain(text);
   });
 });
+
+test.each([
+  ['create', '--template', 'quickstart', '--directory', 'taken'],
+  ['worker', 'init', 'taken'],
+  ['worker', 'init', 'taken/below', '--force'],
+])('[CLI-9] svc %s %s where a file is in the way says which, and is no defect', async (...args) => {
+  await writeFile(join(folder.path, 'taken'), '');
+  const { code, stderr } = await runSvc(args, { cwd: folder.path });
+  expect(code).toBe(1);
+  expect(stderr).toMatch(/^error: Cannot use .*taken/);
+  expect(stderr).not.toContain('defect');
+});

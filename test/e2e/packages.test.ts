@@ -76,6 +76,12 @@ test('the unit for systemd and the Containerfile start what is installed', async
   expect(verified).toMatchObject({ code: 0, stderr: '' });
 });
 
+test('svc has nobody install what its own files hold, nor the compiler behind it', () => {
+  const { dependencies } = installed.manifest('svc');
+  expect(dependencies).toHaveProperty('lmdb');
+  for (const name of ['typia', 'yaml']) expect(dependencies).not.toHaveProperty(name);
+});
+
 test('[SDK-10] OpenTelemetry is an optional peer of svc-sdk', () => {
   expect(installed.manifest('svc-sdk')).toMatchObject({
     peerDependencies: { '@opentelemetry/api': '^1.9.0' },

@@ -3,7 +3,7 @@
 import { describe, expect, test } from 'vitest';
 import { ProjectEngine, pidWorker, processesWith } from '../support/project-engine.ts';
 import { waitFor } from '../support/wait-for.ts';
-import { ANY_PORT } from './cli-process.ts';
+import { ANY_PORT, runSvc } from './cli-process.ts';
 
 const withOrders = `${ANY_PORT}  - name: orders\n    path: ./orders\n`;
 
@@ -45,6 +45,26 @@ describe.concurrent('a worker of the configuration', { timeout: 60_000 }, () => 
       'starting: node worker.mjs',
       'orders is up',
     ]);
+  });
+
+  test('[decisions 24] is let in by an engine with a bridge token, without a word of its own', async () => {
+    const token = 'a-token-of-more-than-thirty-two-bytes';
+    const config = `bridge_token: ${token}\n${withOrders}`;
+    await using engine = await ProjectEngine.start(config, { orders: pidWorker('orders') });
+    const env = { SVC_URL: engine.url, SVC_TOKEN: token };
+    const call = () => runSvc(['trigger', 'orders::pid'], { cwd: engine.folder, env });
+    await waitFor('it answers', async () => (await call()).code === 0, 20_000);
+  });
+
+  test('[CLI-14] its lines are asked for since a moment, however that is written', async () => {
+    await using engine = await ProjectEngine.start(withOrders, { orders: pidWorker('orders') });
+    await waitFor('the worker registers', isThere(engine, 'orders::pid'));
+    const linesSince = async (since: string) => await engine.svc('worker', 'logs', 'orders', '--since', since);
+    for (const since of ['10m', 'now-10m', new Date(Date.now() - 600_000).toISOString()]) {
+      expect((await linesSince(since)).stdout).toContain('orders is up');
+    }
+    expect(await linesSince(String(Date.now() + 60_000))).toMatchObject({ code: 0, stdout: '' });
+    expect((await linesSince('yesterday')).code).toBe(2);
   });
 
   test('[R6] leaves no process behind when the engine is killed', async () => {
@@ -98,7 +118,7 @@ describe.concurrent('svc worker', { timeout: 60_000 }, () => {
     expect(code).toBe(1);
     expect(stderr).toContain('exit code 3');
     expect(stderr).toContain('no database');
-    expect(stderr).toContain('then: svc worker start <name>');
+    expect(stderr).toContain('then: svc worker start bad.');
     const { checks } = JSON.parse((await engine.svc('doctor', '--json')).stdout);
     expect(checks).toContainEqual({
       name: 'worker bad',
@@ -109,6 +129,26 @@ describe.concurrent('svc worker', { timeout: 60_000 }, () => {
     await engine.svc('worker', 'stop', 'bad');
     // Only of this start, not of those before.
     expect((await engine.svc('worker', 'start', 'bad')).stderr.match(/no database/g)).toHaveLength(1);
+  });
+
+  test('[CLI-30] one that ended and is being tried again is a warning of the doctor meanwhile', async () => {
+    await using engine = await ProjectEngine.start(ANY_PORT, {
+      bad: {
+        'svc.worker.yaml': 'name: bad\nruntime: {kind: node, entry: w.mjs}\n',
+        'w.mjs': `import { existsSync, writeFileSync } from 'node:fs';
+          const wasHere = existsSync('tried');
+          writeFileSync('tried', '');
+          if (!wasHere) process.exit(3);
+          setInterval(() => {}, 1_000_000);`,
+      },
+    });
+    await engine.svc('worker', 'add', './bad', '--no-wait');
+    const status = async () => JSON.stringify(await engine.call('worker::status', { name: 'bad' }));
+    await waitFor('it is tried again', async () => /"state":"running".*"restarts":1/.test(await status()), 10_000);
+    const { checks } = JSON.parse((await engine.svc('doctor', '--json')).stdout);
+    expect(checks).toContainEqual(
+      expect.objectContaining({ name: 'worker bad', level: 'warn', text: 'running (exit code 3)' }),
+    );
   });
 
   test('add --dry-run shows the change and makes none', async () => {
@@ -126,6 +166,15 @@ describe.concurrent('svc worker', { timeout: 60_000 }, () => {
     expect(code).toBe(5);
     expect(stderr).toContain('start it with: svc --config svc-config.yaml');
     expect(await engine.config).toBe(`${ANY_PORT}  - name: mail\n    path: ./mail\n`);
+  });
+
+  test('[decisions 30] add without an engine leaves a file alone that would be refused, and says why', async () => {
+    await using engine = await ProjectEngine.start(ANY_PORT);
+    await engine.stop();
+    const { code, stderr } = await engine.svc('worker', 'add', 'svc-stat');
+    expect(code).toBe(2);
+    expect(stderr).toContain("Unknown module 'svc-stat'. Did you mean 'svc-state'?");
+    expect(await engine.config).toBe(ANY_PORT);
   });
 
   test('adds and removes a module of the running engine', async () => {

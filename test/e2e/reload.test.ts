@@ -260,3 +260,24 @@ test('[K1] [X22] a file that the engine changes is as open to others as before, 
   expect(lstatSync(configFile).isSymbolicLink()).toBe(true);
   expect(statSync(secret).mode & 0o777).toBe(0o600);
 });
+
+describe('a file that is broken while the engine runs', () => {
+  const callAdd = (worker: RawWorker) =>
+    worker.call('worker::add', { source: { kind: 'builtin', name: 'svc-pubsub' } });
+  const healthOf = async (worker: RawWorker) => JSON.stringify(await worker.call('engine::health::check', {}));
+
+  test.each([
+    ['no YAML', (text: string) => `${text}  - [\n`, 'svc-config.yaml'],
+    ['wrong', (text: string) => `${text}  - {name: svc-stat}\n`, "Unknown module 'svc-stat'"],
+    ['one for a new start', (text: string) => `threads: 7\n${text}`, 'threads can only change with a new start'],
+  ])('[K1] is %s: nothing is added to it, and health goes on naming what is wrong', async (_what, breakIt, problem) => {
+    await using worker = await RawWorker.connect(engine.url);
+    const text = breakIt(configOf());
+    writeFileSync(file, text);
+    await engine.reload();
+    expect(await healthOf(worker)).toContain(problem);
+    expect(JSON.stringify(await callAdd(worker))).toContain(problem);
+    expect(readFileSync(file, 'utf8')).toBe(text);
+    expect(await healthOf(worker)).toContain(problem);
+  });
+});

@@ -1,6 +1,6 @@
 // The SDK as users hold it, against the real engine over real sockets.
 
-import { afterEach, describe, expect, test } from 'vitest';
+import { afterEach, describe, expect, test, vi } from 'vitest';
 import {
   isFunctionNotFound,
   isTimeout,
@@ -40,6 +40,7 @@ function next<Name extends keyof WorkerEvents>(svc: SvcWorker, name: Name): Prom
 }
 
 afterEach(async () => {
+  vi.unstubAllEnvs();
   await Promise.all(workers.splice(0).map((svc) => svc.shutdown()));
 });
 
@@ -227,6 +228,19 @@ describe.each(['binary', 'json'] as const)('over the %s form', (wire) => {
       expect(logs[0]).toContain('refused this worker: 401');
       const { svc } = connect(engine.url, { token });
       await svc.ready();
+    });
+
+    test('[X2] the token in the environment is for the engine that stands there beside it, and for no other', async () => {
+      const token = 'a-token-that-is-long-enough-for-the-rule';
+      const yaml = `bridge_token: ${token}\nworkers:\n  - name: svc-worker-manager\n    config: {port: 0}\n`;
+      await using own = await startTestEngine({ yaml });
+      await using other = await startTestEngine({ yaml });
+      vi.stubEnv('SVC_TOKEN', token);
+      vi.stubEnv('SVC_URL', own.url);
+      await connect(own.url).svc.ready();
+      await expect(connect(other.url).svc.ready()).rejects.toMatchObject({ code: 'UNAUTHORIZED' });
+      const headers = { authorization: 'Bearer of-another-kind' };
+      await expect(connect(own.url, { headers }).svc.ready()).rejects.toMatchObject({ code: 'UNAUTHORIZED' });
     });
 
     test('[SDK-7] an engine that is not there is one line of log, and a worker that finds it later works', async () => {

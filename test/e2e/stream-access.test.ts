@@ -188,6 +188,6 @@ describe.each(['uws', 'ws'])('on %s', (transport) => {
 test('[X1] a stream server beyond this machine without auth_function is warned of, and refused if strict', async () => {
   const yaml = streamYaml().replace('host: 127.0.0.1', 'host: 0.0.0.0');
   await using engine = await startTestEngine({ yaml });
-  expect(engine.warnings.join()).toContain('config has no auth_function');
-  await expect(startTestEngine({ yaml: `strict: true\n${yaml}` })).rejects.toThrow('no auth_function');
+  expect(engine.warnings.join()).toMatch(/:\d+:\d+: workers\[\d\]\.config: No auth_function, and '0\.0\.0\.0'/);
+  await expect(startTestEngine({ yaml: `strict: true\n${yaml}` })).rejects.toThrow('No auth_function');
 });

@@ -46,8 +46,19 @@ async function pidOf(engine: ProjectEngine): Promise<number> {
   return Number((answer as { pid: number }).pid);
 }
 
+const TOKEN = 'a-token-of-more-than-thirty-two-bytes';
+
 describe('svc worker dev', () => {
   const files = { orders: pidWorker('orders') };
+
+  test('[X2] hands the token of its own line on to the worker', { timeout: 60_000 }, async () => {
+    const folder = await makeFolder({ 'svc-config.yaml': `bridge_token: ${TOKEN}\n${ANY_PORT}`, token: TOKEN });
+    await mkdir(join(folder.path, 'orders'));
+    for (const [name, text] of Object.entries(files.orders)) await writeFile(join(folder.path, 'orders', name), text);
+    await using engine = await ProjectEngine.startIn(folder.path, {}, folder.remove);
+    await using dev = new Dev(engine, './orders', '--token-file', 'token');
+    await dev.says('· registered');
+  });
 
   test('starts a worker anew when it changes, and no call finds nobody', { timeout: 60_000 }, async () => {
     await using engine = await ProjectEngine.start(ANY_PORT, files);

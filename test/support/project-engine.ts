@@ -14,13 +14,16 @@ export class ProjectEngine implements AsyncDisposable {
   readonly folder: string;
   readonly child: ChildProcess;
   readonly url: string;
+  /** Addresses in the order of the start block. */
+  readonly listeners: readonly string[];
   readonly #remove: () => Promise<void>;
   #caller: SvcWorker | undefined;
 
-  private constructor(folder: string, child: ChildProcess, url: string, remove: () => Promise<void>) {
+  private constructor(folder: string, child: ChildProcess, listeners: readonly string[], remove: () => Promise<void>) {
     this.folder = folder;
     this.child = child;
-    this.url = url;
+    this.listeners = listeners;
+    this.url = listeners[0] ?? '';
     this.#remove = remove;
   }
 
@@ -34,8 +37,11 @@ export class ProjectEngine implements AsyncDisposable {
   static async startIn(path: string, env: Record<string, string>, remove = async () => {}): Promise<ProjectEngine> {
     const child = spawnSvc(['start', '--json', '--threads', '1'], { cwd: path, env });
     child.stderr?.resume();
-    const { listeners } = JSON.parse(await waitForText(child.stdout, /\n/));
-    return new ProjectEngine(path, child, listeners[0].address, remove);
+    const { listeners }: { listeners: readonly { readonly address: string }[] } = JSON.parse(
+      await waitForText(child.stdout, /\n/),
+    );
+    const addresses = listeners.map(({ address }) => address);
+    return new ProjectEngine(path, child, addresses, remove);
   }
 
   get config(): Promise<string> {

@@ -56,6 +56,7 @@ class Run {
   /** When what counts began: after the warm-up. */
   #countedFromMs: number | undefined;
   #begun = 0;
+  #ended = 0;
   #slots = 0;
   #toldMs = 0;
 
@@ -80,8 +81,10 @@ class Run {
         this.#perClient[client] = (this.#perClient[client] ?? 0) + ops;
       } catch (error) {
         if (!isSvcError(error)) throw error;
-        if (isCounted) this.#errors.set(error.code, (this.#errors.get(error.code) ?? 0) + 1);
+        if (!isCounted) continue;
+        this.#errors.set(error.code, (this.#errors.get(error.code) ?? 0) + 1);
       }
+      this.#ended++;
       this.#tell();
     }
   }
@@ -126,11 +129,13 @@ class Run {
 
   #tell(): void {
     const now = this.#world.elapsedMs();
-    if (this.#countedFromMs === undefined || now - this.#toldMs < PROGRESS_MS) return;
+    const countedFromMs = this.#countedFromMs;
+    if (countedFromMs === undefined || now - Math.max(this.#toldMs, countedFromMs) < PROGRESS_MS) return;
     this.#toldMs = now;
-    const elapsedMs = now - this.#countedFromMs;
-    const ops = this.#ops();
+    const elapsedMs = now - countedFromMs;
     const { messages, durationMs } = this.#plan;
-    this.#world.progress(ops, messages === undefined ? elapsedMs / durationMs : ops / messages, elapsedMs);
+    // One that fails is over as well, and one of a fan-out counts for many.
+    const share = messages === undefined ? elapsedMs / durationMs : this.#ended / messages;
+    this.#world.progress(this.#ops(), share, elapsedMs);
   }
 }

@@ -19,6 +19,14 @@ export interface Report {
   readonly interrupted: boolean;
 }
 
+/** What an earlier run must tell to be compared with. */
+export interface EarlierReport {
+  readonly kind: string;
+  readonly per_second: number;
+  readonly latency: Pick<LatencySummary, 'p50_ms' | 'p99_ms'>;
+  readonly parameters: Readonly<Record<string, unknown>>;
+}
+
 const MIB = 1024 * 1024;
 
 export function reportText(report: Report): string {
@@ -55,12 +63,20 @@ export interface Change {
 }
 
 /** The rate, and the latencies of most and of nearly all operations. */
-export function compare(before: Report, now: Report, tolerancePercent: number): Change[] {
+export function compare(before: EarlierReport, now: Report, tolerancePercent: number): Change[] {
   return [
     change('per_second', before.per_second, now.per_second, 1, tolerancePercent),
     change('p50_ms', before.latency.p50_ms, now.latency.p50_ms, -1, tolerancePercent),
     change('p99_ms', before.latency.p99_ms, now.latency.p99_ms, -1, tolerancePercent),
   ];
+}
+
+/** Parameters with which the two did not do the same. */
+export function differencesOf(before: EarlierReport, now: Report): string[] {
+  return Object.entries(now.parameters).flatMap(([name, value]) => {
+    const earlier = before.parameters[name];
+    return earlier === undefined || earlier === value ? [] : [`${name} was ${earlier} and is ${value}`];
+  });
 }
 
 function change(name: string, before: number, now: number, better: 1 | -1, tolerancePercent: number): Change {

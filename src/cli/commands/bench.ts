@@ -3,11 +3,22 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import { resolve } from 'node:path';
 import { engineVersion } from '../../effects/version.ts';
+import { isSvcError } from '../../sdk/errors.ts';
 import type { InternalOptions } from '../../sdk/options.ts';
 import { type EngineUse, watchEngine } from '../bench/engine-use.ts';
 import { type LoadPlan, type LoadResult, runLoad } from '../bench/load.ts';
-import { changesText, compare, type Report, reportCsv, reportText } from '../bench/report.ts';
+import { watchLoss } from '../bench/loss.ts';
+import {
+  changesText,
+  compare,
+  differencesOf,
+  type EarlierReport,
+  type Report,
+  reportCsv,
+  reportText,
+} from '../bench/report.ts';
 import { KINDS, type Kind, moduleOf, prepare } from '../bench/stages.ts';
+import { callFailure } from '../call-failure.ts';
 import { type Context, defineCommand } from '../command.ts';
 import { readToken, withEngine } from '../connection.ts';
 import { CONNECTION_FLAGS } from '../connection-flags.ts';
@@ -25,7 +36,14 @@ const FLAGS = {
   size: { kind: 'text', placeholder: '<size>', fallback: '128B', help: 'Bytes of a payload: 128B, 4KiB, 1MB.' },
   rate: { kind: 'text', placeholder: '<n/s>', help: 'Operations per second of all clients; else as many as they can.' },
   function: { kind: 'text', placeholder: '<id>', help: 'Call this function instead of an echo of its own.' },
-  warmup: { kind: 'duration', placeholder: '<time>', maxMs: HOUR_MS, fallback: '2s', help: 'Not counted, at first.' },
+  warmup: {
+    kind: 'duration',
+    placeholder: '<time>',
+    minMs: 0,
+    maxMs: HOUR_MS,
+    fallback: '2s',
+    help: 'Not counted, at first.',
+  },
   workers: { kind: 'count', placeholder: '<n>', min: 1, max: 64, fallback: '1', help: 'Echo workers.' },
   subscribers: { kind: 'count', placeholder: '<n>', min: 1, max: 10_000, fallback: '100', help: 'Of stream-fanout.' },
   csv: { kind: 'text', placeholder: '<file>', help: 'Write operations and rate of each client there.' },
@@ -55,7 +73,7 @@ export const bench = defineCommand({
       'process, so that one core of it bounds what can be seen. With --rate an operation that starts late is ' +
       'measured from when it was due.',
   ],
-  operands: { usage: '<kind>', min: 1, max: 1, help: 'What to measure.' },
+  operands: { usage: '<kind>', min: 1, max: 1, help: 'What to measure.', choices: KINDS },
   flags: FLAGS,
   formats: ['table', 'json', 'jsonl'],
   examples: [
@@ -71,31 +89,38 @@ export const bench = defineCommand({
     if (kind === undefined)
       throw usageFailure(`There is no benchmark '${operands[0]}'.`, `One of: ${KINDS.join(', ')}`);
     const tolerance = readTolerance(flags.tolerance);
-    const earlier = flags.compare === undefined ? undefined : await readReport(resolve(terminal.cwd, flags.compare));
-    if (earlier !== undefined && earlier.kind !== kind) throw usageFailure(`${flags.compare} is of ${earlier.kind}.`);
+    const earlier = flags.compare === undefined ? undefined : await readEarlier(kind, flags.compare, terminal.cwd);
     const { report, distribution } = await measure(kind, context);
-    if (flags.csv !== undefined) await writeFile(resolve(terminal.cwd, flags.csv), reportCsv(report));
-    if (flags.hdr !== undefined) await writeFile(resolve(terminal.cwd, flags.hdr), distribution);
     const changes = earlier === undefined ? [] : compare(earlier, report, tolerance);
     const text = changes.length === 0 ? reportText(report) : `${reportText(report)}\n${changesText(changes)}`;
     output.printDocument(changes.length === 0 ? report : { ...report, changes }, text);
+    const differences = earlier === undefined ? [] : differencesOf(earlier, report);
+    if (differences.length > 0) output.warn(`${flags.compare} measured something else: ${differences.join(', ')}.`);
+    // Behind what was measured: a place that cannot be written must not cost the run.
+    if (flags.csv !== undefined) await writeFile(resolve(terminal.cwd, flags.csv), reportCsv(report));
+    if (flags.hdr !== undefined) await writeFile(resolve(terminal.cwd, flags.hdr), distribution);
     if (report.interrupted) return EXIT.interrupted;
-    return changes.some(({ worse }) => worse) ? EXIT.failed : EXIT.done;
+    const hasOnlyFailed = report.ops === 0 && Object.keys(report.errors).length > 0;
+    return hasOnlyFailed || changes.some(({ worse }) => worse) ? EXIT.failed : EXIT.done;
   },
 });
 
 async function measure(kind: Kind, context: BenchContext): Promise<{ report: Report; distribution: string }> {
   const { flags, output, terminal } = context;
   let isStopped = false;
+  let isLoaded = false;
   terminal.onSignal(() => {
-    // Whoever asks twice does not want to wait for the cleaning either.
-    if (isStopped) terminal.exit(EXIT.interrupted);
+    // Whoever asks twice does not want to wait for the cleaning either; and before the first operation there is none.
+    if (isStopped || !isLoaded) terminal.exit(EXIT.interrupted);
     isStopped = true;
   });
   const bytes = readSize(flags.size);
   const plan = planOf(kind, context);
-  const engine = await withEngine(context, (connection) => connection.call('engine::health::check', {}));
-  checkModule(kind, engine);
+  const { address, health } = await withEngine(context, async (connection) => ({
+    address: connection.address,
+    health: await connection.call('engine::health::check', {}),
+  }));
+  checkModule(kind, health);
   const token = await readToken(context);
   const { createWorker } = await import('../../sdk/internal.ts');
   const connect = () => createWorker(flags.url, connectionOptions(token, context));
@@ -103,38 +128,40 @@ async function measure(kind: Kind, context: BenchContext): Promise<{ report: Rep
   const functionId = flags.function ?? `${name}::echo`;
   const workers = flags.function === undefined ? Array.from({ length: flags.workers }, connect) : [];
   const clients = Array.from({ length: plan.clients }, connect);
+  const loss = watchLoss([...workers, ...clients], address);
   try {
     for (const worker of workers) worker.registerFunction(functionId, (payload: unknown) => payload);
     await Promise.all([...workers, ...clients].map((one) => one.ready()));
     const stage = await prepare(kind, {
-      name,
-      clients,
-      workers,
-      functionId,
+      ...{ name, clients, workers, functionId },
       payload: { group: 'one', text: 'x'.repeat(bytes) },
       subscribers: flags.subscribers,
       httpUrl: flags['http-url'],
       streamUrl: flags['stream-url'],
+      timeoutMs: flags.timeout,
       nowMs: () => terminal.now(),
     });
     const readHealth = async () => await clients[0]?.trigger({ function_id: 'engine::health::check', payload: {} });
     const engineUse = await watchEngine(readHealth, () => terminal.elapsedMs());
     const tell = terminal.err.isTerminal && !output.quiet && !flags['no-progress'];
-    const result = await runLoad(
-      plan,
-      {
-        elapsedMs: () => terminal.elapsedMs(),
-        isStopped: () => isStopped,
-        progress: (ops, share, elapsedMs) => {
-          if (tell) terminal.err.write(progressLine(ops, share, elapsedMs));
-        },
+    const world = {
+      elapsedMs: () => terminal.elapsedMs(),
+      isStopped: () => isStopped || loss.hasHappened,
+      progress: (ops: number, share: number, elapsedMs: number) => {
+        if (tell) terminal.err.write(progressLine(ops, share, elapsedMs));
       },
-      (client) => stage.once(client),
-    ).finally(() => stage.clean());
+    };
+    isLoaded = true;
+    const load = runLoad(plan, world, (client) => stage.once(client)).finally(() => stage.clean());
+    const result = await Promise.race([load, loss.told]);
     if (tell) terminal.err.write('\n');
-    const version = isRecord(engine) ? textIn(engine, 'version') : '';
+    const version = isRecord(health) ? textIn(health, 'version') : '';
     const report = reportOf({ kind, plan, result, bytes, version, use: await engineUse(), context, isStopped });
     return { report, distribution: result.latencies.distribution() };
+  } catch (error) {
+    // What came of the loss is told by its cause.
+    if (loss.hasHappened) await loss.told;
+    throw isSvcError(error) ? callFailure(error, { functionId: `svc bench ${kind}`, verbose: output.verbose }) : error;
   } finally {
     await Promise.all([...clients, ...workers].map((one) => one.shutdown()));
   }
@@ -239,9 +266,11 @@ function readTolerance(text: string): number {
   throw usageFailure(`--tolerance is '${text}': expected a percentage, such as 10%.`);
 }
 
-async function readReport(file: string): Promise<Report> {
-  const text = await readFile(file, 'utf8').catch(() => {
-    throw usageFailure(`Cannot read ${file}.`);
+/** Refused before anything runs, with how to make one. */
+async function readEarlier(kind: Kind, file: string, cwd: string): Promise<EarlierReport> {
+  const hint = `Make a run to compare with: svc bench ${kind} --json > old.json`;
+  const text = await readFile(resolve(cwd, file), 'utf8').catch(() => {
+    throw usageFailure(`Cannot read ${file}.`, hint);
   });
   let value: unknown;
   try {
@@ -249,12 +278,14 @@ async function readReport(file: string): Promise<Report> {
   } catch {
     value = undefined;
   }
-  if (isReport(value)) return value;
-  throw usageFailure(`${file} is no run of svc bench --json.`);
+  if (!isEarlierReport(value)) throw usageFailure(`${file} is no run of svc bench --json.`, hint);
+  if (value.kind !== kind) throw usageFailure(`${file} is a run of svc bench ${value.kind}, not of ${kind}.`, hint);
+  return value;
 }
 
-function isReport(value: unknown): value is Report {
-  if (!isRecord(value) || typeof value.kind !== 'string' || !isRecord(value.latency)) return false;
+function isEarlierReport(value: unknown): value is EarlierReport {
+  if (!isRecord(value) || typeof value.kind !== 'string') return false;
+  if (!isRecord(value.latency) || !isRecord(value.parameters)) return false;
   const { p50_ms: p50, p99_ms: p99 } = value.latency;
   return [value.per_second, p50, p99].every((number) => typeof number === 'number');
 }

@@ -6,7 +6,7 @@ import { usageFailure } from '../failures.ts';
 export const completion = defineCommand({
   name: 'completion',
   summary: 'Print a script that lets the shell complete svc commands.',
-  operands: { usage: '<bash|zsh|fish|powershell>', min: 1, max: 1, help: 'The shell.' },
+  operands: { usage: '<bash|zsh|fish|powershell>', min: 1, max: 1, help: 'The shell.', choices: SHELLS },
   details: [
     'Completes commands, flags and their values, and from the running engine the names of functions, queues, scopes, ' +
       'keys, streams, triggers and workers. Put the line of the first example into ~/.bashrc.',

@@ -1,3 +1,4 @@
+import { securityWarnings } from '../../start-checks.ts';
 import { defineCommand } from '../command.ts';
 import { CONFIG_FLAGS, readConfiguration } from '../configuration.ts';
 import { EXIT } from '../exit-codes.ts';
@@ -5,7 +6,10 @@ import { EXIT } from '../exit-codes.ts';
 export const configCheck = defineCommand({
   name: 'config check',
   summary: 'Check the configuration file.',
-  details: ['Tells every problem with line, column and path, as the start of the engine would. Nothing is started.'],
+  details: [
+    'Tells every problem with line, column and path, and warns of the same as the start of the engine. Nothing is ' +
+      'started.',
+  ],
   flags: CONFIG_FLAGS,
   formats: ['table', 'json', 'jsonl'],
   examples: [
@@ -19,7 +23,7 @@ export const configCheck = defineCommand({
   async run({ flags, output, terminal }) {
     const { file, config } = await readConfiguration(flags.config, terminal);
     const modules = config.modules.map((module) => module.name);
-    const { warnings } = config;
+    const warnings = securityWarnings(config);
     const listed = modules.length === 0 ? 'no modules of its own' : modules.join(', ');
     output.printDocument({ valid: true, file, modules, warnings }, `${file} is valid: ${listed}.`);
     for (const warning of warnings) output.warn(warning);

@@ -29,7 +29,7 @@ export const queueList = defineCommand({
     { line: 'svc queue list --watch', shows: 'The same every second, until Ctrl-C.' },
     { line: 'svc queue list --json', shows: 'For a script.' },
   ],
-  exitCodes: [EXIT.timedOut, EXIT.unreachable, EXIT.refused],
+  exitCodes: [EXIT.timedOut, EXIT.unreachable, EXIT.refused, EXIT.interrupted],
   async run(context) {
     return await withEngine(context, async (engine) => {
       if (context.flags.watch) return await watch(context, engine);

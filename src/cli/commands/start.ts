@@ -5,7 +5,7 @@ import { systemClock } from '../../effects/clock.ts';
 import { createLogger } from '../../effects/logger.ts';
 import { watchFile } from '../../effects/watch-file.ts';
 import type { RunningEngine } from '../../engine.ts';
-import { consoleStyle, StartError } from '../../start-checks.ts';
+import { consoleStyle, StartError, securityWarnings } from '../../start-checks.ts';
 import { type Context, defineCommand } from '../command.ts';
 import {
   assertFileThere,
@@ -65,7 +65,7 @@ export const start = defineCommand({
     if (flags.check) {
       const name = configuration.file ?? 'The built-in configuration';
       output.printDocument({ valid: true, file: configuration.file ?? null }, `${name} is valid.`);
-      for (const warning of configuration.config.warnings) output.warn(warning);
+      for (const warning of securityWarnings(configuration.config)) output.warn(warning);
       return EXIT.done;
     }
     const stop = new StopRequest(terminal);

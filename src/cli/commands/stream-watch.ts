@@ -1,8 +1,11 @@
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { redactUrl } from '../../core/redaction.ts';
+import { systemClock } from '../../effects/clock.ts';
+import type { Platform } from '../../sdk/platform.ts';
 import type { StreamHandlers } from '../../sdk/stream-subscription.ts';
 import { type Context, defineCommand } from '../command.ts';
+import { readReason } from '../connection.ts';
 import { stripUnsafe } from '../display-text.ts';
 import { formatTime } from '../durations.ts';
 import { EXIT, exitCodeOfError } from '../exit-codes.ts';
@@ -42,7 +45,7 @@ export const streamWatch = defineCommand({
     { line: 'svc stream watch chat/room1', shows: 'Every change and every custom event.' },
     { line: 'svc stream watch chat/room1 --item topic --json', shows: 'Those of one item, one JSON object per line.' },
   ],
-  exitCodes: [EXIT.failed, EXIT.refused, EXIT.interrupted],
+  exitCodes: [EXIT.failed, EXIT.unreachable, EXIT.refused, EXIT.interrupted],
   async run(context) {
     const { flags, operands } = context;
     const url = flags['stream-url'];
@@ -51,15 +54,52 @@ export const streamWatch = defineCommand({
       throw usageFailure(`The stream address is '${redactUrl(url)}': expected ws://host:port or wss://host:port.`);
     }
     const token = await readToken(context);
-    const { watchStream } = await import('../../sdk/internal.ts');
+    const { nodePlatform, watchStream } = await import('../../sdk/internal.ts');
+    // Between two dials nothing else does.
+    systemClock.every(60_000, () => {}, { keepsProcessAlive: true });
     return await new Promise<never>((_resolve, reject) => {
       const handlers = handlersFor(context, redactUrl(url), ({ code, message }) =>
         reject(new CliFailure({ code, message: `${message}.`, exitCode: exitCodeOfError(code) })),
       );
-      watchStream({ url, ...groupOperand(operands), options: { item: flags.item, token }, handlers });
+      const watch = { url, ...groupOperand(operands), options: { item: flags.item, token }, handlers };
+      watchStream(
+        watch,
+        answeringAtFirst(nodePlatform, (reason) => reject(unreachable(redactUrl(url), reason))),
+      );
     });
   },
 });
+
+/** A server that was there is waited for. One that never answered is most likely not the one that was meant. */
+function answeringAtFirst(platform: Platform, tellSilence: (reason: string) => void): Platform {
+  let hasAnswered = false;
+  return {
+    ...platform,
+    openSocket: (request, events) =>
+      platform.openSocket(request, {
+        onMessage(message) {
+          hasAnswered = true;
+          events.onMessage(message);
+        },
+        onAlive: () => events.onAlive(),
+        onClose(closure) {
+          // A refusal says more than that there was one.
+          events.onClose(closure);
+          if (!hasAnswered) tellSilence(closure.reason || `closed with ${closure.code}`);
+        },
+      }),
+  };
+}
+
+function unreachable(address: string, reason: string): CliFailure {
+  return new CliFailure({
+    code: 'ENGINE_UNREACHABLE',
+    message: `Cannot reach the stream server at ${address} (${readReason(reason)}).`,
+    exitCode: EXIT.unreachable,
+    hint: 'It comes with the module svc-stream. Another address: --stream-url ws://host:port',
+    details: { address },
+  });
+}
 
 async function readToken({ flags, terminal }: WatchContext): Promise<string | undefined> {
   const file = flags['stream-token-file'];

@@ -220,7 +220,9 @@ async function callAndFollow(
   const isDone = job.state === 'done';
   const facts = [took, textIn(job, 'state'), ...(await factsOf(trace, engine, functionId, output))];
   output.note(`${isDone ? output.paintErr.green('✔') : output.paintErr.red('✘')} ${facts.join('  ')}`);
-  return isDone ? EXIT.done : EXIT.failed;
+  if (isDone) return EXIT.done;
+  output.note(`It is a dead letter. Look at it: svc queue dlq show ${id}. Try it again: svc queue dlq redrive ${id}`);
+  return EXIT.failed;
 }
 
 async function callMany(

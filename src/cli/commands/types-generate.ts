@@ -33,7 +33,7 @@ export const typesGenerate = defineCommand({
     { line: 'svc types generate --out svc.d.ts', shows: 'Writes the file.' },
     { line: 'svc types generate --out svc.d.ts --watch', shows: 'Keeps it right while you work.' },
   ],
-  exitCodes: [EXIT.timedOut, EXIT.unreachable, EXIT.refused, EXIT.interrupted],
+  exitCodes: [EXIT.failed, EXIT.timedOut, EXIT.unreachable, EXIT.refused, EXIT.interrupted],
   async run(context) {
     const { flags, output, terminal } = context;
     if (flags.out === undefined) {

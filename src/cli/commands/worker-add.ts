@@ -2,9 +2,10 @@ import { existsSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
 import { relative, resolve } from 'node:path';
 import { addWorkerEntry } from '../../config/edit.ts';
+import { formatProblem } from '../../config/problem.ts';
 import { MANIFEST_FILE, type NewEntry } from '../../core/worker-manifest.ts';
 import { type Context, defineCommand } from '../command.ts';
-import { CONFIG_FLAGS, readConfiguration } from '../configuration.ts';
+import { CONFIG_FLAGS, problemsIn, readConfiguration } from '../configuration.ts';
 import { type EngineConnection, withEngine } from '../connection.ts';
 import { CONNECTION_FLAGS } from '../connection-flags.ts';
 import { stripUnsafe } from '../display-text.ts';
@@ -14,6 +15,7 @@ import { CliFailure } from '../failures.ts';
 import type { FlagTable } from '../flags.ts';
 import { changedLines } from '../line-diff.ts';
 import { isRecord, textIn, textsIn } from '../records.ts';
+import type { Terminal } from '../terminal.ts';
 import { readProjectName } from '../worker-project.ts';
 
 const FLAGS = {
@@ -57,7 +59,7 @@ export const workerAdd = defineCommand({
     { line: 'svc worker add ./workers/orders', shows: 'Starts the project and prints the functions it brought.' },
     { line: 'svc worker add svc-state --dry-run', shows: 'What adding the state module would change in the file.' },
   ],
-  exitCodes: [EXIT.failed, EXIT.timedOut, EXIT.unreachable, EXIT.refused, EXIT.conflict],
+  exitCodes: [EXIT.failed, EXIT.timedOut, EXIT.unreachable, EXIT.refused, EXIT.conflict, EXIT.configuration],
   async run(context) {
     const { operands, terminal } = context;
     const source = sourceOf(operands[0] ?? '', terminal.cwd);
@@ -170,6 +172,7 @@ async function addToFile(
   }
   const before = await readFile(path, 'utf8');
   const after = addWorkerEntry(before, entry);
+  assertAcceptable(after, { file, name: entry.name }, terminal);
   if (flags['dry-run']) {
     output.printDocument({ entry, file: path }, [`${file} would change:`, ...changedLines(before, after)].join('\n'));
     return EXIT.unreachable;
@@ -178,6 +181,18 @@ async function addToFile(
   output.warn(`${unreachable.message} ${entry.name} was added to ${file}; start it with: svc --config ${file}`);
   output.printDocument({ added: true, running: false, entry, file: path }, `Added ${entry.name} to ${file}.`);
   return EXIT.unreachable;
+}
+
+/** A file that the engine would refuse must not be made of one that it takes. */
+function assertAcceptable(after: string, { file, name }: { file: string; name: string }, terminal: Terminal): void {
+  const problems = problemsIn(after, file, terminal);
+  if (problems.length === 0) return;
+  throw new CliFailure({
+    code: 'USAGE',
+    message: `${name} cannot be added to ${file}, which stays as it is:`,
+    exitCode: EXIT.usage,
+    lines: problems.flatMap((problem) => formatProblem(problem).split('\n')),
+  });
 }
 
 async function entryFor(source: Source, configFile: string): Promise<NewEntry> {

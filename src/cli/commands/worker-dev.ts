@@ -5,7 +5,7 @@ import { systemClock } from '../../effects/clock.ts';
 import { watchFolder } from '../../effects/watch-folder.ts';
 import { tellCalls } from '../call-lines.ts';
 import { type Context, defineCommand } from '../command.ts';
-import { withEngine } from '../connection.ts';
+import { readToken, withEngine } from '../connection.ts';
 import { CONNECTION_FLAGS } from '../connection-flags.ts';
 import { type DevOrder, DevWorker, type RegistrationWatch } from '../dev-worker.ts';
 import { stripUnsafe } from '../display-text.ts';
@@ -76,13 +76,15 @@ export const workerDev = defineCommand({
   },
 });
 
-async function orderFor({ flags, terminal }: DevContext, folder: string): Promise<DevOrder> {
+async function orderFor(context: DevContext, folder: string): Promise<DevOrder> {
+  const { flags, terminal } = context;
   const { manifest, commands } = await readProject(folder).catch((error: unknown) => {
     const { message, lines = [] } = toFailure(error).facts;
     throw new Error([message, ...lines].join('\n'));
   });
   const isNode = ['node', 'javascript', 'typescript'].includes(manifest.runtime.kind);
   if (flags.inspect && !isNode) throw new Error(`--inspect is for Node, and this is '${manifest.runtime.kind}'.`);
+  const token = await readToken(context);
   const debug = [terminal.env.NODE_OPTIONS ?? '', '--inspect=127.0.0.1:0'].join(' ').trim();
   return {
     command: commands.start,
@@ -95,6 +97,7 @@ async function orderFor({ flags, terminal }: DevContext, folder: string): Promis
       SVC_URL: flags.url,
       SVC_NODE: engineNode(),
       SVC_WORKER_NAME: manifest.name,
+      ...(token !== undefined && { SVC_TOKEN: token }),
     },
   };
 }

@@ -26,7 +26,7 @@ export const workerInit = defineCommand({
     { line: 'svc worker init workers/billing', shows: 'A worker in TypeScript.' },
     { line: 'svc worker init workers/mail --lang js', shows: 'One in JavaScript.' },
   ],
-  exitCodes: [EXIT.conflict],
+  exitCodes: [EXIT.failed, EXIT.conflict],
   async run({ flags, operands, output, terminal }) {
     const directory = operands[0] ?? '.';
     const target = resolve(terminal.cwd, directory);

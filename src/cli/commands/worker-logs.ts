@@ -5,17 +5,13 @@ import { stripUnsafe } from '../display-text.ts';
 import { formatTime } from '../durations.ts';
 import { EXIT } from '../exit-codes.ts';
 import type { FlagTable } from '../flags.ts';
+import { momentOf } from '../moments.ts';
 import { isRecord, type JsonRecord, numberIn, recordsIn, textIn } from '../records.ts';
 
 const FLAGS = {
   follow: { kind: 'switch', short: 'f', help: 'Go on printing what it writes.' },
   lines: { kind: 'count', short: 'n', placeholder: '<count>', fallback: '100', min: 1, max: 5_000, help: 'At most.' },
-  since: {
-    kind: 'duration',
-    placeholder: '<duration>',
-    maxMs: 30 * 24 * 3_600_000,
-    help: 'Only lines that are not older.',
-  },
+  since: { kind: 'text', placeholder: '<time>', help: 'Only lines since then: 15m, an ISO time, Unix ms.' },
   ...CONNECTION_FLAGS,
 } as const satisfies FlagTable;
 
@@ -46,7 +42,8 @@ export const workerLogs = defineCommand({
 async function print(engine: EngineConnection, context: LogsContext) {
   const { flags, operands, output, terminal } = context;
   const name = operands[0] ?? '';
-  const since = flags.since === undefined ? {} : { since: terminal.now() - flags.since };
+  const sinceMs = momentOf('--since', flags.since, terminal.now());
+  const since = sinceMs === undefined ? {} : { since: sinceMs };
   const first = await engine.call('worker::logs', { name, limit: flags.lines, ...since });
   if (!flags.follow) {
     const records = recordsIn(first, 'lines');

@@ -35,7 +35,7 @@ export const workersList = defineCommand({
     { line: 'svc workers list -o wide --time utc', shows: 'With ids, addresses and exact times.' },
     { line: 'svc worker list --watch', shows: 'The same every second, until Ctrl-C.' },
   ],
-  exitCodes: [EXIT.timedOut, EXIT.unreachable, EXIT.refused],
+  exitCodes: [EXIT.timedOut, EXIT.unreachable, EXIT.refused, EXIT.interrupted],
   async run(context) {
     const { flags, output } = context;
     if (flags.watch) return await watch(context);

@@ -4,6 +4,7 @@ import { constants, existsSync, statfsSync } from 'node:fs';
 import { access, mkdir } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { dirname } from 'node:path';
+import { isLoopbackHost } from '../../core/origin.ts';
 import { startWarnings } from '../../start-checks.ts';
 import { fileSystemOffence } from '../../store/file-systems.ts';
 import { storeFolders } from '../../store-places.ts';
@@ -22,7 +23,7 @@ export async function projectFindings(project: Project): Promise<Finding[]> {
   );
   const folders = await Promise.all(storeFolders(config, startedIn).map((folder) => folderFindings(folder, project)));
   const ports = await Promise.all(portsOf(project).map((port) => portFinding(port, project)));
-  return [...warnings, ...folders.flat(), ...ports];
+  return [...warnings, ...folders.flat(), ...ports, consoleFinding(project)];
 }
 
 async function folderFindings(folder: string, { engineRuns }: Project): Promise<Finding[]> {
@@ -64,6 +65,20 @@ async function isWritable(folder: string): Promise<boolean> {
   return await access(folder, constants.W_OK | constants.X_OK).then(
     () => true,
     () => false,
+  );
+}
+
+/** Whom the engine's side of the console answers (X4). */
+function consoleFinding({ config }: Project): Finding {
+  const name = 'console';
+  const http = config.modules.find((module) => module.name === 'svc-http');
+  if (http === undefined) return ok(name, 'none: it needs the module svc-http');
+  const isOpen = isRecord(http.config) && !isLoopbackHost(textIn(http.config, 'host'));
+  if (!isOpen) return ok(name, 'answers this machine alone');
+  const hasToken = config.settings.bridge_token !== undefined;
+  return ok(
+    name,
+    `answers this machine, and others ${hasToken ? 'with the bridge token' : 'never: no bridge_token is set'}`,
   );
 }
 

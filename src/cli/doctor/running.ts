@@ -4,7 +4,7 @@ import { engineVersion } from '../../effects/version.ts';
 import { isSvcError } from '../../sdk/errors.ts';
 import type { EngineConnection } from '../connection.ts';
 import { formatDuration } from '../durations.ts';
-import { isRecord, type JsonRecord, numberIn, recordsIn, textIn } from '../records.ts';
+import { isRecord, type JsonRecord, numberIn, recordsIn, textIn, textsIn } from '../records.ts';
 import { quoteForShell } from '../shell-quote.ts';
 import type { Terminal } from '../terminal.ts';
 import { stateInWords } from '../worker-facts.ts';
@@ -90,14 +90,22 @@ async function projectFindings(engine: EngineConnection): Promise<Finding[]> {
     throw error;
   });
   return recordsIn(answer, 'workers')
-    .filter((worker) => FAILED.includes(textIn(worker, 'state')))
+    .filter(isInTrouble)
     .map((worker) => {
       const name = textIn(worker, 'name');
       return warn(`worker ${name}`, stateInWords(worker), `See svc worker logs ${quoteForShell(name)}.`);
     });
 }
 
+/** Also one that is just being tried again: it has ended before, and offers nothing yet. */
+function isInTrouble(worker: JsonRecord): boolean {
+  const state = textIn(worker, 'state');
+  const isTriedAgain = (numberIn(worker, 'restarts') ?? 0) > 0 && textsIn(worker, 'functions').length === 0;
+  return FAILED.includes(state) || (TRYING.includes(state) && isTriedAgain);
+}
+
 const FAILED = ['waiting_to_restart', 'crash_loop'];
+const TRYING = ['installing', 'starting', 'running'];
 
 function countOf(functions: unknown): number {
   return Array.isArray(functions) ? functions.length : Number(functions);

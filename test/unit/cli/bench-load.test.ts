@@ -50,3 +50,21 @@ test('[CLI-32] the warm-up is not counted', async () => {
   });
   expect({ ops, calls }).toEqual({ ops: 4, calls: 9 });
 });
+
+test('[CLI-32] progress is told each second of what counts, failures and wide operations included', async () => {
+  const clock = world();
+  const told: [ops: number, share: number][] = [];
+  const progress = (ops: number, share: number) => void told.push([ops, share]);
+  let calls = 0;
+  await runLoad({ ...PLAN, messages: 8 }, { ...clock, progress }, async () => {
+    clock.pass(500);
+    if (++calls % 2 === 0) throw new SvcError('OVERLOADED', 'full');
+    return { ops: 100 };
+  });
+  expect(told).toEqual([
+    [100, 0.25],
+    [200, 0.5],
+    [300, 0.75],
+    [400, 1],
+  ]);
+});

@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises';
 import { describe, expect, test } from 'vitest';
 import { callFailure, stackFrames } from '../../../src/cli/call-failure.ts';
 import { CliFailure, formatFailureJson, toFailure } from '../../../src/cli/failures.ts';
@@ -41,6 +42,7 @@ describe('failed calls', () => {
       'add svc-queue',
     ],
     ['an unknown queue', { reason: 'QUEUE_NOT_FOUND' }, 'enqueue_error', "Queue 'mail' not found", 'svc queue list'],
+    ['a worker that failed', {}, 'WORKER_FAILED', 'The worker mail-2 does not run: exit', 'svc worker start mail-2.'],
     ['no project', { function_id: 'worker::add' }, 'BAD_REQUEST', 'There is no file x', 'svc worker init'],
   ])('[CLI-9] %s is told with what to do', (_what, details, code, message, hint) => {
     const { facts } = callFailure(new SvcError(code, message, details), { functionId: 'f', verbose: false });
@@ -76,6 +78,15 @@ describe('failed calls', () => {
     expect(toFailure('text').message).toContain('text');
     const own = new CliFailure({ code: 'A', message: 'b', exitCode: 3 });
     expect(toFailure(own)).toBe(own);
+  });
+});
+
+test('[CLI-9] a file that the system refuses is told by its place and the reason, and is no defect of ours', async () => {
+  const failure = toFailure(await readFile('/nowhere/at-all').catch((error: unknown) => error));
+  expect(failure.facts).toMatchObject({
+    code: 'FILE_UNUSABLE',
+    message: 'Cannot use /nowhere/at-all: no such file or directory (ENOENT).',
+    exitCode: 1,
   });
 });
 

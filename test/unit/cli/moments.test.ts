@@ -12,6 +12,18 @@ describe('moments', () => {
     expect(parseMomentMs('1767225600000', NOW_MS)).toBe(1_767_225_600_000);
   });
 
+  test('[CLI-14] a day without a zone begins where the terminal is', () => {
+    const zone = process.env.TZ;
+    process.env.TZ = 'America/New_York';
+    try {
+      expect(parseMomentMs('2026-01-02', NOW_MS)).toBe(Date.UTC(2026, 0, 2, 5));
+      expect(parseMomentMs('2026-01-02T00:00', NOW_MS)).toBe(Date.UTC(2026, 0, 2, 5));
+    } finally {
+      if (zone === undefined) delete process.env.TZ;
+      else process.env.TZ = zone;
+    }
+  });
+
   test('[CLI-14] anything else is refused with the flag, the text and what is expected', () => {
     for (const text of ['', 'yesterday', '15', 'now-', 'now+1m', '2026-13-01']) {
       expect(() => momentOf('--since', text, NOW_MS)).toThrow(`--since is '${text}': expected 15m, now-15m`);

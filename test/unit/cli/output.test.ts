@@ -30,7 +30,14 @@ function print(format: Format, terminalOptions: FakeTerminalOptions, rows = ROWS
 }
 
 function options(changed: Partial<OutputOptions> = {}): OutputOptions {
-  const plain = { format: 'table', jsonAsked: false, quiet: false, verbose: false, colour: 'auto' } as const;
+  const plain = {
+    format: 'table',
+    jsonAsked: false,
+    quiet: false,
+    verbose: false,
+    showsWire: false,
+    colour: 'auto',
+  } as const;
   return { ...plain, timeStyle: 'relative', ...changed };
 }
 

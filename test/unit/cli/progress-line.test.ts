@@ -15,7 +15,14 @@ function audience(columns?: number, quiet = false) {
     ...createFakeTerminal(columns === undefined ? {} : { columns }),
     elapsedMs: () => clock.ms,
   };
-  const plain = { format: 'table', jsonAsked: false, verbose: false, colour: 'never', timeStyle: 'relative' } as const;
+  const plain = {
+    format: 'table',
+    jsonAsked: false,
+    verbose: false,
+    showsWire: false,
+    colour: 'never',
+    timeStyle: 'relative',
+  } as const;
   return { clock, terminal, output: createOutput(terminal, { ...plain, quiet }) };
 }
 

@@ -7,6 +7,7 @@ test.each<[unknown, string]>([
   [false, 'never'],
   [{ type: 'integer' }, 'number'],
   [{ type: ['string', 'null'] }, 'string | null'],
+  [{ enum: [] }, 'never'],
   [{ enum: ['a', 1, null] }, '"a" | 1 | null'],
   [{ const: 'a' }, '"a"'],
   [{ type: 'array', items: { type: ['string', 'number'] } }, '(string | number)[]'],

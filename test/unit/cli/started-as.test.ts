@@ -33,7 +33,14 @@ test.each([true, false])(
   '[CLI-9] notes, warnings and hints name commands that work as pasted (JSON: %s)',
   (jsonAsked) => {
     const terminal = createFakeTerminal({ startedAs: 'npx svc' });
-    const plain = { format: 'table', quiet: false, verbose: false, colour: 'never', timeStyle: 'relative' } as const;
+    const plain = {
+      format: 'table',
+      quiet: false,
+      verbose: false,
+      showsWire: false,
+      colour: 'never',
+      timeStyle: 'relative',
+    } as const;
     const output = createOutput(terminal, { ...plain, jsonAsked });
     output.note('1: svc queue list');
     output.warn('2: svc queue list');

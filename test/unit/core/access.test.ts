@@ -27,6 +27,11 @@ describe('what a connection may reach', () => {
     expect(access.reach('api::other')).toBe('allowed');
   });
 
+  test('[decisions 30] The programs of the machine never, whatever names them', () => {
+    const access = accessWith(['match("worker::*")'], { allowed: new Set(['worker::add']) });
+    expect(access.reach('worker::add')).toBe('never');
+  });
+
   test('[wire 8.2] A grant adds ids of its own, also of the engine, and patterns of the namespace', () => {
     const grant = { allowed: new Set(['engine::functions::list']), allowedPatterns: [new Pattern('my::*')] };
     const access = accessWith([], grant);

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { effectiveConfig } from '../../../src/config/effective-config.ts';
 import { loadConfig } from '../../../src/config/load.ts';
-import { declareModules } from '../../../src/start-checks.ts';
+import { declareModules, securityWarnings } from '../../../src/start-checks.ts';
 
 describe('the entry of a port for browsers', () => {
   test('[X5] Everything about it has a place, the auth function two', () => {
@@ -54,6 +54,35 @@ describe('the entry of a port for browsers', () => {
     );
     expect(JSON.stringify(shown)).toContain('"auth_function_id":"my::token_check"');
     expect(JSON.stringify(shown)).toContain('match(\\"a\\")');
+  });
+});
+
+describe('[X8] a pattern that opens functions of the engine to pages', () => {
+  const warningsOf = (rules: string, module: string) => {
+    const port = `  - {name: svc-worker-manager, config: {rbac: {auth_function_id: a, expose_functions: [${rules}]}}}`;
+    const text = `workers:\n${port}\n  - {name: ${module}}\n`;
+    const loaded = loadConfig({ text, file: 'svc-config.yaml', env: {}, ...declareModules() });
+    if (!loaded.ok) throw new Error(loaded.problems.map(({ message }) => message).join('\n'));
+    return securityWarnings(loaded.config).join('\n');
+  };
+
+  test.each([
+    ['svc-state', 'state::delete'],
+    ['svc-queue', 'svc::queue::purge'],
+  ])('is warned of beside %s, with its place and what it opens', (module, opened) => {
+    expect(warningsOf('match("*")', module)).toMatch(
+      /svc-config\.yaml:2:\d+: workers\[0\]\.config\.rbac\.expose_functions\[0\]: /,
+    );
+    expect(warningsOf('match("*")', module)).toContain(`exposes ${opened} as well`);
+  });
+
+  test.each([
+    ['of one family', 'match("api::*")', 'svc-state'],
+    ['that names those of the engine', 'match("state::*")', 'svc-state'],
+    ['where no module has any', 'match("*")', 'svc-http'],
+    ['by metadata', '{metadata: {public: true}}', 'svc-state'],
+  ])('one %s is not', (_what, rules, module) => {
+    expect(warningsOf(rules, module)).toBe('');
   });
 });
 

@@ -26,6 +26,14 @@ describe('calls of a connection that is not trusted', () => {
     expect(backend.received()).toEqual([]);
   });
 
+  test('[decisions 30] Programs of the machine are never, and no rule is advised that could change it', async () => {
+    const { browser } = await openRestricted({ rbac: { expose_functions: ['match("worker::*")'] } });
+    const page = await browser();
+    expect(page.answerTo(page.invoke('worker::add'))).toMatchObject({
+      error: { code: 'FORBIDDEN', message: "function 'worker::add' not allowed (for trusted connections alone)" },
+    });
+  });
+
   test.each([
     'secret::x',
     'auth',
