@@ -2,6 +2,7 @@
 // context included; error, silence, a missing function and any other answer are a no.
 
 import { parseRawJson, RAW_NULL, type RawJson, rawJson } from '../../protocol/byte-string.ts';
+import { rawMember } from '../../protocol/json-member.ts';
 import { Payload } from '../../protocol/payload.ts';
 import type { RouterPort } from '../../router/port.ts';
 import type { Outcome } from '../../router/reply.ts';
@@ -49,15 +50,15 @@ function verdictOf({ error, result }: Outcome): AuthVerdict {
   if (error !== undefined) return { ok: false, reason: 'the auth function failed' };
   const text = result?.asText();
   if (text === undefined) return { ok: false, reason: 'the auth function gave no answer' };
-  const answer = parseRawJson(text);
-  if (typeof answer !== 'object' || answer === null || !Object.hasOwn(answer, 'context')) {
+  const written = rawMember(text, 'context');
+  if (written === undefined) {
     return { ok: false, reason: 'the auth function answered something other than {context}' };
   }
-  const context: unknown = Reflect.get(answer, 'context');
+  const context = parseRawJson(written);
   if (typeof context !== 'object' || Array.isArray(context)) {
     return { ok: false, reason: 'the auth function gave a context that is neither an object nor null' };
   }
-  return { ok: true, context: rawJson(context) };
+  return { ok: true, context: written };
 }
 
 /** Every value of every name; names are the peer's own. */
