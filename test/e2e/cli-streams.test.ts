@@ -21,6 +21,23 @@ describe('svc stream', () => {
     expect(await svc('set', 'chat/room', 'm1', '{broken')).toMatchObject({ code: 2 });
   });
 
+  test('[console 6.5] [S4] lists the items of a group that are too much for one answer', {
+    timeout: 60_000,
+  }, async () => {
+    await using engine = await startStreamEngine();
+    await using worker = await RawWorker.connect(engine.url);
+    const place = { stream_name: 'files', group_id: 'large' };
+    const data = 'x'.repeat(1_500_000);
+    for (const item_id of ['a', 'b', 'c', 'd']) await worker.call('stream::set', { ...place, item_id, data });
+    const { code, stdout } = await runSvc(['stream', 'items', 'files/large', '-o', 'jsonl', '--url', engine.url]);
+    expect(code).toBe(0);
+    const ids = stdout
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line).id);
+    expect(ids).toEqual(['a', 'b', 'c', 'd']);
+  });
+
   test('[console 6.5] watch prints changes and events until it is interrupted', { timeout: 60_000 }, async () => {
     await using engine = await startStreamEngine();
     await using worker = await RawWorker.connect(engine.url);
