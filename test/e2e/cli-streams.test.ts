@@ -1,6 +1,7 @@
 // `svc stream …` as real processes against a real engine.
 
 import { describe, expect, test } from 'vitest';
+import { CutProxy } from '../support/cut-proxy.ts';
 import { RawWorker } from '../support/raw-worker.ts';
 import { startStreamEngine } from '../support/stream-engine.ts';
 import { waitFor } from '../support/wait-for.ts';
@@ -65,5 +66,34 @@ describe('svc stream', () => {
     ]);
     watch.kill('SIGINT');
     await ended;
+  });
+
+  test('[console 6.5] [T4] watch goes on after a cut with what was missed', { timeout: 60_000 }, async () => {
+    await using engine = await startStreamEngine();
+    await using proxy = await CutProxy.start(Number(new URL(engine.streams).port));
+    await using worker = await RawWorker.connect(engine.url);
+    const watch = spawnSvc(['stream', 'watch', 'chat/room', '--stream-url', proxy.url, '--json']);
+    let [out, err] = ['', ''];
+    watch.stdout?.setEncoding('utf8').on('data', (text: string) => {
+      out += text;
+    });
+    watch.stderr?.setEncoding('utf8').on('data', (text: string) => {
+      err += text;
+    });
+    const ended = new Promise((resolve) => watch.once('close', resolve));
+    await waitFor('it watches', () => err.includes('Watching'), 15_000);
+    proxy.cut();
+    const place = { stream_name: 'chat', group_id: 'room' };
+    await worker.call('stream::set', { ...place, item_id: 'a', data: 1 });
+    await waitFor('it prints what was missed', () => out.includes('"create"'), 15_000);
+    expect(err).toContain('Connected again; nothing was missed');
+    watch.kill('SIGINT');
+    expect(await ended).toBe(130);
+  });
+
+  test('[CLI-9] watch says that the stream server cannot be reached', { timeout: 60_000 }, async () => {
+    const { code, stdout, stderr } = await runSvc(['stream', 'watch', 'chat/room', '--stream-url', 'ws://127.0.0.1:1']);
+    expect({ code, stdout }).toEqual({ code: 5, stdout: '' });
+    expect(stderr).toContain('Cannot reach the stream server at ws://127.0.0.1:1');
   });
 });

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { redactUrl } from '../../core/redaction.ts';
-import type { StreamHandlers } from '../../sdk/stream-subscription.ts';
+import type { StreamHandlers, StreamSubscription } from '../../sdk/stream-subscription.ts';
 import { type Context, defineCommand } from '../command.ts';
 import { stripUnsafe } from '../display-text.ts';
 import { formatTime } from '../durations.ts';
@@ -42,7 +42,7 @@ export const streamWatch = defineCommand({
     { line: 'svc stream watch chat/room1', shows: 'Every change and every custom event.' },
     { line: 'svc stream watch chat/room1 --item topic --json', shows: 'Those of one item, one JSON object per line.' },
   ],
-  exitCodes: [EXIT.failed, EXIT.refused, EXIT.interrupted],
+  exitCodes: [EXIT.failed, EXIT.unreachable, EXIT.refused, EXIT.interrupted],
   async run(context) {
     const { flags, operands } = context;
     const url = flags['stream-url'];
@@ -50,16 +50,35 @@ export const streamWatch = defineCommand({
     if (protocol !== 'ws:' && protocol !== 'wss:') {
       throw usageFailure(`The stream address is '${redactUrl(url)}': expected ws://host:port or wss://host:port.`);
     }
+    const place = groupOperand(operands);
     const token = await readToken(context);
     const { watchStream } = await import('../../sdk/internal.ts');
-    return await new Promise<never>((_resolve, reject) => {
-      const handlers = handlersFor(context, redactUrl(url), ({ code, message }) =>
-        reject(new CliFailure({ code, message: `${message}.`, exitCode: exitCodeOfError(code) })),
-      );
-      watchStream({ url, ...groupOperand(operands), options: { item: flags.item, token }, handlers });
-    });
+    const address = redactUrl(url);
+    let watch: StreamSubscription<unknown> | undefined;
+    try {
+      return await new Promise<never>((_resolve, reject) => {
+        const handlers = handlersFor(context, address, ({ code, message }) =>
+          reject(new CliFailure({ code, message: `${message}.`, exitCode: exitCodeOfError(code) })),
+        );
+        const onNotReached = (reason: string): void => reject(notReached(address, reason));
+        watch = watchStream({ url, ...place, options: { item: flags.item, token }, handlers, onNotReached });
+      });
+    } finally {
+      watch?.close();
+    }
   },
 });
+
+/** Who was there once is waited for; who never was may be somewhere else. */
+function notReached(address: string, reason: string): CliFailure {
+  return new CliFailure({
+    code: 'ENGINE_UNREACHABLE',
+    message: `Cannot reach the stream server at ${address} (${stripUnsafe(reason)}).`,
+    exitCode: EXIT.unreachable,
+    hint: 'Give its address with --stream-url; the module svc-stream has to be listed in the configuration.',
+    details: { address },
+  });
+}
 
 async function readToken({ flags, terminal }: WatchContext): Promise<string | undefined> {
   const file = flags['stream-token-file'];
