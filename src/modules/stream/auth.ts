@@ -8,9 +8,6 @@ import type { RouterPort } from '../../router/port.ts';
 import type { Outcome } from '../../router/reply.ts';
 import type { UpgradeRequest } from '../../transport/socket.ts';
 
-/** Guarantees 4: condition, auth, middleware call. */
-const AUTH_TIMEOUT_MS = 5_000;
-
 /** Input of the auth function (product.md, Authentication). */
 interface StreamAuthInput {
   readonly headers: Readonly<Record<string, string>>;
@@ -29,6 +26,7 @@ export function authorise(
   functionId: string,
   request: UpgradeRequest,
   address: string,
+  timeoutMs: number,
 ): Promise<AuthVerdict> {
   const input: StreamAuthInput = {
     headers: Object.fromEntries(request.headers()),
@@ -38,7 +36,7 @@ export function authorise(
   };
   const payload = Payload.ofText(rawJson(input));
   return new Promise((resolve) => {
-    const call = { functionId, payload, depth: 0, timeoutMs: AUTH_TIMEOUT_MS, decides: true };
+    const call = { functionId, payload, depth: 0, timeoutMs, decides: true };
     router.call(call, (outcome) => resolve(verdictOf(outcome)));
   });
 }
