@@ -14,7 +14,7 @@ export function createPlatform(
       monotonicMs: () => performance.now(),
       wallMs: () => Date.now(),
       after(delayMs, task, kind) {
-        if (kind !== undefined) return afterWithNetwork(delayMs, task);
+        if (kind === 'dial') return afterWithNetwork(delayMs, task);
         const timer = setTimeout(task, delayMs);
         return () => clearTimeout(timer);
       },

@@ -1,6 +1,7 @@
 // Reads the payload of a built-in function through its compiled validator; what does not fit is refused with the
 // field, what it must be and what was found.
 
+import { mismatchText } from '../protocol/expected-text.ts';
 import { Refusal } from './refusal.ts';
 
 interface FieldError {
@@ -24,7 +25,5 @@ export function readPayload<T>(functionId: string, validate: Validator<T>, paylo
 
 function describe({ path, expected, value }: FieldError): string {
   const field = path === '$input' ? 'the payload' : `field '${path.replace(/^\$input\.?/, '')}'`;
-  const found =
-    value === null ? 'null' : value === undefined ? 'nothing' : Array.isArray(value) ? 'array' : typeof value;
-  return `${field} must be ${expected}, found ${found}`;
+  return `${field} ${mismatchText(expected, value)}`;
 }

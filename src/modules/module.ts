@@ -142,6 +142,12 @@ export interface BrowserLimits extends SessionLimits, GateLimits {
 export interface StreamLimits extends GateLimits {
   readonly frameBytes: number;
   readonly perAddress: AddressLimits;
+  /** Newcomers whom the auth function looks at. */
+  readonly authCalls: number;
+  /** For the auth function and handlers of `stream:join`. */
+  readonly askMs: number;
+  /** For the first join after the upgrade. */
+  readonly registrationMs: number;
   readonly outboundBufferBytes: number;
   readonly outboundMessages: number;
   readonly messages: MessageRateLimits;

@@ -6,6 +6,7 @@
 import * as check from '../generated/worker-frames.ts';
 import type { RawJson } from './byte-string.ts';
 import { Envelope, envelopeAt, type MemberPlaces, readEnvelope, type ScanOffence } from './envelope.ts';
+import { mismatchText } from './expected-text.ts';
 import type { WorkerFrame } from './frames.ts';
 
 export interface DecodeRefusal {
@@ -96,6 +97,5 @@ function describe(validation: Validation): string {
   if (validation.success) return 'refused by its validator';
   const [first] = validation.errors;
   if (first === undefined) return 'refused by its validator';
-  const found = first.value === undefined ? 'nothing' : typeof first.value;
-  return `field '${first.path.replace('$input.', '')}' must be ${first.expected}, found ${found}`;
+  return `field '${first.path.replace('$input.', '')}' ${mismatchText(first.expected, first.value)}`;
 }

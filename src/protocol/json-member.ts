@@ -1,5 +1,7 @@
-// Looks one text up in a JSON object without reading the rest of it.
+// Looks one member up in a JSON object without reading the rest of it.
 
+import { asRawJson, type RawJson } from './byte-string.ts';
+import { scanMembers } from './envelope.ts';
 import { skipSpace, skipString, skipValue } from './json-scan.ts';
 
 /**
@@ -24,6 +26,16 @@ export function findTextMember(bytes: Uint8Array, name: string): string | undefi
     at = skipSpace(bytes, end);
   } while (bytes[at] === COMMA);
   return undefined;
+}
+
+/** The member of that name as it was written, the last one if it came twice; `undefined` where there is none. */
+export function rawMember(object: RawJson, name: string): RawJson | undefined {
+  const bytes = Buffer.from(object, 'latin1');
+  let found: RawJson | undefined;
+  scanMembers(bytes, (keyStart, keyEnd, start, end) => {
+    if (textAt(bytes, keyStart - 1, keyEnd + 1) === name) found = asRawJson(object.slice(start, end));
+  });
+  return found;
 }
 
 function textAt(bytes: Uint8Array, start: number, end: number): string {

@@ -44,6 +44,8 @@ export interface BuiltinCall extends Cause {
   readonly callerWorkerId: string | undefined;
   /** What the caller may reach; `undefined`: everything. It is shown nothing else, and nothing else is done for it. */
   readonly rights: Access | undefined;
+  /** As it came, for values that are handed on: parsed and printed again, they would lose digits. */
+  readonly sent: Payload | undefined;
   /** Its span, for what only the function can say of the call; absent: none is kept. */
   readonly span?: OpenSpan | undefined;
 }

@@ -41,6 +41,7 @@ function callOf(request: CallRequest, begun: Begun): BuiltinCall {
   return {
     callerWorkerId: request.from?.workerId,
     rights: request.rights,
+    sent: request.data,
     depth: request.depth + 1,
     traceparent: contextOf(begun, request.traceparent),
     baggage: request.baggage,

@@ -2,6 +2,7 @@
 
 import { http } from '../effects/http-library.ts';
 import { validateUrlInvocation } from '../generated/url-functions.ts';
+import { mismatchText } from '../protocol/expected-text.ts';
 
 export interface UrlInvocation {
   url: string;
@@ -44,7 +45,8 @@ export function readUrlFunction(given: unknown, env: Readonly<Record<string, str
   const checked = validateUrlInvocation(given);
   if (!checked.success) {
     const [first] = checked.errors;
-    return refuse(`invocation${first?.path.replace('$input', '') ?? ''} must be ${first?.expected ?? 'an object'}`);
+    if (first === undefined) return refuse('invocation must be an object');
+    return refuse(`invocation${first.path.replace('$input', '')} ${mismatchText(first.expected, first.value)}`);
   }
   const { url, method, timeout_ms: timeoutMs, headers, auth } = checked.data;
   if (timeoutMs != null && !(timeoutMs >= 1 && timeoutMs <= TIMEOUT_MS_MAX)) {

@@ -256,7 +256,7 @@ export class Connection {
     if (this.#settings.reconnects) {
       const isCrowded = closure.httpStatus === TOO_MANY_REQUESTS;
       const delayMs = redialDelayMs(this.#failures, isCrowded, this.#platform.random);
-      const cancelDial = this.#platform.clock.after(delayMs, () => this.#dial(), 'holds-process');
+      const cancelDial = this.#platform.clock.after(delayMs, () => this.#dial(), 'dial');
       this.#enter({ name: 'waiting', cancelDial });
     } else {
       this.#enter({ name: 'closed' });

@@ -21,7 +21,7 @@ export const nodePlatform: Platform = {
     wallMs: () => Date.now(),
     after(delayMs, task, kind) {
       const timer = outside.runInAsyncScope(setTimeout, undefined, task, delayMs);
-      if (kind !== 'holds-process') timer.unref();
+      if (kind !== 'dial') timer.unref();
       return () => clearTimeout(timer);
     },
     afterTurn: (task) => void setImmediate(task),

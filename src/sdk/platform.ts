@@ -38,10 +38,10 @@ export interface PlatformClock {
   wallMs(): number;
   /**
    * Runs `task` once; the returned function cancels it. A timer keeps the process alive only where its owner
-   * says so: a worker that waits to dial again must not end, everything else must not hold up the end. What waits to
-   * dial need not be run before there is a network, and may be run as soon as there is one again.
+   * says so: what waits to dial again must not end, everything else must not hold up the end. A dial need not be run
+   * before there is a network, and may be run as soon as there is one again.
    */
-  after(delayMs: number, task: () => void, kind?: 'holds-process' | 'needs-network'): () => void;
+  after(delayMs: number, task: () => void, kind?: 'dial'): () => void;
   /** Runs `task` when all input that has arrived by now has been handled: frames of one turn leave together. */
   afterTurn(task: () => void): void;
 }

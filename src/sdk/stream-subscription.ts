@@ -93,6 +93,8 @@ export interface SubscriptionParts<T> {
   readonly handlers: StreamHandlers<T>;
   /** It will not come back. Called once. */
   readonly onEnded: (subscription: StreamSubscription<T>) => void;
+  /** A dial before the first snapshot came to nothing. Another one follows, unless the subscription is closed. */
+  readonly onNotReached?: (reason: string) => void;
   /** What a handler threw. */
   readonly onThrown: (error: unknown) => void;
 }
@@ -162,6 +164,12 @@ export class LastingSubscription<T> implements StreamSubscription<T> {
 
   #open(token: string | undefined): void {
     const { platform } = this.#parts;
+    const dots = this.#names().find((name) => name === '.' || name === '..');
+    if (dots !== undefined) {
+      // Every client takes such a segment away, escaped or not: another group would be watched.
+      this.#end(new SvcError('BAD_REQUEST', `'${dots}' cannot stand in the address that is subscribed to`));
+      return;
+    }
     const request = { url: this.#address(), messageBytesMax: MESSAGE_BYTES_MAX, ...credentials(platform, token) };
     const socket: PlatformSocket = platform.openSocket(
       { purpose: 'stream', ...request },
@@ -190,9 +198,14 @@ export class LastingSubscription<T> implements StreamSubscription<T> {
     return 'socket' in this.#mode && this.#mode.socket === socket;
   }
 
+  #names(): readonly string[] {
+    const { stream, group, options } = this.#parts;
+    return [stream, group, ...(options.item === undefined ? [] : [options.item])];
+  }
+
   #address(): string {
-    const { url, stream, group, options } = this.#parts;
-    const names = [stream, group, ...(options.item === undefined ? [] : [options.item])].map(encodeURIComponent);
+    const { url } = this.#parts;
+    const names = this.#names().map(encodeURIComponent);
     const address = new URL(`stream/${names.join('/')}/`, url.endsWith('/') ? url : `${url}/`);
     if (this.#position !== undefined) {
       address.searchParams.set('epoch', this.#position.epoch);
@@ -269,9 +282,10 @@ export class LastingSubscription<T> implements StreamSubscription<T> {
     const isNews = this.#mode.name === 'live';
     this.#failures += 1;
     const delayMs = redialDelayMs(this.#failures, isCrowded, platform.random);
-    const cancel = platform.clock.after(delayMs, () => void this.#dial(), 'needs-network');
+    const cancel = platform.clock.after(delayMs, () => void this.#dial(), 'dial');
     this.#mode = { name: 'waiting', cancel };
     if (isNews) this.#run(() => handlers.onDisconnect?.(reason));
+    if (this.#position === undefined) this.#parts.onNotReached?.(reason);
   }
 
   #end(error: SvcError): void {

@@ -228,6 +228,7 @@ export function storeContract(name: string, start: () => Promise<RunningStore>):
       expect((await call('state::list', { scope, prefix: 'ab', limit: 1 })).value).toEqual(['ab']);
       expect((await call('state::list', { scope, prefix: 'b', after: 'a' })).value).toEqual(['b']);
       expect((await call('state::list', { scope, prefix: 'a', after: 'b' })).value).toEqual([]);
+      expect((await call('state::list', { scope, prefix: '', after: null, contains: null })).value).toHaveLength(6);
     });
 
     test('[S4] Pages behind a name neither skip nor repeat, though what was listed is deleted meanwhile', async () => {

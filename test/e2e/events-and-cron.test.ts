@@ -18,6 +18,7 @@ const IN_MEMORY =
   'drain_timeout_ms: 100\nworkers:\n' +
   `${PORT}  - name: svc-pubsub\n` +
   '  - {name: svc-cron, config: {adapter: {name: kv, config: {store_method: in_memory}}}}\n';
+const TOPIC_A = { topic: 'a' };
 
 describe('with the SDK and the command line', () => {
   test('[modules 8] an emitted event reaches the functions of its topic', async () => {
@@ -35,6 +36,27 @@ describe('with the SDK and the command line', () => {
     await waitFor('both are there', () => heard.length === 2);
     expect(heard).toEqual([{ id: 7 }, { id: 9 }]);
     await svc.shutdown();
+  });
+
+  test('[modules 8] an event reaches its functions as it was written, digit for digit', async () => {
+    await using engine = await startTestEngine({ yaml: IN_MEMORY });
+    await using worker = await RawWorker.connect(engine.url);
+    const frames: string[] = [];
+    worker.socket.on('message', (text) => frames.push(String(text)));
+    await worker.serve('on::topic', () => null);
+    worker.send({ type: 'registertrigger', id: 't', trigger_type: 'event', function_id: 'on::topic', config: TOPIC_A });
+    await worker.settled();
+    const data = '{"n":12345678901234567890,"z":-0,"d":1.50,"n":1e400}';
+    const calls = [
+      ['publish', `{"topic":"a","data":0,"d\\u0061ta":${data}}`],
+      ['engine::events::emit', `{"topic":"a","data":null,"payload":${data}}`],
+      ['engine::triggers::fire', `{"id":"t","payload":${data}}`],
+    ];
+    for (const [id, payload] of calls) {
+      worker.socket.send(`{"type":"invokefunction","function_id":"${id}","data":${payload}}`);
+    }
+    const heard = () => frames.filter((text) => text.includes('"on::topic"') && text.includes(`"data":${data}`));
+    await waitFor('all of them are heard', () => heard().length === calls.length);
   });
 
   test('[console 6.4] a cron trigger is listed with its next time, and fired by hand', async () => {

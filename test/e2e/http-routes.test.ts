@@ -95,6 +95,7 @@ test('[H2] a config that is no route is refused with the reason', async () => {
     [{ api_path: '/a//b' }, /empty segment/],
     [{ api_path: '/%zz' }, /malformed escape/],
     [{ api_path: '/_console/x' }, /reserved/],
+    [{ api_path: '/%5fconsole/x' }, /reserved/],
     [{ api_path: '/a', condition_function_id: 7 }, /condition_function_id/],
   ];
   for (const [config, words] of cases) {

@@ -24,7 +24,10 @@ describe.each(['uws', 'ws'])('on %s', (transport) => {
     await using engine = await startStreamEngine('auth_function: auth::check');
     await using worker = await RawWorker.connect(engine.url);
     const heard: [string, unknown][] = [];
-    await worker.serve('auth::check', () => ({ context: { user: 'ann' } }));
+    const digits = '12345678901234567890';
+    await worker.serve('auth::check', () => ({ context: { user: 'ann', id: JSON.rawJSON(digits) } }));
+    const frames: string[] = [];
+    worker.socket.on('message', (text) => frames.push(String(text)));
     await worker.serve('on::join', (data) => void heard.push(['join', data]));
     await worker.serve('on::leave', (data) => void heard.push(['leave', data]));
     worker.send({ type: 'registertrigger', id: 'j', trigger_type: 'stream:join', function_id: 'on::join', config: {} });
@@ -44,13 +47,14 @@ describe.each(['uws', 'ws'])('on %s', (transport) => {
     client.leave(JOIN);
     await client[Symbol.asyncDispose]();
     await waitFor('all is heard', () => heard.length === 4);
-    const facts = { stream_name: 'chat', group_id: 'room 1', context: { user: 'ann' } };
+    const facts = { stream_name: 'chat', group_id: 'room 1', context: { user: 'ann', id: Number(digits) } };
     expect(heard).toEqual([
       ['join', { ...facts, subscription_id: 'path', id: 'a' }],
       ['join', { ...facts, subscription_id: 's1' }],
       ['leave', { ...facts, subscription_id: 's1' }],
       ['leave', { ...facts, subscription_id: 'path', id: 'a' }],
     ]);
+    expect(frames.filter((text) => text.includes(`"id":${digits}}`))).toHaveLength(4);
   });
 
   test('[T7] a drain closes with 1001, and the leave handlers are still called', async () => {

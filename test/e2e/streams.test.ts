@@ -98,7 +98,8 @@ describe.each(['uws', 'ws'])('on %s', (transport) => {
     ];
     for (const message of wrong) {
       client.say(message);
-      expect((await client.nextOf('error')).event.data).toMatchObject({ code: 'BAD_REQUEST' });
+      const { data } = (await client.nextOf('error')).event;
+      expect(data).toMatchObject({ code: 'BAD_REQUEST', message: expect.stringMatching(/'\w|object, found/) });
     }
     client.join({ ...JOIN, streamName: 'a\u0000b' });
     expect((await client.nextOf('error')).event.data).toMatchObject({ message: expect.stringContaining('control') });
@@ -252,5 +253,38 @@ describe.each(['uws', 'ws'])('on %s', (transport) => {
     expect(await client.next()).toMatchObject({ id: 'a', seq: 2, event: { type: 'update', data: 2 } });
     expect((await worker.call('stream::get', { ...place, item_id: 'a' })).result).toBe(2);
     expect((await worker.call('stream::list_all')).result).toEqual({ stream: [], count: 0 });
+  });
+
+  test('[wire 3.1] an item of a stream that a worker keeps arrives whole, whatever its fields are called', async () => {
+    await using engine = await startStreamEngine();
+    await using worker = await RawWorker.connect(engine.url);
+    const digits = '12345678901234567890';
+    const items = new Map<string, unknown>([
+      ['exact', { n: JSON.rawJSON(digits) }],
+      ['bare', { group: 'admins', value: 7, name: 'ann' }],
+      ['wrapped', { value: { group: 'admins' } }],
+      ['list', [{ value: 1 }]],
+      ['nothing', null],
+    ]);
+    await worker.serve('stream::get(db)', (input) => items.get((input as { item_id: string }).item_id));
+    await worker.serve('stream::list(db)', () => ({ group: [{ group: 'admins' }] }));
+    const dataOf = async (path: string): Promise<unknown> => {
+      await using client = await StreamClient.connect(engine.streams, path);
+      return (await client.nextOf('sync')).event.data;
+    };
+    expect(await dataOf('/stream/db/g/bare')).toEqual({ group: 'admins', value: 7, name: 'ann' });
+    expect(await dataOf('/stream/db/g/wrapped')).toEqual({ group: 'admins' });
+    expect(await dataOf('/stream/db/g/list')).toEqual([{ value: 1 }]);
+    expect(await dataOf('/stream/db/g/nothing')).toBeNull();
+    expect(await dataOf('/stream/db/g')).toEqual([{ group: 'admins' }]);
+    await using client = await StreamClient.connect(engine.streams);
+    const frames: string[] = [];
+    client.socket.on('message', (text) => frames.push(String(text)));
+    client.join({ subscriptionId: 's', streamName: 'db', groupId: 'g', id: 'exact' });
+    await client.nextOf('sync');
+    await worker.serve('stream::set(db)', () => ({ old_value: 1, new_value: items.get('exact') }));
+    await worker.call('stream::set', { stream_name: 'db', group_id: 'g', item_id: 'exact', data: 0 });
+    await client.nextOf('update');
+    expect(frames.filter((text) => text.includes(`"data":{"n":${digits}}`))).toHaveLength(2);
   });
 });

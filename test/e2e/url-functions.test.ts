@@ -2,6 +2,8 @@
 
 import { createHmac } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { http, registerWorker } from '../../src/sdk/index.ts';
+import { startHttpEngine } from '../support/http-engine.ts';
 import { HttpTarget } from '../support/http-target.ts';
 import { type Frame, RawWorker } from '../support/raw-worker.ts';
 import { ONE_PORT, startTestEngine, type TestEngine } from '../support/test-engine.ts';
@@ -150,6 +152,25 @@ describe('a function that is a URL', () => {
   });
 });
 
+test('[I8] a chain of calls that comes back through the HTTP port of the engine ends at depth 64', async () => {
+  await using own = await startHttpEngine('', { top: 'outgoing: {allow: [127.0.0.1]}' });
+  const svc = registerWorker(own.url, { handle_signals: false, drain_timeout_ms: 0 });
+  await using remote = await RawWorker.connect(own.url);
+  let runs = 0;
+  const again = svc.registerFunction('loop::handler', async () => {
+    runs += 1;
+    // Were it not stopped, the test would be.
+    return runs > 100 ? { body: 'no end' } : { body: await svc.trigger({ function_id: 'loop::url' }) };
+  });
+  const route = svc.registerTrigger({ ...http('POST', '/loop'), function_id: again });
+  await route.ready();
+  remote.send({ type: 'registerfunction', id: 'loop::url', invocation: { url: `${own.httpUrl}/loop` } });
+  await remote.settled();
+  expect((await remote.call('loop::url')).error).toMatchObject({ code: 'DEPTH_EXCEEDED' });
+  expect(runs).toBeLessThan(64);
+  await svc.shutdown();
+});
+
 describe('what is refused at the registration', () => {
   test.each([
     [{ url: 'http://8.8.8.8/' }, 'scheme is not https'],
@@ -164,7 +185,7 @@ describe('what is refused at the registration', () => {
     [{ url: 'https://example.com', headers: { a: 'b\r\nc: d' } }, 'cannot be a header'],
     [{ url: 'https://example.com', headers: { 'Content-Length': '1' } }, 'set by the engine'],
     [{ url: 'https://example.com', auth: { type: 'bearer', token_key: 'SVC_NOT_THERE' } }, "'SVC_NOT_THERE'"],
-    [{ url: 'https://example.com', auth: { type: 'basic' } }, 'invocation.auth'],
+    [{ url: 'https://example.com', auth: { type: 'basic' } }, 'invocation.auth must be object of another shape'],
   ])('[X16] %j: %s', async (invocation, text) => {
     const refusal = await register(invocation);
     expect(refusal).toMatchObject({ function_id: 'remote::fn', message: expect.stringContaining(text) });

@@ -217,6 +217,7 @@ export function testModuleSettings(limits: SessionLimits = DEFAULT_LIMITS): Modu
 export const TEST_STREAM_LIMITS: StreamLimits = {
   ...{ frameBytes: 64 * 1024, connectionsMax: 50_000, connectionsPerSecondMax: 500 },
   perAddress: { connectionsMax: 200, connectionsPerSecondMax: 50 },
+  ...{ authCalls: 256, askMs: 5_000, registrationMs: 60_000 },
   ...{ outboundBufferBytes: MIB, outboundMessages: 1_000, subscriptions: 100 },
   messages: { perSecond: 200, burst: 400 },
   ...{ valueBytes: 4 * MIB, historyEvents: 1_000, historyMs: 300_000, historyBytes: MIB, allBuffersBytes: 512 * MIB },

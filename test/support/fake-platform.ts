@@ -111,8 +111,8 @@ export class FakeClock implements PlatformClock {
     return WALL_OFFSET_MS + this.#nowMs;
   }
 
-  after(delayMs: number, task: () => void, lifetime?: 'holds-process'): () => void {
-    const timer = { dueMs: this.#nowMs + delayMs, task, holdsProcess: lifetime === 'holds-process' };
+  after(delayMs: number, task: () => void, kind?: 'dial'): () => void {
+    const timer = { dueMs: this.#nowMs + delayMs, task, holdsProcess: kind === 'dial' };
     this.#timers.push(timer);
     return () => {
       this.#timers = this.#timers.filter((other) => other !== timer);

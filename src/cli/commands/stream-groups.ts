@@ -2,6 +2,8 @@ import { defineCommand } from '../command.ts';
 import { withEngine } from '../connection.ts';
 import { CONNECTION_FLAGS } from '../connection-flags.ts';
 import { EXIT } from '../exit-codes.ts';
+import { inPages } from '../list-pages.ts';
+import { isRecord, textsIn } from '../records.ts';
 
 export const streamGroups = defineCommand({
   name: 'stream groups',
@@ -16,7 +18,9 @@ export const streamGroups = defineCommand({
   exitCodes: [EXIT.notFound, EXIT.timedOut, EXIT.unreachable, EXIT.refused],
   async run(context) {
     const [stream = ''] = context.operands;
-    const groups = await withEngine(context, (engine) => engine.stream(stream).groups());
+    const groups = await withEngine(context, (engine) =>
+      inPages(async (page) => groupsIn(await engine.call('stream::list_groups', { stream_name: stream, ...page }))),
+    );
     const records = groups.map((group) => ({ group }));
     context.output.printRows({
       columns: [{ name: 'group', cut: 'middle', text: ({ group }) => group }],
@@ -27,3 +31,8 @@ export const streamGroups = defineCommand({
     return EXIT.done;
   },
 });
+
+/** Drop-in engines answer the list bare. */
+function groupsIn(answer: unknown): string[] {
+  return textsIn(isRecord(answer) ? answer : { groups: answer }, 'groups');
+}

@@ -2,6 +2,7 @@ import { defineCommand } from '../command.ts';
 import { withEngine } from '../connection.ts';
 import { CONNECTION_FLAGS } from '../connection-flags.ts';
 import { EXIT } from '../exit-codes.ts';
+import { inPages } from '../list-pages.ts';
 import { groupOperand } from '../stream-operands.ts';
 
 export const streamItems = defineCommand({
@@ -17,8 +18,10 @@ export const streamItems = defineCommand({
   exitCodes: [EXIT.notFound, EXIT.timedOut, EXIT.unreachable, EXIT.refused],
   async run(context) {
     const { stream, group } = groupOperand(context.operands);
-    const items = await withEngine(context, (engine) => engine.stream(stream).group(group).list());
-    const records = [...items].map(([id, data]) => ({ id, data }));
+    const items = await withEngine(context, (engine) =>
+      inPages(async (page) => [...(await engine.stream(stream).group(group).list(page))]),
+    );
+    const records = items.map(([id, data]) => ({ id, data }));
     context.output.printRows({
       columns: [
         { name: 'item', cut: 'middle', text: ({ id }) => id },

@@ -2,7 +2,8 @@ import { defineCommand } from '../command.ts';
 import { withEngine } from '../connection.ts';
 import { CONNECTION_FLAGS } from '../connection-flags.ts';
 import { EXIT } from '../exit-codes.ts';
-import { isRecord, recordsIn, textIn } from '../records.ts';
+import { inPages } from '../list-pages.ts';
+import { recordsIn, textIn } from '../records.ts';
 
 export const streamList = defineCommand({
   name: 'stream list',
@@ -15,8 +16,9 @@ export const streamList = defineCommand({
   ],
   exitCodes: [EXIT.notFound, EXIT.timedOut, EXIT.unreachable, EXIT.refused],
   async run(context) {
-    const answer = await withEngine(context, (engine) => engine.call('stream::list_all', {}));
-    const records = isRecord(answer) ? recordsIn(answer, 'stream') : [];
+    const records = await withEngine(context, (engine) =>
+      inPages(async (page) => recordsIn(await engine.call('stream::list_all', page), 'stream')),
+    );
     context.output.printRows({
       columns: [
         { name: 'stream', cut: 'middle', text: (stream) => textIn(stream, 'id') },

@@ -1,9 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { redactUrl } from '../../core/redaction.ts';
-import { systemClock } from '../../effects/clock.ts';
-import type { Platform } from '../../sdk/platform.ts';
-import type { StreamHandlers } from '../../sdk/stream-subscription.ts';
+import type { StreamHandlers, StreamSubscription } from '../../sdk/stream-subscription.ts';
 import { type Context, defineCommand } from '../command.ts';
 import { readReason } from '../connection.ts';
 import { stripUnsafe } from '../display-text.ts';
@@ -53,48 +51,30 @@ export const streamWatch = defineCommand({
     if (protocol !== 'ws:' && protocol !== 'wss:') {
       throw usageFailure(`The stream address is '${redactUrl(url)}': expected ws://host:port or wss://host:port.`);
     }
+    const place = groupOperand(operands);
     const token = await readToken(context);
-    const { nodePlatform, watchStream } = await import('../../sdk/internal.ts');
-    // Between two dials nothing else does.
-    systemClock.every(60_000, () => {}, { keepsProcessAlive: true });
-    return await new Promise<never>((_resolve, reject) => {
-      const handlers = handlersFor(context, redactUrl(url), ({ code, message }) =>
-        reject(new CliFailure({ code, message: `${message}.`, exitCode: exitCodeOfError(code) })),
-      );
-      const watch = { url, ...groupOperand(operands), options: { item: flags.item, token }, handlers };
-      watchStream(
-        watch,
-        answeringAtFirst(nodePlatform, (reason) => reject(unreachable(redactUrl(url), reason))),
-      );
-    });
+    const { watchStream } = await import('../../sdk/internal.ts');
+    const address = redactUrl(url);
+    let watch: StreamSubscription<unknown> | undefined;
+    try {
+      return await new Promise<never>((_resolve, reject) => {
+        const handlers = handlersFor(context, address, ({ code, message }) =>
+          reject(new CliFailure({ code, message: `${message}.`, exitCode: exitCodeOfError(code) })),
+        );
+        const onNotReached = (reason: string): void => reject(notReached(address, reason));
+        watch = watchStream({ url, ...place, options: { item: flags.item, token }, handlers, onNotReached });
+      });
+    } finally {
+      watch?.close();
+    }
   },
 });
 
-/** A server that was there is waited for. One that never answered is most likely not the one that was meant. */
-function answeringAtFirst(platform: Platform, tellSilence: (reason: string) => void): Platform {
-  let hasAnswered = false;
-  return {
-    ...platform,
-    openSocket: (request, events) =>
-      platform.openSocket(request, {
-        onMessage(message) {
-          hasAnswered = true;
-          events.onMessage(message);
-        },
-        onAlive: () => events.onAlive(),
-        onClose(closure) {
-          // A refusal says more than that there was one.
-          events.onClose(closure);
-          if (!hasAnswered) tellSilence(closure.reason || `closed with ${closure.code}`);
-        },
-      }),
-  };
-}
-
-function unreachable(address: string, reason: string): CliFailure {
+/** Who was there once is waited for; who never was may be somewhere else. */
+function notReached(address: string, reason: string): CliFailure {
   return new CliFailure({
     code: 'ENGINE_UNREACHABLE',
-    message: `Cannot reach the stream server at ${address} (${readReason(reason)}).`,
+    message: `Cannot reach the stream server at ${address} (${stripUnsafe(readReason(reason))}).`,
     exitCode: EXIT.unreachable,
     hint: 'It comes with the module svc-stream. Another address: --stream-url ws://host:port',
     details: { address },

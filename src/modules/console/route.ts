@@ -3,6 +3,7 @@
 import { isUtf8 } from 'node:buffer';
 import type { AnswerOf, BodyOf, QueryOf, RouteName } from '../../console-api/routes.ts';
 import type { RawJson } from '../../protocol/byte-string.ts';
+import { mismatchText } from '../../protocol/expected-text.ts';
 import { CommandInput } from '../../store/command-input.ts';
 import { rawOfBytes } from './built-ins.ts';
 import { failure } from './failure.ts';
@@ -106,6 +107,7 @@ function checked<T>(check: (input: unknown) => Checked<T>, input: unknown, root:
   if (result.success) return result.data;
   const [first] = result.errors;
   const place = first === undefined ? '' : first.path.slice(root.length + 1);
-  const expected = first?.expected === 'undefined' ? 'must not be there' : `must be ${first?.expected}`;
-  throw failure('BAD_REQUEST', `${what}: ${place === '' ? 'it' : `field '${place}'`} ${expected}`);
+  const isUnknown = first?.expected === 'undefined';
+  const rule = isUnknown ? 'must not be there' : mismatchText(first?.expected ?? '', first?.value);
+  throw failure('BAD_REQUEST', `${what}: ${place === '' ? 'it' : `field '${place}'`} ${rule}`);
 }

@@ -8,6 +8,7 @@ import { Payload } from '../../protocol/payload.ts';
 import type { Binding, BuiltinDefinition } from '../../router/builtin.ts';
 import type { RouterPort } from '../../router/port.ts';
 import { hiddenRefusal, mayBeShown } from '../../router/reach.ts';
+import { memberAsSent } from '../member-as-sent.ts';
 
 export function fireTrigger(router: RouterPort): BuiltinDefinition {
   const id = 'engine::triggers::fire';
@@ -28,7 +29,8 @@ export function fireTrigger(router: RouterPort): BuiltinDefinition {
         throw new Refusal('INVALID_ARGUMENTS', `Trigger ${wanted} cannot fire: ${why}`);
       }
       const sent = given === undefined ? sampleOf(router, binding) : given;
-      router.fire([binding], Payload.ofText(rawJson(sent)), call);
+      const written = given === undefined ? undefined : memberAsSent(call.sent, 'payload');
+      router.fire([binding], Payload.ofText(written ?? rawJson(sent)), call);
       return { id: binding.id, trigger_type: binding.type, function_id: binding.functionId, payload: sent };
     },
   };

@@ -4,10 +4,11 @@ import { readPayload } from '../../core/read-payload.ts';
 import { Refusal } from '../../core/refusal.ts';
 import { distinctBindings } from '../../core/trigger-table.ts';
 import { validateEmit, validatePublish } from '../../generated/event-payloads.ts';
-import { rawJson } from '../../protocol/byte-string.ts';
+import { RAW_NULL } from '../../protocol/byte-string.ts';
 import { idOffence } from '../../protocol/ids.ts';
 import type { Binding, BuiltinDefinition } from '../../router/builtin.ts';
 import { mayBeShown } from '../../router/reach.ts';
+import { memberAsSent } from '../member-as-sent.ts';
 import type { EventBus } from './bus.ts';
 import type { Topics } from './topics.ts';
 
@@ -16,9 +17,10 @@ export function publish(bus: EventBus): BuiltinDefinition {
   return {
     id,
     description: 'Publishes an event: every function bound to its topic is called with the data',
-    handle(payload, { depth, traceparent, baggage }) {
-      const { topic, data } = readPayload(id, validatePublish, payload);
-      const delivery = bus.publish({ topic: readTopic(topic), data: rawJson(data), depth, traceparent, baggage });
+    handle(payload, { depth, traceparent, baggage, sent }) {
+      const { topic } = readPayload(id, validatePublish, payload);
+      const data = memberAsSent(sent, 'data') ?? RAW_NULL;
+      const delivery = bus.publish({ topic: readTopic(topic), data, depth, traceparent, baggage });
       return delivery instanceof Promise ? delivery.then(() => null) : null;
     },
   };
@@ -29,15 +31,15 @@ export function emit(bus: EventBus, topics: Topics<Binding>): BuiltinDefinition 
   return {
     id,
     description: 'Publishes an event and lists the triggers of this engine that it fires',
-    async handle(payload, { depth, traceparent, baggage, rights }) {
-      const { topic: named, name, data, payload: given } = readPayload(id, validateEmit, payload);
+    async handle(payload, { depth, traceparent, baggage, rights, sent }) {
+      const { topic: named, name, data: first } = readPayload(id, validateEmit, payload);
       const topic = readTopic(named ?? name);
       const triggers = distinctBindings(topics.listeners(topic))
         // All of them fire; a caller with rights is told of those that he may know of (X10).
         .filter((binding) => mayBeShown(rights, binding))
         .map(({ id, type, functionId }) => ({ id, trigger_type: type, function_id: functionId }));
-      const event = { topic, data: rawJson(data ?? given), depth, traceparent, baggage };
-      const { engines } = await bus.publish(event);
+      const data = memberAsSent(sent, first === undefined || first === null ? 'payload' : 'data') ?? RAW_NULL;
+      const { engines } = await bus.publish({ topic, data, depth, traceparent, baggage });
       return { topic, triggers, engines };
     },
   };

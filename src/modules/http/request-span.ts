@@ -1,5 +1,6 @@
 // The span of one request, and the context in which everything happens that it causes (modules 5.8).
 
+import { depthOf } from '../../core/call-depth.ts';
 import type { Begun } from '../../core/telemetry/collector.ts';
 import type { Cause } from '../../router/builtin.ts';
 import { contextOf, spanOf } from '../../router/observe.ts';
@@ -12,7 +13,7 @@ import type { HttpBinding } from './trigger.ts';
 const ERROR_STATUS_MIN = 400;
 
 export class RequestSpan {
-  /** Of what the request causes: it stands at the beginning of its chain of calls. */
+  /** Of what the request causes: the beginning of a chain of calls, or what a function with a URL goes on with (I8). */
   readonly cause: Cause;
   readonly #router: Pick<RouterPort, 'observer'>;
   readonly #begun: Begun;
@@ -29,7 +30,7 @@ export class RequestSpan {
     // Answers where there is no route are not worth a trace: whoever scans a port would fill the store.
     const isObserved = binding !== undefined && operation !== '';
     this.#begun = isObserved ? router.observer?.begin('', operation, functionId, '', traceparent, baggage) : undefined;
-    this.cause = { depth: 0, traceparent: contextOf(this.#begun, traceparent), baggage };
+    this.cause = { depth: depthOf(baggage), traceparent: contextOf(this.#begun, traceparent), baggage };
     this.#describe(exchange, operation);
   }
 

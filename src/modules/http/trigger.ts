@@ -57,7 +57,9 @@ export function readHttpTrigger(given: unknown, ignoresTrailingSlash: boolean): 
   const path = ignoresTrailingSlash ? withoutTrailingSlash(config.api_path) : config.api_path;
   const parsed = parseRoutePattern(path);
   if (!parsed.ok) return { ok: false, reason: `api_path '${config.api_path.slice(0, 128)}' ${parsed.reason}` };
-  if (isReserved(parsed.pattern.text)) {
+  const [first] = parsed.pattern.segments;
+  // As it is compared: without its percent escapes.
+  if (first?.isParameter === false && isReserved(`/${first.text}`)) {
     return { ok: false, reason: `api_path '${parsed.pattern.text}' is reserved: /_console/ belongs to the engine` };
   }
   return { ok: true, method, pattern: parsed.pattern, config };

@@ -2,13 +2,11 @@
 // context included; error, silence, a missing function and any other answer are a no.
 
 import { parseRawJson, RAW_NULL, type RawJson, rawJson } from '../../protocol/byte-string.ts';
+import { rawMember } from '../../protocol/json-member.ts';
 import { Payload } from '../../protocol/payload.ts';
 import type { RouterPort } from '../../router/port.ts';
 import type { Outcome } from '../../router/reply.ts';
 import type { UpgradeRequest } from '../../transport/socket.ts';
-
-/** Guarantees 4: condition, auth, middleware call. */
-const AUTH_TIMEOUT_MS = 5_000;
 
 /** Input of the auth function (product.md, Authentication). */
 interface StreamAuthInput {
@@ -28,6 +26,7 @@ export function authorise(
   functionId: string,
   request: UpgradeRequest,
   address: string,
+  timeoutMs: number,
 ): Promise<AuthVerdict> {
   const input: StreamAuthInput = {
     headers: Object.fromEntries(request.headers()),
@@ -37,7 +36,7 @@ export function authorise(
   };
   const payload = Payload.ofText(rawJson(input));
   return new Promise((resolve) => {
-    const call = { functionId, payload, depth: 0, timeoutMs: AUTH_TIMEOUT_MS, decides: true };
+    const call = { functionId, payload, depth: 0, timeoutMs, decides: true };
     router.call(call, (outcome) => resolve(verdictOf(outcome)));
   });
 }
@@ -49,15 +48,15 @@ function verdictOf({ error, result }: Outcome): AuthVerdict {
   if (error !== undefined) return { ok: false, reason: 'the auth function failed' };
   const text = result?.asText();
   if (text === undefined) return { ok: false, reason: 'the auth function gave no answer' };
-  const answer = parseRawJson(text);
-  if (typeof answer !== 'object' || answer === null || !Object.hasOwn(answer, 'context')) {
+  const written = rawMember(text, 'context');
+  if (written === undefined) {
     return { ok: false, reason: 'the auth function answered something other than {context}' };
   }
-  const context: unknown = Reflect.get(answer, 'context');
+  const context = parseRawJson(written);
   if (typeof context !== 'object' || Array.isArray(context)) {
     return { ok: false, reason: 'the auth function gave a context that is neither an object nor null' };
   }
-  return { ok: true, context: rawJson(context) };
+  return { ok: true, context: written };
 }
 
 /** Every value of every name; names are the peer's own. */

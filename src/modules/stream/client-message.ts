@@ -4,6 +4,7 @@
 import { isUtf8 } from 'node:buffer';
 import { Refusal } from '../../core/refusal.ts';
 import { validateStreamClientMessage } from '../../generated/stream-messages.ts';
+import { mismatchText } from '../../protocol/expected-text.ts';
 import { idOffence } from '../../protocol/ids.ts';
 import type { JoinRequest } from './target.ts';
 
@@ -35,7 +36,7 @@ export function readClientMessage(bytes: Uint8Array): ClientMessage | Refusal | 
   if (!verdict.success) {
     const [first] = verdict.errors;
     const field = first === undefined || first.path === '$input' ? 'It' : `'${first.path.replace(/^\$input\.?/, '')}'`;
-    const rule = `${field} must be ${first?.expected ?? 'of another shape'}`;
+    const rule = `${field} ${first === undefined ? 'has another shape' : mismatchText(first.expected, first.value)}`;
     return new Refusal('BAD_REQUEST', `Expected a join or a leave message in JSON. ${rule}`);
   }
   return checked(verdict.data);

@@ -38,8 +38,6 @@ export interface ClientsParts {
 
 /** Unread snapshots of one connection: the longest there is, and then some. */
 export const SNAPSHOTS_BYTES_MAX = 8 * 1024 * 1024;
-/** For the first join after the upgrade (guarantees 4). */
-const REGISTRATION_MS_MAX = 60_000;
 
 export class Clients {
   readonly #parts: ClientsParts;
@@ -217,7 +215,8 @@ export class Clients {
   }
 
   #check(ownSilence: OwnSilence): void {
-    const nowMs = this.#parts.clock.monotonicMs();
+    const { clock, limits } = this.#parts;
+    const nowMs = clock.monotonicMs();
     const ownSilenceMs = ownSilence.sinceLastCheck(nowMs);
     for (const connection of [...this.#connections]) {
       connection.heardMs += ownSilenceMs;
@@ -225,9 +224,9 @@ export class Clients {
         this.#parts.router.count('streams.closed', 'silent');
         connection.terminate();
         this.#ended(connection);
-      } else if (!connection.hasAsked && nowMs - connection.connectedMs > REGISTRATION_MS_MAX) {
+      } else if (!connection.hasAsked && nowMs - connection.connectedMs > limits.registrationMs) {
         this.#parts.router.count('streams.closed', 'not_registered');
-        connection.close(CLOSE_CODES.notRegistered, `nothing was joined within ${REGISTRATION_MS_MAX / 1_000} s`);
+        connection.close(CLOSE_CODES.notRegistered, `nothing was joined within ${limits.registrationMs / 1_000} s`);
         this.#ended(connection);
       } else if (nowMs - connection.pingedMs >= PING_INTERVAL_MS) {
         connection.pingedMs = nowMs;

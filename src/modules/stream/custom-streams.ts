@@ -6,9 +6,17 @@
 
 import type { Access } from '../../core/access.ts';
 import type { Logger } from '../../effects/logger.ts';
-import { byteStringToText, parseRawJson, type RawJson, rawJson } from '../../protocol/byte-string.ts';
+import {
+  asByteString,
+  type ByteString,
+  byteStringToText,
+  parseRawJson,
+  RAW_NULL,
+  type RawJson,
+  rawJson,
+} from '../../protocol/byte-string.ts';
 import type { ErrorBody } from '../../protocol/frames.ts';
-import { findTextMember } from '../../protocol/json-member.ts';
+import { findTextMember, rawMember } from '../../protocol/json-member.ts';
 import { Payload } from '../../protocol/payload.ts';
 import type { Cause } from '../../router/builtin.ts';
 import type { RouterPort } from '../../router/port.ts';
@@ -54,9 +62,9 @@ export class CustomStreams {
         return;
       }
       const result = outcome.result?.asText();
-      this.#store.run('stream.announce', Buffer.from(JSON.stringify(change)), (reply) => {
+      this.#store.run('stream.announce', Buffer.from(change, 'latin1'), (reply) => {
         const { error, events = [], result: missing } = reply;
-        if (missing !== undefined) this.#noteMissing(String(change.stream_name), missing);
+        if (missing !== undefined) this.#noteMissing(standIn, missing);
         tell(events);
         if (error !== undefined) done({ error: Payload.ofText(rawJson(error)) });
         else done(result === undefined ? {} : { result: Payload.ofText(result) });
@@ -65,10 +73,13 @@ export class CustomStreams {
   }
 
   /** The worker has made the change: nobody is left to refuse it to. */
-  #noteMissing(stream: string, reasons: Uint8Array): void {
+  #noteMissing(standIn: string, reasons: Uint8Array): void {
     for (const reason of Buffer.from(reasons).toString().split('\n')) {
       this.#router.count('triggers.jobs_missing');
-      this.#logger.error('A change of a custom stream has no job: its queue did not take it', { stream, reason });
+      this.#logger.error('A change of a custom stream has no job: its queue did not take it', {
+        function_id: standIn,
+        reason,
+      });
     }
   }
 
@@ -85,7 +96,7 @@ export class CustomStreams {
     this.#router.call({ functionId: standIn, payload, depth: 0 }, (outcome) => {
       const failure = outcome.error?.asText();
       if (failure !== undefined) done({ error: errorOf(standIn, failure) });
-      else done({ ...reply, events: [withData(sync, outcome.result?.asText())] });
+      else done({ ...reply, events: [withData(sync, subject, outcome.result?.asText())] });
     });
   }
 }
@@ -103,26 +114,24 @@ export interface SnapshotSubject {
   readonly item: string | undefined;
 }
 
-interface Change {
-  readonly stream_name: unknown;
-  readonly group_id: unknown;
-  readonly item_id: unknown;
-  readonly kind: 'create' | 'update' | 'delete';
-  readonly data: unknown;
+/**
+ * What a function of a custom stream changed, by its answer: `{old_value, new_value}` as ours give it. As the input of
+ * `stream.announce`; values go digit for digit.
+ */
+function changeOf(functionId: string, asked: RawJson | undefined, { result }: Outcome): ByteString | undefined {
+  if (!CHANGING.has(functionId) || asked === undefined) return undefined;
+  const answer = result?.asText() ?? RAW_NULL;
+  const old = rawMember(answer, 'old_value') ?? RAW_NULL;
+  if (functionId !== 'stream::delete') {
+    const data = rawMember(answer, 'new_value') ?? rawMember(asked, 'data') ?? RAW_NULL;
+    return announcement(asked, old === RAW_NULL ? 'create' : 'update', data);
+  }
+  return old === RAW_NULL ? undefined : announcement(asked, 'delete', old);
 }
 
-/** What a function of a custom stream changed, by its answer: `{old_value, new_value}` as ours give it. */
-function changeOf(functionId: string, input: RawJson | undefined, { result }: Outcome): Change | undefined {
-  if (!CHANGING.has(functionId) || input === undefined) return undefined;
-  const asked = fieldsOf(parseRawJson(input));
-  const text = result?.asText();
-  const answer = fieldsOf(text === undefined ? undefined : parseRawJson(text));
-  const { stream_name, group_id, item_id } = asked;
-  const old = answer.old_value ?? null;
-  const place = { stream_name, group_id, item_id };
-  if (functionId === 'stream::delete') return old === null ? undefined : { ...place, kind: 'delete', data: old };
-  const data = 'new_value' in answer ? answer.new_value : (asked.data ?? null);
-  return { ...place, kind: old === null ? 'create' : 'update', data };
+function announcement(asked: RawJson, kind: 'create' | 'update' | 'delete', data: RawJson): ByteString {
+  const place = ['stream_name', 'group_id', 'item_id'].map((name) => `"${name}":${rawMember(asked, name) ?? RAW_NULL}`);
+  return asByteString(`{${place.join(',')},"kind":"${kind}","data":${data}}`);
 }
 
 const CHANGING: ReadonlySet<string> = new Set(['stream::set', 'stream::update', 'stream::delete']);
@@ -137,14 +146,20 @@ function isRecovered({ body }: StoreEvent): boolean {
   return fieldsOf(event).recovered === true;
 }
 
-/** Lists come bare or as `{group}`, values bare or as `{value}`, as the two modes of the engine give them. */
-function withData(sync: StoreEvent, answer: RawJson | undefined): StoreEvent {
-  const value = answer === undefined ? null : parseRawJson(answer);
-  const wrapped = fieldsOf(value);
-  const data = Array.isArray(value) ? value : (wrapped.group ?? wrapped.value ?? value);
-  const message = fieldsOf(JSON.parse(Buffer.from(sync.body).toString('utf8')));
-  const event = { type: 'sync', data, recovered: false };
-  return { ...sync, body: Buffer.from(JSON.stringify({ ...message, event })) };
+function withData(sync: StoreEvent, { item }: SnapshotSubject, answer: RawJson | undefined): StoreEvent {
+  const data = unwrapped(answer ?? RAW_NULL, item === undefined ? 'group' : 'value');
+  const { event: _ours, ...message } = fieldsOf(JSON.parse(Buffer.from(sync.body).toString('utf8')));
+  const text = `${rawJson(message).slice(0, -1)},"event":{"type":"sync","data":${data},"recovered":false}}`;
+  return { ...sync, body: Buffer.from(text, 'latin1') };
+}
+
+/**
+ * Lists come bare or as `{group}`, values bare or as `{value}`, as the two modes of the engine give them. A bare item
+ * may have a field of that name; only an answer in our form has it alone.
+ */
+function unwrapped(answer: RawJson, name: 'group' | 'value'): RawJson {
+  const names = Object.keys(fieldsOf(parseRawJson(answer)));
+  return (names.length === 1 && rawMember(answer, name)) || answer;
 }
 
 function errorOf(standIn: string, error: RawJson): ErrorBody {

@@ -6,7 +6,7 @@
 //       a refusal, by a peer that left early, or by `left`.
 
 import { AddressBlocks } from '../../core/address-block.ts';
-import { AddressGate, type AddressLimits } from '../../core/address-gate.ts';
+import { AddressGate } from '../../core/address-gate.ts';
 import { clientAddress } from '../../core/client-address.ts';
 import { ConnectionGate, type GateLimits } from '../../core/connection-gate.ts';
 import { isLoopbackHost, type OriginRules, originOffence } from '../../core/origin.ts';
@@ -16,6 +16,7 @@ import type { RawJson } from '../../protocol/byte-string.ts';
 import { SUBPROTOCOL_AUTHORIZATION, SUBPROTOCOL_STREAM } from '../../protocol/subprotocols.ts';
 import type { RouterPort } from '../../router/port.ts';
 import type { Admission, PeerSocket, PendingAdmission, SocketEvents, UpgradeRequest } from '../../transport/socket.ts';
+import type { StreamLimits } from '../module.ts';
 import { type AuthVerdict, authorise, NO_CONTEXT } from './auth.ts';
 import { readTarget, type Target } from './target.ts';
 
@@ -25,7 +26,7 @@ export interface DoorkeeperParts {
   readonly origins: OriginRules;
   readonly trustedProxies: readonly string[];
   readonly authFunction: string | undefined;
-  readonly limits: GateLimits & { readonly perAddress: AddressLimits };
+  readonly limits: Pick<StreamLimits, keyof GateLimits | 'perAddress' | 'authCalls' | 'askMs'>;
   /** Somebody was let in. */
   connected(socket: PeerSocket, visitor: Visitor): SocketEvents;
 }
@@ -40,8 +41,6 @@ export interface Visitor {
 
 type Refused = Extract<Admission, { ok: false }>;
 
-/** Guarantees 4: handshakes that wait for the auth function. */
-const HANDSHAKES_MAX = 256;
 const TRIM_INTERVAL_MS = 10_000;
 const PRESSED = 'OVERLOADED: the engine is under too much load';
 
@@ -91,7 +90,7 @@ export class Doorkeeper {
 
   #enter(address: string): Refused | undefined {
     const nowMs = this.#parts.clock.monotonicMs();
-    if (this.#parts.authFunction !== undefined && this.#handshakes >= HANDSHAKES_MAX) {
+    if (this.#parts.authFunction !== undefined && this.#handshakes >= this.#parts.limits.authCalls) {
       return refuse(503, 'OVERLOADED: too many connections wait for the auth function');
     }
     if (this.#isCounted(address) && !this.#addresses.enter(address, nowMs)) {
@@ -118,7 +117,8 @@ export class Doorkeeper {
   ): PendingAdmission {
     this.#handshakes += 1;
     let isHere = true;
-    const verdict = authorise(this.#parts.router, functionId, request, visitor.address).then((answer) => {
+    const { router, limits } = this.#parts;
+    const verdict = authorise(router, functionId, request, visitor.address, limits.askMs).then((answer) => {
       this.#handshakes -= 1;
       const admission = this.#judge(answer, visitor, subprotocol);
       if (isHere && !admission.ok) this.left(visitor.address);

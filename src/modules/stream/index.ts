@@ -63,7 +63,7 @@ class StreamServer implements EngineModule {
     const changes = { owner: 'stream', store: this.#store, isOfThisMachine, groupFields: GROUP_FIELDS };
     this.#jobs = new ChangeJobs({ ...changes, router, clock, logger });
     this.#changes = new StreamTriggers(this.#jobs, router.isDropIn);
-    const visits = new Visits(router, logger);
+    const visits = new Visits(router, logger, limits.askMs);
     this.#feeds = new Feeds({
       clock,
       read: (subject, since, done) => this.#read(subject, since, done),

@@ -1,7 +1,7 @@
 // Joining and leaving: asks the `stream:join` handlers whether somebody may come in, tells the `stream:leave` handlers
 // that somebody is gone.
 //
-// Whatever cannot be decided is a no (X6): a handler that fails or takes over 5 s, a condition that cannot be asked.
+// Whatever cannot be decided is a no (X6): a handler that fails or takes too long, a condition that cannot be asked.
 
 import { distinctBindings } from '../../core/trigger-table.ts';
 import type { Logger } from '../../effects/logger.ts';
@@ -13,8 +13,6 @@ import type { Outcome } from '../../router/reply.ts';
 import type { Subscription } from './subscription.ts';
 import { VisitTriggers } from './triggers.ts';
 
-const JOIN_TIMEOUT_MS = 5_000;
-
 /** Not the beginning of something, which a drain would refuse: whoever joined is owed it (T7). */
 const END_DEPTH = 1;
 /** A client asks for it: nobody in the engine did. */
@@ -25,10 +23,13 @@ export class Visits {
   readonly leaves = new VisitTriggers('stream:leave', 'A subscription to a stream has ended.');
   readonly #router: RouterPort;
   readonly #logger: Logger;
+  readonly #askMsMax: number;
 
-  constructor(router: RouterPort, logger: Logger) {
+  /** `askMsMax`: for each handler of a join. */
+  constructor(router: RouterPort, logger: Logger, askMsMax: number) {
     this.#router = router;
     this.#logger = logger;
+    this.#askMsMax = askMsMax;
   }
 
   /** `done` is told once, at once or later, whether every handler let the subscription in. */
@@ -72,7 +73,7 @@ export class Visits {
       payload,
       metadata: metadata && Payload.ofText(metadata),
       ...OUTSIDE,
-      timeoutMs: JOIN_TIMEOUT_MS,
+      timeoutMs: this.#askMsMax,
       binding,
       decides: owner?.access === undefined,
     };

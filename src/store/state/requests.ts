@@ -88,7 +88,7 @@ export function readListRequest(bytes: Uint8Array): ListRequest {
   const scope = input.name('scope');
   const filter = { prefix: optionalName(input, 'prefix'), after: optionalName(input, 'after') };
   const previewBytes = input.wholeNumber('preview_bytes', 1, PREVIEW_BYTES_MAX) ?? 0;
-  const contains = input.json('contains') === undefined ? undefined : input.name('contains');
+  const contains = optionalName(input, 'contains');
   return { scope, ...filter, withKeys: input.flag('include_keys'), previewBytes, contains, page: pageOf(input) };
 }
 
@@ -122,6 +122,11 @@ function entryIn(input: CommandInput): EntryRequest {
  * `prefix` narrows a list; `after` is the name behind which it begins. Pages that begin there neither skip nor repeat
  * what stays, whatever is written or deleted between them; with `offset` they do.
  */
-function optionalName(input: CommandInput, field: 'prefix' | 'after'): Buffer | undefined {
-  return input.json(field) === undefined ? undefined : input.name(field);
+function optionalName(input: CommandInput, field: 'prefix' | 'after' | 'contains'): Buffer | undefined {
+  const json = input.json(field);
+  const isGiven = json !== undefined && !NOT_GIVEN.includes(json.toString('latin1'));
+  return isGiven ? input.name(field) : undefined;
 }
+
+/** Every name begins with an empty text; clients of other languages send null for what was left out. */
+const NOT_GIVEN: readonly string[] = ['null', '""'];

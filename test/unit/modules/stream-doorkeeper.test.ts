@@ -172,6 +172,18 @@ describe('the auth function', () => {
     expect(door.ask()).toHaveProperty('verdict');
   });
 
+  test('[4] how many it is asked about at a time, and how long it may take, can be set', async () => {
+    const limits = { ...TEST_STREAM_LIMITS, authCalls: 1, askMs: 200 };
+    const door = new Door({ authFunction: 'auth::check', limits });
+    const worker = door.engine.connect();
+    worker.register('auth::check');
+    const slow = door.verdict();
+    expect(door.status()).toBe(503);
+    door.engine.clock.advance(300);
+    expect(await slow).toMatchObject({ ok: false, status: 401 });
+    expect(door.ask()).toHaveProperty('verdict');
+  });
+
   test('[X6] a peer that leaves while it is asked gives its place back, once', async () => {
     const limits = { ...TEST_STREAM_LIMITS, connectionsMax: 1 };
     const door = new Door({ authFunction: 'auth::check', limits });

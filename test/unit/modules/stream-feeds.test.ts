@@ -43,7 +43,7 @@ class Setup {
       overflowed: (subscription) => this.clients.overflowed(subscription),
       heldMax: { bytesMax: limits.outboundBufferBytes, messagesMax: limits.outboundMessages },
     });
-    this.visits = new CountedVisits(router, logger);
+    this.visits = new CountedVisits(router, logger, limits.askMs);
     this.clients = new Clients({
       clock,
       router,
@@ -269,6 +269,16 @@ test('[W1] a silent client is dropped after 25 s, and one that joins nothing is 
   expect(idle.farewell).toMatchObject({ code: 4401 });
 });
 
+test('[4] the time for the first join can be set', () => {
+  const setup = new Setup({ ...TEST_STREAM_LIMITS, registrationMs: 3_000 });
+  setup.clients.start();
+  const idle = new FakeSocket();
+  const target = { kind: 'root' } as const;
+  setup.clients.connected(idle, { target, address: '10.0.0.1', isBatched: false, context: RAW_NULL });
+  for (let second = 0; second < 10; second++) setup.engine.clock.advance(1_000);
+  expect(idle.farewell).toMatchObject({ code: 4401, reason: 'nothing was joined within 3 s' });
+});
+
 test('[T2] [T3] whatever order snapshots and events arrive in, nothing is lost and nothing is doubled', () => {
   forEachSeed(60, (random) => {
     const setup = new Setup();
@@ -315,8 +325,8 @@ function checkStory(messages: readonly ReadMessage[], store: StreamStore): void 
     expect([...items.values()]).toHaveLength((store.ask('stream::list', GROUP) as { group: [] }).group.length);
 }
 
-test('[X6] [guarantees 4] a join handler that has not answered after 5 s has said no', () => {
-  const setup = new Setup();
+test.each([5_000, 300])('[X6] [guarantees 4] a join handler that has not answered after %i ms has said no', (askMs) => {
+  const setup = new Setup({ ...TEST_STREAM_LIMITS, askMs });
   const { engine, visits } = setup;
   addModuleType(engine.context, visits.joins);
   const gate = engine.connect();
@@ -324,7 +334,7 @@ test('[X6] [guarantees 4] a join handler that has not answered after 5 s has sai
   gate.bind('j', 'stream:join', 'gate');
   const client = setup.connect();
   expect(gate.nextCall()).toMatchObject({ function_id: 'gate', data: { stream_name: 's', group_id: 'g' } });
-  engine.advance(4_900);
+  engine.advance(askMs - 100);
   expect(client.heard).toEqual([]);
   engine.advance(200);
   expect(client.messages.map(({ event }) => event.type)).toEqual(['unauthorized']);

@@ -16,10 +16,7 @@ describe('frames that the engine does not take', () => {
     ['{"type":"registerfunction","id":5}', "field 'id' must be string, found number"],
     ['{"type":"registertriggertype","id":"a"}', "field 'description' must be string, found nothing"],
     ['{"type":"invokefunction","invocation_id":"x"}', "field 'function_id' must be string, found nothing"],
-    [
-      '{"type":"invokefunction","function_id":"f","timeout_ms":"5"}',
-      "field 'timeout_ms' must be (number | undefined), found string",
-    ],
+    ['{"type":"invokefunction","function_id":"f","timeout_ms":"5"}', "field 'timeout_ms' must be number, found string"],
     ['{"type":"invocationresult"}', "field 'invocation_id' must be string, found nothing"],
     ['{"type":"reattach"}', "field 'previous_worker_id' must be string, found nothing"],
     ['not json', "not a JSON object: unexpected 'n' at byte 0"],

@@ -98,7 +98,9 @@ describe('the id of the caller in payloads', () => {
     const engine = new EngineInMemory({ settings: { isDropIn }, builtins });
     const caller = engine.connect();
     caller.ask('engine::test', { _caller_worker_id: 'forged' });
-    expect(seen).toEqual([[{ _caller_worker_id: 'forged' }, { callerWorkerId: caller.workerId, depth: 1 }]]);
+    expect(seen).toEqual([
+      [{ _caller_worker_id: 'forged' }, { callerWorkerId: caller.workerId, depth: 1, sent: expect.anything() }],
+    ]);
   });
 });
 

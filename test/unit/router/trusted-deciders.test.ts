@@ -28,7 +28,7 @@ describe('a connection of a port for browsers that registers its id meanwhile', 
 
   test('[X6] [X9] is not asked who may open a stream', async () => {
     const { engine, page } = await withPage('may-watch');
-    const verdict = await authorise(engine.port, 'may-watch', requestOf(), '10.0.0.7');
+    const verdict = await authorise(engine.port, 'may-watch', requestOf(), '10.0.0.7', 5_000);
     expect(verdict).toMatchObject({ ok: false });
     expect(page.received()).toEqual([]);
   });

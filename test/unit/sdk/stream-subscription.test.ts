@@ -64,6 +64,22 @@ test('[T4] whoever was let in before is not sent away while the auth function is
   setup.subscription.close();
 });
 
+test.each([[{ stream: '.' }], [{ group: '..' }], [{ group: '.', options: { item: 'g' } }]])(
+  '[X20] with a name that no address can hold, %j, nothing else is watched in its place',
+  (names) => {
+    const platform = new FakePlatform();
+    const errors: string[] = [];
+    new LastingSubscription<unknown>({
+      ...{ platform, url: 'ws://engine:3112', stream: 's', group: 'g', options: {}, ...names },
+      handlers: { onError: ({ code }) => errors.push(code) },
+      onEnded: () => {},
+      onThrown: () => {},
+    });
+    expect(errors).toEqual(['BAD_REQUEST']);
+    expect(platform.sockets).toEqual([]);
+  },
+);
+
 test('[SDK-5] what will be the same the next time ends it', async () => {
   const refused = await dialled();
   refused.socket.drop({ httpStatus: 401 });
