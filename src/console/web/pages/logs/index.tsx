@@ -9,6 +9,7 @@ import { usePageSearch } from '../../data/search.ts';
 import { Button } from '../../kit/button.tsx';
 import { EmptyState, FailedState, Loading, NoMatch, Snippet } from '../../kit/empty-state.tsx';
 import { Page } from '../../kit/page.tsx';
+import { flip } from '../../logic/flip.ts';
 import { parseLogQuery, wordsToMark } from '../../logic/log-query.ts';
 import { hiddenCount, logListRows } from '../../logic/log-rows.ts';
 import { formatCount } from '../../logic/times.ts';
@@ -82,7 +83,7 @@ export default function Logs(): ReactNode {
               total={logs.list.total}
               more={logs.list.more}
               onScrolled={setScrolled}
-              onToggleGroup={(group) => setOpen((now) => toggled(now, group))}
+              onToggleGroup={(group) => setOpen((now) => flip(now, group))}
             />
           )}
         </div>
@@ -109,12 +110,6 @@ function hasTimes(rows: readonly unknown[], search: LogsSearch): boolean {
 /** What the query found and what is only highlighted (LOG-6). */
 function useMarks({ q, mark }: LogsSearch): readonly string[] {
   return useMemo(() => [q, mark].flatMap((text) => wordsToMark(parseLogQuery(text))), [q, mark]);
-}
-
-function toggled(keys: ReadonlySet<string>, key: string): ReadonlySet<string> {
-  const next = new Set(keys);
-  if (!next.delete(key)) next.add(key);
-  return next;
 }
 
 interface LiveSwitchProps {
