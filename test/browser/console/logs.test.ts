@@ -202,6 +202,19 @@ describe.skipIf(!hasChromium)('Logs', () => {
     await row(page, 'second live one').waitFor();
   });
 
+  test('[LIV-3] while a record is open the list stands still; closed, it goes on', async () => {
+    await using opened = await open('/logs');
+    const { page } = opened;
+    await row(page, 'order o-').first().waitFor();
+    fixture.push('logs', [record('live-3', 'third live one')]);
+    await row(page, 'third live one').click();
+    fixture.push('logs', [record('live-4', 'fourth live one')]);
+    await page.getByRole('button', { name: 'Jump to newest (+1)' }).waitFor();
+    expect(await row(page, 'fourth live one').count()).toBe(0);
+    await page.getByRole('complementary', { name: 'Log record' }).getByRole('button', { name: 'Close' }).click();
+    await row(page, 'fourth live one').waitFor();
+  });
+
   test('[LOG-6] the surroundings of a record are shown without filters, and Back returns', async () => {
     await using opened = await open('/logs?sev=ERROR');
     const { page } = opened;

@@ -1,7 +1,7 @@
 // The Logs page: what every part of the system said, newest first.
 
 import { Pause, Play } from 'lucide-react';
-import { type ReactNode, useMemo, useState } from 'react';
+import { type ReactNode, useEffect, useMemo, useState } from 'react';
 import type { LogSearch } from '../../../../console-api/telemetry.ts';
 import { useKeys } from '../../app/keys.ts';
 import { call } from '../../data/routes.ts';
@@ -24,12 +24,11 @@ import { useLogs } from './use-logs.ts';
 
 export default function Logs(): ReactNode {
   const { search, setSearch } = usePageSearch(LOGS_SEARCH);
-  const [isPaused, setPaused] = useState(false);
-  const [isScrolled, setScrolled] = useState(false);
+  const hold = useHold(search.id);
   const [hidden, setHidden] = useState<ReadonlySet<string>>(new Set());
   const [open, setOpen] = useState<ReadonlySet<string>>(new Set());
   const question = useQuestion(search);
-  const logs = useLogs(question, search.around === undefined ? search.order : 'desc', isPaused || isScrolled);
+  const logs = useLogs(question, search.around === undefined ? search.order : 'desc', hold.isHeld);
   const entries = logs.entries;
   const rows = useMemo(
     () => logListRows(entries ?? [], { isGrouped: search.group, open, hidden }),
@@ -37,8 +36,7 @@ export default function Logs(): ReactNode {
   );
   const marks = useMarks(search);
   const release = (): void => {
-    setPaused(false);
-    setScrolled(false);
+    hold.letGo();
     logs.release();
     document.querySelector('[data-list]')?.scrollTo({ top: 0 });
   };
@@ -50,7 +48,7 @@ export default function Logs(): ReactNode {
       note={logs.list.total === null ? undefined : formatCount(logs.list.total)}
       actions={
         <>
-          <LiveSwitch isLive={logs.isLive} {...{ isPaused, setPaused }} />
+          <LiveSwitch isLive={logs.isLive} isPaused={hold.isPaused} setPaused={hold.setPaused} />
           <LogActions question={question} search={search} onCleared={logs.list.refetch} />
         </>
       }
@@ -82,7 +80,7 @@ export default function Logs(): ReactNode {
               {...{ search, setSearch, marks }}
               total={logs.list.total}
               more={logs.list.more}
-              onScrolled={setScrolled}
+              onScrolled={hold.setScrolled}
               onToggleGroup={(group) => setOpen((now) => flip(now, group))}
             />
           )}
@@ -90,6 +88,20 @@ export default function Logs(): ReactNode {
       </div>
     </Page>
   );
+}
+
+/** Paused, scrolled away, or with a record open, the list stands still: what is read does not run away (LIV-3). */
+function useHold(openId: string | undefined) {
+  const [isPaused, setPaused] = useState(false);
+  const [isScrolled, setScrolled] = useState(false);
+  const [isReading, setReading] = useState(false);
+  useEffect(() => setReading(openId !== undefined), [openId]);
+  const letGo = (): void => {
+    setPaused(false);
+    setScrolled(false);
+    setReading(false);
+  };
+  return { isPaused, setPaused, setScrolled, letGo, isHeld: isPaused || isScrolled || isReading };
 }
 
 type LogsSearch = ReturnType<typeof usePageSearch<typeof LOGS_SEARCH>>['search'];
