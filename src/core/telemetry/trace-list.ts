@@ -67,13 +67,18 @@ export function listTraces(store: SpanStore, query: TraceQuery, nowMs: number): 
   };
 }
 
-/** The newest span with the attributes: a row is made of the root, which may have ended otherwise. */
+/**
+ * The newest span with the attributes, and not one below it that has them too: a row is made of the root, which may
+ * have ended otherwise.
+ */
 function foundIn(trace: Trace, query: TraceQuery, nowMs: number): Pick<TraceRow, 'found'> {
   if (!query.searchAllSpans || query.attributes.length === 0 || hasAll(trace.root, query.attributes)) return {};
   let newest: SpanRecord | undefined;
   for (const span of recordsOf(trace)) {
-    const isNewer = newest === undefined || span.start_time_unix_nano > newest.start_time_unix_nano;
-    if (isNewer && hasAll(span, query.attributes)) newest = span;
+    if (newest !== undefined && span.start_time_unix_nano <= newest.start_time_unix_nano) continue;
+    const above = span.parent_span_id === null ? undefined : trace.spans.get(span.parent_span_id)?.record;
+    const isBelow = above !== undefined && hasAll(above, query.attributes);
+    if (!isBelow && hasAll(span, query.attributes)) newest = span;
   }
   if (newest === undefined) return {};
   const { span_id, start_time_unix_nano, status, status_description: words } = newest;

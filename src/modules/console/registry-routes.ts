@@ -138,8 +138,8 @@ async function firingsOf({ builtIns }: Desk, binding: Binding): Promise<Firing[]
   const page = await builtIns.typed<TracePage>('engine::traces::list', asked, isTracePage).catch(() => undefined);
   if (page === undefined) return null;
   return page.spans.map((root) => {
-    // What else failed in the trace is not the trigger's.
-    const fired = root.found ?? root;
+    // What else failed in the trace is not the trigger's; of a request the answer is what counts.
+    const fired = binding.type === 'http' ? root : (root.found ?? root);
     return {
       at: Math.round(fired.start_time_unix_nano / 1e6),
       trace_id: root.trace_id,

@@ -54,6 +54,13 @@ test('[TRG-6] a row found by a span within its trace says how that span ended', 
       start_time_unix_nano: later(5),
       end_time_unix_nano: later(7),
     },
+    {
+      span_id: 'ran',
+      parent_span_id: 'fired',
+      attributes: [['trigger.id', 't1']],
+      start_time_unix_nano: later(6),
+      end_time_unix_nano: later(7),
+    },
   );
   const [row] = listTraces(store, query, NOW_MS).spans;
   expect(row).toMatchObject({ span_id: 'root', status: 'error' });
