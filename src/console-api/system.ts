@@ -39,7 +39,7 @@ export interface Counts {
   functions: number;
   triggers: number;
   workers: number;
-  /** Workers that have a call in flight. */
+  /** Workers that have functions and take calls. */
   workers_active: number;
   streams: number | null;
   queues: number | null;

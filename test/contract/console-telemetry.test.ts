@@ -229,6 +229,33 @@ describe('figures', () => {
     expect(figures?.last_error_at).toBeGreaterThan(0);
   });
 
+  test("[FUN-8] the last error is the function's own: not that of the trace it was called in", async () => {
+    worker.registerFunction('shop::calm', () => 'fine');
+    worker.registerFunction('shop::raises', () => Promise.reject(new Error('out of paper')));
+    worker.registerFunction('shop::forgives', () =>
+      worker.trigger({ function_id: 'shop::raises' }).catch(() => 'so be it'),
+    );
+    worker.registerFunction('shop::stumbles', async () => {
+      await worker.trigger({ function_id: 'shop::calm' });
+      throw new Error('fell over');
+    });
+    await waitFor('both are called', async () => (await invoke('shop::forgives')) && (await invoke('shop::stumbles')));
+    const figuresOf = async (id: string) => (await consoleCall(engine, 'GET /functions/{id}', { path: [id] })).figures;
+    const raised = await waitFor('it is in the figures', async () => {
+      const figures = await figuresOf('shop::raises');
+      return figures?.errors === 0 ? undefined : figures;
+    });
+    expect(raised?.last_error).toMatch(/out of paper$/);
+    expect(raised?.last_error_at).toBeGreaterThan(0);
+    const calm = await waitFor('the other is too', async () => {
+      const figures = await figuresOf('shop::calm');
+      return figures?.calls === 0 ? undefined : figures;
+    });
+    expect(calm).toMatchObject({ errors: 0, last_error: null, last_error_at: null });
+    const { items } = await consoleCall(engine, 'GET /functions', { query: { q: 'shop::stumbles' } });
+    expect(items[0]?.figures?.last_error).toMatch(/fell over$/);
+  });
+
   test('GET /metrics, /rollups, /alerts and /sampling, and alerts evaluated now', async () => {
     const { engine_metrics } = await consoleCall(engine, 'GET /metrics');
     expect(engine_metrics.invocations.total).toBeGreaterThan(0);

@@ -20,6 +20,10 @@ async function subscribe(worker: RawWorker, functionId: string, config: object, 
   return seen;
 }
 
+interface Listed {
+  readonly registered_triggers: readonly { readonly last_fired_at?: string }[];
+}
+
 const publish = (worker: RawWorker, topic: string, data: unknown, id = 'svc::durable::publish') =>
   worker.call(id, { topic, data });
 
@@ -38,6 +42,8 @@ test('[modules 6.5] Each subscribed function gets its own copy, bare, and one th
   expect((await publish(worker, 'orders', { id: 8 }, 'enqueue')).result).toBeNull();
   await waitFor('all have all', () => one.length === 2 && other.length === 2 && calls === 3);
   expect(other).toEqual([{ id: 7 }, { id: 8 }]);
+  const listed = (await worker.call('engine::registered-triggers::list', {})).result as Listed;
+  expect(listed.registered_triggers.map(({ last_fired_at: at }) => typeof at)).toEqual(['string', 'string', 'string']);
   expect((await publish(worker, '', 1)).error).toMatchObject({ code: 'topic_not_set' });
 });
 

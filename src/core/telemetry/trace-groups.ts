@@ -34,6 +34,9 @@ export interface SpanGroup {
   readonly max_duration_ms: number;
   readonly first_seen_ms: number;
   readonly last_seen_ms: number;
+  /** Of the span that failed last, where one did: when it began, and its words. */
+  readonly last_error_ms?: number;
+  readonly last_error?: string;
   /** Oldest first. */
   readonly parts?: readonly SpanGroupPart[];
 }
@@ -44,6 +47,7 @@ interface Gathering {
   readonly traces: Set<string>;
   label: string | undefined;
   errors: number;
+  failed: SpanRecord | undefined;
   firstNano: number;
   lastNano: number;
 }
@@ -60,7 +64,7 @@ export function groupSpans(store: SpanStore, query: GroupQuery, nowMs: number): 
     group.durations.push(tookMs);
     countIn(group.parts, span, tookMs, query, nowMs);
     group.traces.add(span.trace_id);
-    if (span.status === 'error') group.errors++;
+    if (span.status === 'error') countFailed(group, span);
     if (query.labelAttribute !== undefined) group.label ??= attributeOf(span, query.labelAttribute);
     group.firstNano = Math.min(group.firstNano, span.start_time_unix_nano);
     group.lastNano = Math.max(group.lastNano, span.start_time_unix_nano);
@@ -82,7 +86,27 @@ function* spansOf(store: SpanStore, { sinceMs, includeInternal }: GroupQuery): I
 
 function startGroup({ start_time_unix_nano: nano }: SpanRecord, query: GroupQuery): Gathering {
   const parts = Array.from({ length: query.parts }, () => ({ span_count: 0, error_count: 0, duration_ms: 0 }));
-  return { parts, durations: [], traces: new Set(), label: undefined, errors: 0, firstNano: nano, lastNano: nano };
+  const none = { label: undefined, errors: 0, failed: undefined };
+  return { ...none, parts, durations: [], traces: new Set(), firstNano: nano, lastNano: nano };
+}
+
+function countFailed(group: Gathering, span: SpanRecord): void {
+  group.errors++;
+  const isNewest = group.failed === undefined || span.start_time_unix_nano >= group.failed.start_time_unix_nano;
+  if (isNewest) group.failed = span;
+}
+
+/** Stack traces are long, and the trace has the whole. */
+const ERROR_CHARS_MAX = 1_000;
+
+function lastErrorOf({ failed }: Gathering): Pick<SpanGroup, 'last_error_ms' | 'last_error'> {
+  if (failed === undefined) return {};
+  const { start_time_unix_nano: nano, status_description: words } = failed;
+  const isLong = (words?.length ?? 0) > ERROR_CHARS_MAX;
+  return {
+    last_error_ms: nano / 1e6,
+    ...(words !== undefined && { last_error: isLong ? `${words.slice(0, ERROR_CHARS_MAX)}…` : words }),
+  };
 }
 
 /** A span counts where it began. */
@@ -116,6 +140,7 @@ function groupOf(value: string, group: Gathering): SpanGroup {
     max_duration_ms: sorted.at(-1) ?? 0,
     first_seen_ms: group.firstNano / 1e6,
     last_seen_ms: group.lastNano / 1e6,
+    ...lastErrorOf(group),
     ...(group.parts.length > 0 && { parts: group.parts }),
   };
 }

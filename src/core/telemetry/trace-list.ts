@@ -39,6 +39,16 @@ export interface TraceRow extends SpanRecord {
   readonly has_error: boolean;
   readonly error_count: number;
   readonly trace_status: TraceStatusWord;
+  /** What was searched for by attributes, where it is not the root. */
+  readonly found?: FoundSpan;
+}
+
+export interface FoundSpan {
+  readonly span_id: string;
+  readonly start_time_unix_nano: number;
+  readonly duration_ms: number;
+  readonly status: SpanRecord['status'];
+  readonly status_description?: string;
 }
 
 export interface TracePage {
@@ -51,7 +61,30 @@ export function listTraces(store: SpanStore, query: TraceQuery, nowMs: number): 
   const found: Trace[] = [];
   for (const trace of candidates(store, query)) if (matches(trace)) found.push(trace);
   const page = selectPage(found, comparerOf(query, nowMs), query.offset, query.limit);
-  return { spans: page.map((trace) => rowOf(trace, nowMs)), total: found.length };
+  return {
+    spans: page.map((trace) => ({ ...rowOf(trace, nowMs), ...foundIn(trace, query, nowMs) })),
+    total: found.length,
+  };
+}
+
+/**
+ * The newest span with the attributes, and not one below it that has them too: a row is made of the root, which may
+ * have ended otherwise.
+ */
+function foundIn(trace: Trace, query: TraceQuery, nowMs: number): Pick<TraceRow, 'found'> {
+  if (!query.searchAllSpans || query.attributes.length === 0 || hasAll(trace.root, query.attributes)) return {};
+  let newest: SpanRecord | undefined;
+  for (const span of recordsOf(trace)) {
+    if (newest !== undefined && span.start_time_unix_nano <= newest.start_time_unix_nano) continue;
+    const above = span.parent_span_id === null ? undefined : trace.spans.get(span.parent_span_id)?.record;
+    const isBelow = above !== undefined && hasAll(above, query.attributes);
+    if (!isBelow && hasAll(span, query.attributes)) newest = span;
+  }
+  if (newest === undefined) return {};
+  const { span_id, start_time_unix_nano, status, status_description: words } = newest;
+  const duration_ms = durationMs(newest, nowMs);
+  const description = words === undefined ? {} : { status_description: words };
+  return { found: { span_id, start_time_unix_nano, duration_ms, status, ...description } };
 }
 
 export function rowOf(trace: Trace, nowMs: number): TraceRow {

@@ -16,6 +16,8 @@ export interface SpanGroups {
     p50_duration_ms: number;
     p95_duration_ms: number;
     last_seen_ms: number;
+    last_error_ms?: number;
+    last_error?: string;
     parts?: { span_count: number; error_count: number; duration_ms: number }[];
   }[];
   /** From when on all spans are there. */
@@ -138,6 +140,13 @@ export interface TraceListRow extends SpanRecord {
   has_error: boolean;
   error_count?: number;
   trace_status?: TraceStatusWord;
+  /** What was searched for by attributes, where it is not the root. */
+  found?: {
+    start_time_unix_nano: number;
+    duration_ms: number;
+    status: string;
+    status_description?: string;
+  };
 }
 
 export interface TreeSpan extends SpanRecord {

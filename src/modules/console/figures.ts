@@ -2,12 +2,11 @@
 // whoever looks.
 
 import type { FunctionFigures } from '../../console-api/functions.ts';
-import { isSpanGroups, isTracePage } from '../../generated/console-answers.ts';
+import { isSpanGroups } from '../../generated/console-answers.ts';
 import type { RouterPort } from '../../router/port.ts';
-import type { SpanGroups, TracePage } from './answers.ts';
+import type { SpanGroups } from './answers.ts';
 import type { BuiltIns } from './built-ins.ts';
 
-const TRACES = 'engine::traces::list';
 const GROUP_BY = 'engine::traces::group_by';
 /** Only the span of a call has it: its trigger, job and worker have spans of their own with the same function. */
 const CALLED = 'faas.invoked_name';
@@ -43,23 +42,6 @@ export class Figures {
     this.#askedMs = nowMs;
     this.#asked = this.#ask(nowMs);
     return this.#asked;
-  }
-
-  /** Of its calls that are stored still. */
-  async lastError(functionId: string): Promise<Pick<FunctionFigures, 'last_error_at' | 'last_error'>> {
-    const asked = {
-      attributes: [[CALLED, functionId]],
-      status: 'error',
-      search_all_spans: true,
-      include_internal: true,
-      sort_by: 'start_time',
-      sort_order: 'desc',
-      limit: 1,
-    };
-    const page = await this.#builtIns.typed<TracePage>(TRACES, asked, isTracePage).catch(() => undefined);
-    const [span] = page?.spans ?? [];
-    if (span === undefined) return { last_error_at: null, last_error: null };
-    return { last_error_at: Math.round(span.start_time_unix_nano / 1e6), last_error: span.status_description ?? null };
   }
 
   async #ask(nowMs: number): Promise<FiguresByFunction | undefined> {
@@ -100,6 +82,8 @@ function figuresOf(group: SpanGroups['groups'][number], minutes: number): Functi
     p50_ms: group.p50_duration_ms,
     p95_ms: group.p95_duration_ms,
     last_call_at: group.last_seen_ms,
+    last_error_at: group.last_error_ms === undefined ? null : Math.round(group.last_error_ms),
+    last_error: group.last_error ?? null,
     recent: (group.parts ?? []).map(({ span_count, error_count, duration_ms }) => ({
       calls: span_count,
       errors: error_count,

@@ -90,13 +90,11 @@ async function functionRows({ context: { router }, figures }: Desk, recent?: boo
 
 async function functionDetail({ context: { router }, figures }: Desk, id: string): Promise<FunctionDetail> {
   const known = await figures.get();
-  const own = known?.get(id);
-  const shown = own && { ...own, ...(own.errors > 0 && (await figures.lastError(id))) };
   const entry = router.functionEntry(id);
   if (entry === undefined) throw notFound('Function', id);
   const row = router.functionRow(entry);
   return {
-    ...functionRowOf(router, entry, known === undefined ? null : (shown ?? NO_FIGURES)),
+    ...functionRowOf(router, entry, known === undefined ? null : (known.get(id) ?? NO_FIGURES)),
     metadata: row.metadata ?? null,
     request_schema: row.request_format ?? null,
     response_schema: row.response_format ?? null,
@@ -139,13 +137,17 @@ async function firingsOf({ builtIns }: Desk, binding: Binding): Promise<Firing[]
   };
   const page = await builtIns.typed<TracePage>('engine::traces::list', asked, isTracePage).catch(() => undefined);
   if (page === undefined) return null;
-  return page.spans.map((span) => ({
-    at: Math.round(span.start_time_unix_nano / 1e6),
-    trace_id: span.trace_id,
-    ok: !span.has_error,
-    error: span.status_description ?? null,
-    duration_ms: span.duration_ms,
-  }));
+  return page.spans.map((root) => {
+    // What else failed in the trace is not the trigger's; of a request the answer is what counts.
+    const fired = binding.type === 'http' ? root : (root.found ?? root);
+    return {
+      at: Math.round(fired.start_time_unix_nano / 1e6),
+      trace_id: root.trace_id,
+      ok: fired.status !== 'error',
+      error: fired.status_description ?? null,
+      duration_ms: fired.duration_ms,
+    };
+  });
 }
 
 /** Types that modules of this version provide, loaded or not, and those of workers. */

@@ -93,7 +93,7 @@ export async function countsOf(desk: Pick<Desk, 'builtIns' | 'context'>): Promis
     functions: [...router.functions()].filter((entry) => entry.kind === 'worker' && !isMarkedInternal(entry)).length,
     triggers: triggers.length,
     workers: workers.length,
-    workers_active: workers.filter(({ inFlight }) => inFlight > 0).length,
+    workers_active: workers.filter(({ isAccepting, functions }) => isAccepting && functions.size > 0).length,
     streams: streams?.filter(({ type }) => type === 'user').length ?? null,
     queues: queues?.length ?? null,
     dead_letters: queues?.reduce((sum, { dead }) => sum + dead, 0) ?? null,

@@ -60,7 +60,10 @@ export function runJob(world: JobWorld, attempt: Attempt, told: (end: AttemptEnd
   };
   const payload = Payload.ofBytes(job.payload, 0, job.payload.length);
   const condition = origin?.conditionFunctionId;
-  const call = (): void => callFunction(world, attempt, { ...cause, ran }, payload, done);
+  const call = (): void => {
+    if (world.origin !== undefined) world.origin.lastFiredAtMs = router.nowMs;
+    callFunction(world, attempt, { ...cause, ran }, payload, done);
+  };
   if (condition === undefined) return call();
   router.checkCondition(
     {

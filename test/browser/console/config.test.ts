@@ -61,6 +61,7 @@ describe.skipIf(!hasChromium)('Config', () => {
   test('[CFG-2] without alert rules their tab says where they are written', async () => {
     await using opened = await openConsole(browser, `${world.url}/config?tab=alerts`);
     await opened.page.getByRole('heading', { name: 'No alert rules' }).waitFor();
-    await opened.page.getByText('a list in the configuration of the observability module').waitFor();
+    await opened.page.getByText('metric: iii.invocations.error').waitFor();
+    await opened.page.getByRole('button', { name: 'Copy configuration' }).waitFor();
   });
 });

@@ -34,6 +34,12 @@ describe.skipIf(!hasChromium)('Dashboard', () => {
     await page.waitForURL(/\/traces\?from=\d+&to=\d+/);
   });
 
+  test('[DSH-1] a worker with functions is active, whether or not a call is in it at this moment', async () => {
+    await using opened = await openConsole(browser, world.url);
+    // The console is the third one, and has no functions.
+    await opened.page.getByRole('link', { name: /^Workers 3 connected, 2 active$/ }).waitFor();
+  });
+
   test('[DSH-3] the flow diagram shows triggers and functions, and says how to enable the page', async () => {
     await using opened = await openConsole(browser, world.url);
     const { page } = opened;

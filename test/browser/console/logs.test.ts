@@ -53,10 +53,31 @@ describe.skipIf(!hasChromium)('Logs', () => {
     await detail.getByRole('region', { name: 'The whole record as JSON' }).getByRole('tree').waitFor();
   });
 
+  test('[LOG-1] the columns have heads, which stand over their cells; that of the time turns the order', async () => {
+    await using opened = await open('/logs');
+    const { page } = opened;
+    await row(page, 'order o-').first().waitFor();
+    const heads = page.getByRole('columnheader');
+    expect((await heads.allInnerTexts()).map((text) => text.trim())).toEqual([
+      'Timestamp',
+      'Severity',
+      'Service',
+      'Message',
+    ]);
+    const cells = row(page, 'order o-').first().getByRole('gridcell');
+    for (const [at, head] of (await heads.all()).entries()) {
+      expect((await head.boundingBox())?.x).toBe((await cells.nth(at).boundingBox())?.x);
+    }
+    expect(await heads.first().getAttribute('aria-sort')).toBe('descending');
+    await heads.first().getByRole('button').click();
+    await page.waitForURL((url) => url.searchParams.get('order') === 'asc');
+    expect(await heads.first().getAttribute('aria-sort')).toBe('ascending');
+  });
+
   test('[LOG-1] a record leads to its trace and span', async () => {
     await using opened = await open(`/logs?trace=${spans[0]?.trace_id}`);
     const { page } = opened;
-    await row(page, '').first().click();
+    await row(page, '').nth(1).click();
     const link = page.getByRole('complementary', { name: 'Log record' }).getByRole('link').first();
     expect(await link.getAttribute('href')).toMatch(new RegExp(`^/traces/${spans[0]?.trace_id}\\?span=[0-9a-f]{16}$`));
   });
@@ -140,6 +161,27 @@ describe.skipIf(!hasChromium)('Logs', () => {
     await page.getByRole('menuitem', { name: 'Add as column' }).click();
     await page.waitForURL((url) => url.searchParams.get('cols') === 'tenant');
     expect(await row(page, 'order o-').first().innerText()).toMatch(/acme|globex/);
+    // Messages as one stand under the same heads.
+    await page.getByRole('switch', { name: 'Group similar' }).click();
+    const message = row(page, '×').first().getByRole('gridcell').last();
+    await message.waitFor();
+    const head = page.getByRole('columnheader', { name: 'Message' });
+    expect((await message.boundingBox())?.x).toBe((await head.boundingBox())?.x);
+  });
+
+  test('[LOG-3] a single record is a thin bar, and does not fill the histogram', async () => {
+    await using opened = await open(`/logs?trace=${'0'.repeat(31)}1`);
+    const { page } = opened;
+    await page.route('**/api/logs/histogram', async (route) => {
+      const times = { start_time: 1_000, end_time: 2_000, bucket_ms: 1_000, services: [] };
+      const bucket = { start: 1_000, trace: 0, debug: 0, info: 1, warn: 0, error: 0 };
+      await route.fulfill({ json: { ...times, buckets: [bucket] } });
+    });
+    await page.reload();
+    const picture = page.getByRole('img', { name: /^1 record from/ });
+    await picture.waitFor();
+    const [whole, bar] = [await picture.boundingBox(), await picture.locator('rect').first().boundingBox()];
+    expect((bar?.width ?? 0) / (whole?.width ?? 1)).toBeLessThan(0.05);
   });
 
   test('[LOG-6] records come by themselves; held, they wait and are counted; gaps keep their place', async () => {
@@ -158,6 +200,19 @@ describe.skipIf(!hasChromium)('Logs', () => {
     expect(await row(page, 'second live one').count()).toBe(0);
     await jump.click();
     await row(page, 'second live one').waitFor();
+  });
+
+  test('[LIV-3] while a record is open the list stands still; closed, it goes on', async () => {
+    await using opened = await open('/logs');
+    const { page } = opened;
+    await row(page, 'order o-').first().waitFor();
+    fixture.push('logs', [record('live-3', 'third live one')]);
+    await row(page, 'third live one').click();
+    fixture.push('logs', [record('live-4', 'fourth live one')]);
+    await page.getByRole('button', { name: 'Jump to newest (+1)' }).waitFor();
+    expect(await row(page, 'fourth live one').count()).toBe(0);
+    await page.getByRole('complementary', { name: 'Log record' }).getByRole('button', { name: 'Close' }).click();
+    await row(page, 'fourth live one').waitFor();
   });
 
   test('[LOG-6] the surroundings of a record are shown without filters, and Back returns', async () => {
@@ -198,7 +253,7 @@ describe.skipIf(!hasChromium)('Logs', () => {
     const { page } = opened;
     await row(page, 'payment provider').first().waitFor();
     const selected = await page.evaluate(() => {
-      const rows = document.querySelectorAll('[data-list] [role=row]');
+      const [, ...rows] = document.querySelectorAll('[data-list] [role=row]');
       const range = document.createRange();
       range.setStart(rows[0] ?? document.body, 0);
       range.setEndAfter(rows[2] ?? document.body);
@@ -212,8 +267,8 @@ describe.skipIf(!hasChromium)('Logs', () => {
   test('[LOG-1] a row of one line is as high as it was held for before it was drawn', async () => {
     await using opened = await open('/logs?sev=INFO');
     const { page } = opened;
-    await row(page, '').first().waitFor();
-    const rows = page.getByRole('grid', { name: 'Log records' }).getByRole('row');
+    await row(page, '').nth(1).waitFor();
+    const rows = row(page, '').filter({ has: page.getByRole('gridcell') });
     const heights = await rows.evaluateAll((all) => all.map((each) => each.getBoundingClientRect().height));
     expect(new Set(heights)).toEqual(new Set([28]));
   });

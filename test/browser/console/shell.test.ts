@@ -67,6 +67,32 @@ describe.skipIf(!hasChromium)('the shell of the console', () => {
     await page.getByRole('complementary', { name: 'Function billing::charge' }).waitFor();
   });
 
+  test('[KEY-2] what is typed while the palette loads is its text, and no key of the page', async () => {
+    await using opened = await openConsole(browser, `${world.url}/functions`);
+    const { page } = opened;
+    await page.getByRole('row').filter({ hasText: 'billing::charge' }).waitFor();
+    await page.getByRole('grid').focus();
+    let typed = (): void => {};
+    const isTyped = new Promise<void>((resolve) => {
+      typed = resolve;
+    });
+    await page.route(/assets\/palette-/, async (route) => {
+      await isTyped;
+      await route.continue();
+    });
+    await page.keyboard.press('Control+k');
+    await page.keyboard.type('g l refund');
+    expect(await page.getByRole('textbox', { name: 'Search and commands' }).inputValue()).toBe('g l refund');
+    typed();
+    const palette = page.getByRole('dialog', { name: 'Search and commands' });
+    await palette.getByRole('combobox').waitFor();
+    expect(await palette.getByRole('combobox').inputValue()).toBe('g l refund');
+    expect(new URL(page.url()).pathname).toBe('/functions');
+    await page.keyboard.press('Escape');
+    await palette.waitFor({ state: 'detached' });
+    expect(await page.getByRole('grid').evaluate((grid) => grid === document.activeElement)).toBe(true);
+  });
+
   test('[APP-12] a view saved under a name opens from the palette as it was, can be replaced, and goes', async () => {
     await using opened = await openConsole(browser, `${world.url}/functions?q=charge&id=billing%3A%3Acharge&tab=code`);
     const { page } = opened;

@@ -38,11 +38,14 @@ describe.skipIf(!hasChromium)('States', () => {
   test('[STA-1] [STA-7] three panels; an entry is added with a big number and read back digit by digit', async () => {
     await using opened = await open('/states');
     const { page } = opened;
-    await page.getByRole('navigation', { name: 'Scopes' }).getByText('shop').click();
+    const scopes = page.getByRole('navigation', { name: 'Scopes' });
+    await scopes.getByRole('heading', { name: 'Scopes' }).waitFor();
+    await scopes.getByText('shop').click();
     await row(page, 'limits').waitFor();
     expect(await axeFindings(page)).toEqual([]);
     await button(page, 'Add item').click();
     const dialog = page.getByRole('dialog', { name: 'Add item' });
+    await dialog.getByText('It needs a scope and a key.').waitFor();
     await dialog.getByLabel('Key').fill('exact');
     await fillEditor(page, '{"big": 248480010225057793, "one": 1.5}');
     await dialog.getByText('Saving will fire 1 function').waitFor();

@@ -71,7 +71,15 @@ describe.skipIf(!hasChromium)('Streams', () => {
   test('[STR-1] subscriptions choose the streams, and stand in the address', async () => {
     await using opened = await open('/streams');
     const { page } = opened;
-    await page.getByLabel('Stream, or stream/group, to see').fill('orders/new');
+    const field = page.getByLabel('Stream, or stream/group, to see');
+    await page
+      .getByRole('form', { name: 'Subscriptions' })
+      .locator('option[value=orders]')
+      .waitFor({ state: 'attached' });
+    // With nothing named there is nothing to follow: the button leads to the field.
+    await page.getByRole('button', { name: 'Follow' }).click();
+    expect(await field.evaluate((input) => input === document.activeElement)).toBe(true);
+    await field.fill('orders/new');
     await page.keyboard.press('Enter');
     await page.waitForURL(/sub=orders\/new/);
     await appears(page, 'mine', (n) => set('mine', { n }));

@@ -50,6 +50,23 @@ describe.skipIf(!hasChromium)('Triggers', () => {
     await row(page, 'audit::joined').waitFor();
   });
 
+  test('[TRG-1] [APP-13] on a phone every path is whole: the heads of the groups say the type', async () => {
+    const context = { viewport: { width: 390, height: 900 } };
+    await using opened = await openConsole(browser, `${world.url}/triggers`, { context });
+    const { page } = opened;
+    for (const path of ['/api/orders', '/api/orders/:id', '/api/orders/latest']) {
+      const shown = page.getByRole('gridcell').getByText(path, { exact: true }).first();
+      await shown.waitFor();
+      expect(await shown.evaluate((text) => text.scrollWidth <= text.clientWidth)).toBe(true);
+    }
+  });
+
+  test('[TRG-3] what another route takes is told in the detail too, not only on hover', async () => {
+    await using opened = await open(await addressOf('http', 'api::order_by_id'));
+    const detail = opened.page.getByRole('complementary', { name: /^Trigger/ });
+    await detail.getByText('Requests for /api/orders/latest go to api::latest_order (shadowed)').waitFor();
+  });
+
   test('[TRG-2] a trigger without its function is inactive, and says why', async () => {
     await using opened = await open(await addressOf('http', 'api::cancel'));
     const { page } = opened;

@@ -30,6 +30,8 @@ describe('charts', () => {
     const window = { fromMs: 0, toMs: 10_000, width: 100, height: 22 };
     const path = linePath(window, [0, 1_000, 2_000, 3_000, 9_000], [1, 1, null, 1, 1], 1, 5_000);
     expect(path.match(/M/g)?.length).toBe(3);
+    // A moment that nothing is joined to is drawn too.
+    expect(path).toMatch(/M90\.0 2\.0h0$/);
     expect(nearestAt([0, 1_000, 2_000], 1_400)).toBe(1);
     expect(nearestAt([], 0)).toBeUndefined();
   });

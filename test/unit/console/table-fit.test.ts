@@ -37,6 +37,11 @@ test('[APP-13] a column that grows becomes smaller before another one goes', () 
   expect(drawn.map(least)).toEqual([120, 80, 100, 100]);
 });
 
+test('[APP-13] what another part of the page says too gives way first, even at the left', () => {
+  const columns = [column('type', 100, { yields: true }), ...COLUMNS];
+  expect(fitColumns(choiceOf(columns), 499).drawn.map(({ id }) => id)).toEqual(['key', 'type', 'state', 'size']);
+});
+
 test('[APP-11] what the user chose or sized stays as it is', () => {
   expect(drawnIn(300, ['size'])).toEqual(['key', 'state', 'size']);
   expect(fitColumns(choiceOf(COLUMNS, ['key']), 400).drawn.map(({ id }) => id)).toEqual(['key', 'type', 'state']);

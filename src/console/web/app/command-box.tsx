@@ -3,6 +3,7 @@
 import { Command } from 'cmdk';
 import { type ReactNode, useRef } from 'react';
 import { visibleText } from '../logic/visible-text.ts';
+import { PALETTE_INPUT } from './palette-coming.tsx';
 
 const GROUP =
   '[&_[cmdk-group-heading]]:px-2 [&_[cmdk-group-heading]]:pt-2 [&_[cmdk-group-heading]]:pb-1 ' +
@@ -30,7 +31,7 @@ export function CommandBox({ label, placeholder = label, text, setText, empty, c
         value={text}
         onValueChange={(value) => [setText(value), list.current?.scrollTo(0, 0)]}
         placeholder={placeholder}
-        className="h-12 w-full border-b border-line bg-transparent px-4 text-lg -outline-offset-2"
+        className={PALETTE_INPUT}
       />
       <Command.List ref={list} className={`max-h-[56dvh] overflow-y-auto p-2 ${GROUP}`}>
         <Command.Empty className="p-6 text-center text-muted">{empty}</Command.Empty>

@@ -4,7 +4,7 @@
 import { useNavigate, useRouter } from '@tanstack/react-router';
 import { Command } from 'cmdk';
 import { Dialog } from 'radix-ui';
-import { type ReactNode, useState } from 'react';
+import { type ReactNode, type RefObject, useState } from 'react';
 import { useReadOnly } from '../data/console-info.ts';
 import { readView, useSavedViews } from '../data/saved-views.ts';
 import { useFocusBack } from '../kit/focus-back.ts';
@@ -12,21 +12,20 @@ import { toast } from '../kit/toast-store.ts';
 import { bestMatches } from '../logic/palette-match.ts';
 import { CommandBox, Item } from './command-box.tsx';
 import { type Action, pageActions, pastedAction } from './palette-actions.ts';
+import { PALETTE_FRAME } from './palette-coming.tsx';
 import { usePaletteGroups } from './palette-items.ts';
 import { DeleteView, NameView } from './view-dialogs.tsx';
 
-const CONTENT =
-  'fixed top-[12vh] left-1/2 z-50 w-[600px] max-w-[calc(100vw-32px)] -translate-x-1/2 overflow-hidden rounded-lg ' +
-  'border border-line bg-panel shadow-float';
-
 export interface PaletteProps {
+  /** What was typed before it was there. */
+  readonly typed: RefObject<string>;
   readonly onClose: () => void;
 }
 
 /** Finding comes first; giving the current view a name and taking one away are steps from there (APP-12). */
 type Step = { readonly kind: 'find' } | { readonly kind: 'name' } | { readonly kind: 'delete'; readonly view: string };
 
-export default function Palette({ onClose }: PaletteProps): ReactNode {
+export default function Palette({ typed, onClose }: PaletteProps): ReactNode {
   const focusBack = useFocusBack();
   const [step, setStep] = useState<Step>({ kind: 'find' });
   const views = useSavedViews();
@@ -35,12 +34,12 @@ export default function Palette({ onClose }: PaletteProps): ReactNode {
     <Dialog.Root open onOpenChange={(open) => !open && onClose()}>
       <Dialog.Portal>
         <Dialog.Overlay className="fixed inset-0 z-40 bg-ground/75" />
-        <Dialog.Content aria-describedby={undefined} className={CONTENT} {...focusBack}>
+        <Dialog.Content aria-describedby={undefined} className={PALETTE_FRAME} {...focusBack}>
           <Dialog.Title className="sr-only">Search and commands</Dialog.Title>
           {step.kind === 'name' ? (
             <NameView names={views ?? []} onClose={onClose} />
           ) : (
-            <Finder {...{ views, setStep, onClose }} />
+            <Finder {...{ typed, views, setStep, onClose }} />
           )}
         </Dialog.Content>
       </Dialog.Portal>
@@ -53,9 +52,9 @@ interface FinderProps extends PaletteProps {
   readonly setStep: (step: Step) => void;
 }
 
-function Finder({ views, setStep, onClose }: FinderProps): ReactNode {
+function Finder({ typed, views, setStep, onClose }: FinderProps): ReactNode {
   const navigate = useNavigate();
-  const [text, setText] = useState('');
+  const [text, setText] = useState(typed.current);
   const groups = usePaletteGroups(text);
   const [ofPage] = useState(pageActions);
   const go = (to: string, search: Readonly<Record<string, string>> = {}): void => {
@@ -104,7 +103,7 @@ function ActionGroup({ title, actions }: { readonly title: string; readonly acti
 }
 
 /** The names that lead somewhere, and what can be done with names. */
-function useViewActions({ views, setStep, onClose }: FinderProps): {
+function useViewActions({ views, setStep, onClose }: Omit<FinderProps, 'typed'>): {
   readonly saved: readonly Action[];
   readonly actions: readonly Action[];
 } {

@@ -1,7 +1,7 @@
 // What stands around every page: navigation, the bar that says the engine is away, toasts, dialogs of the keys.
 
 import { Outlet } from '@tanstack/react-router';
-import { lazy, type ReactNode, Suspense, useState } from 'react';
+import { lazy, type ReactNode, Suspense, useRef, useState } from 'react';
 import { session } from '../data/session.ts';
 import { useStore } from '../data/store.ts';
 import { Toasts } from '../kit/toast.tsx';
@@ -9,6 +9,7 @@ import { useWide } from '../kit/use-wide.ts';
 import { useGlobalKeys } from './global-keys.ts';
 import { KeyList } from './key-list.tsx';
 import { EngineGate, OfflineBar } from './offline.tsx';
+import { PaletteComing } from './palette-coming.tsx';
 import { SideNav, TopNav } from './side-nav.tsx';
 import { TokenGate } from './token-gate.tsx';
 
@@ -20,18 +21,23 @@ const SKIP =
 export function Shell(): ReactNode {
   const [palette, setPalette] = useState(false);
   const [keyList, setKeyList] = useState(false);
+  const typed = useRef('');
+  const openPalette = (): void => {
+    typed.current = '';
+    setPalette(true);
+  };
   const isWide = useWide();
   const { wanted } = useStore(session);
-  useGlobalKeys({ openPalette: () => setPalette(true), openKeyList: () => setKeyList(true) });
+  useGlobalKeys({ openPalette, openKeyList: () => setKeyList(true) });
   return (
     <div className={isWide ? 'flex h-full' : 'flex h-full flex-col'}>
       <a href="#main" className={SKIP}>
         Skip to content
       </a>
       {isWide ? (
-        <SideNav openPalette={() => setPalette(true)} openKeyList={() => setKeyList(true)} />
+        <SideNav openPalette={openPalette} openKeyList={() => setKeyList(true)} />
       ) : (
-        <TopNav openPalette={() => setPalette(true)} openKeyList={() => setKeyList(true)} />
+        <TopNav openPalette={openPalette} openKeyList={() => setKeyList(true)} />
       )}
       <div className="flex min-h-0 min-w-0 flex-1 flex-col">
         <OfflineBar />
@@ -46,8 +52,8 @@ export function Shell(): ReactNode {
         </main>
       </div>
       {palette && (
-        <Suspense>
-          <Palette onClose={() => setPalette(false)} />
+        <Suspense fallback={<PaletteComing typed={typed} onClose={() => setPalette(false)} />}>
+          <Palette typed={typed} onClose={() => setPalette(false)} />
         </Suspense>
       )}
       <KeyList open={keyList} onClose={() => setKeyList(false)} />

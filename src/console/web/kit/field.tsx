@@ -11,6 +11,24 @@ export function Input({ className, ...rest }: ComponentProps<'input'>): ReactNod
   return <input spellCheck={false} autoComplete="off" {...rest} className={classes(FIELD, className)} />;
 }
 
+/** An input that offers what is known; anything else may be typed as well. */
+export function SuggestInput({
+  options,
+  ...rest
+}: Omit<ComponentProps<'input'>, 'list'> & { readonly options: readonly string[] }): ReactNode {
+  const id = useId();
+  return (
+    <>
+      <Input {...rest} list={id} />
+      <datalist id={id}>
+        {options.map((value) => (
+          <option key={value} value={value} />
+        ))}
+      </datalist>
+    </>
+  );
+}
+
 export function Select({ className, children, ...rest }: ComponentProps<'select'>): ReactNode {
   return (
     <select {...rest} className={classes(FIELD, 'pr-1', className)}>

@@ -23,12 +23,19 @@ export function Sparkline({ values, label, width = 72, height = 20, tone = 'acce
       viewBox={`0 0 ${width} ${height}`}
       className={tone === 'bad' ? 'text-bad' : 'text-accent'}
     >
-      <path d={path} fill="none" stroke="currentColor" strokeWidth="1.25" strokeLinejoin="round" />
+      <path
+        d={path}
+        fill="none"
+        stroke="currentColor"
+        strokeWidth="1.25"
+        strokeLinejoin="round"
+        strokeLinecap="round"
+      />
     </svg>
   );
 }
 
-/** From 0 to the largest; a flat line at the bottom where nothing happened. */
+/** From 0 to the largest; a flat line at the bottom where nothing happened, a dot where only one value is known. */
 export function sparkPath(values: readonly (number | null)[], width: number, height: number): string {
   const top = Math.max(0, ...values.map((value) => value ?? 0));
   const step = values.length > 1 ? width / (values.length - 1) : 0;
@@ -39,7 +46,8 @@ export function sparkPath(values: readonly (number | null)[], width: number, hei
       return '';
     }
     const y = top === 0 ? height - 1 : height - 1 - (value / top) * (height - 2);
-    const part = `${pen}${(at * step).toFixed(1)} ${y.toFixed(1)}`;
+    const isFirst = pen === 'M';
+    const part = `${pen}${(at * step).toFixed(1)} ${y.toFixed(1)}${isFirst ? 'h0' : ''}`;
     pen = 'L';
     return part;
   });

@@ -59,6 +59,7 @@ const TONES: Readonly<Record<string, Tone>> = {
   available: 'good',
   healthy: 'good',
   ok: 'good',
+  done: 'good',
   busy: 'busy',
   running: 'busy',
   pending: 'busy',

@@ -82,6 +82,7 @@ export function TimeChart(props: TimeChartProps): ReactNode {
               fill="none"
               strokeWidth="1.5"
               strokeLinejoin="round"
+              strokeLinecap="round"
               className={props.tone === 'bad' ? 'stroke-bad' : STROKES[place % STROKES.length]}
             />
           ))}

@@ -31,7 +31,10 @@ export function topOf(series: readonly ChartSeries[]): number {
   return top === 0 ? 1 : top;
 }
 
-/** A path; two moments further apart than `gapMs` are not joined, since nothing is known between them. */
+/**
+ * A path; two moments further apart than `gapMs` are not joined, since nothing is known between them. A moment alone is
+ * a line of no length, which round ends make a dot.
+ */
 export function linePath(
   window: ChartWindow,
   times: readonly number[],
@@ -49,7 +52,8 @@ export function linePath(
     }
     const x = xOf(window, ms).toFixed(1);
     const y = (window.height - EDGE - (value / top) * (window.height - 2 * EDGE)).toFixed(1);
-    path += `${before === undefined || ms - before > gapMs ? 'M' : 'L'}${x} ${y}`;
+    const isJoined = before !== undefined && ms - before <= gapMs;
+    path += isJoined ? `L${x} ${y}` : `M${x} ${y}h0`;
     before = ms;
   });
   return path;

@@ -6,6 +6,8 @@ export interface FittedColumn {
   readonly grow?: number;
   /** The last to give way. */
   readonly keeps?: boolean;
+  /** The first to give way, wherever it stands: something else says the same. */
+  readonly yields?: boolean;
 }
 
 export interface FitChoice<C extends FittedColumn> {
@@ -36,7 +38,9 @@ export function fitColumns<C extends FittedColumn>(choice: FitChoice<C>, roomPx:
   const drawn = [...choice.visible];
   let needed = drawn.reduce((sum, column) => sum + least(column), 0);
   while (roomPx > 0 && needed > roomPx && drawn.length > COLUMNS_MIN) {
-    const at = drawn.findLastIndex((column, index) => index > 0 && column.keeps !== true && !choice.isOwn(column.id));
+    const mayGo = ({ id, keeps }: C): boolean => keeps !== true && !choice.isOwn(id);
+    const yielding = drawn.findIndex((column) => column.yields === true && mayGo(column));
+    const at = yielding === -1 ? drawn.findLastIndex((column, index) => index > 0 && mayGo(column)) : yielding;
     const [gone] = at === -1 ? [] : drawn.splice(at, 1);
     if (gone === undefined) break;
     needed -= least(gone);

@@ -35,19 +35,13 @@ const COLUMN_OF: Readonly<Record<FlowNode['kind'], number>> = {
 };
 
 /** `x` is a part of the width, `y` pixels. */
-export function previewOf({ nodes, edges }: FlowGraph): Preview {
+export function previewOf({ nodes, edges: all }: FlowGraph): Preview {
   const own = nodes.filter(({ internal }) => !internal);
-  const degree = new Map<string, number>();
-  for (const { from, to } of edges) {
-    degree.set(from, (degree.get(from) ?? 0) + 1);
-    degree.set(to, (degree.get(to) ?? 0) + 1);
-  }
-  const byWeight = own.toSorted((a, b) => (degree.get(b.id) ?? 0) - (degree.get(a.id) ?? 0) || (a.id < b.id ? -1 : 1));
-  const columns: FlowNode[][] = [[], [], []];
-  for (const node of byWeight) {
-    const column = columns[COLUMN_OF[node.kind]];
-    if (column !== undefined && column.length < PREVIEW.rows) column.push(node);
-  }
+  const columnOf = new Map(own.map(({ id, kind }) => [id, COLUMN_OF[kind]]));
+  // A line past the middle column would seem to belong to the functions that it passes.
+  const edges = all.filter(({ from, to }) => isFunction(columnOf.get(from)) || isFunction(columnOf.get(to)));
+  const functions = byDegree(own, edges).slice(0, PREVIEW.rows);
+  const columns = [0, 1, 2].map((at) => (at === 1 ? functions : nearest(own, edges, functions, at)));
   const tallest = Math.max(1, ...columns.map(({ length }) => length));
   const placed = new Map<string, PreviewNode>();
   columns.forEach((column, at) => {
@@ -66,4 +60,39 @@ export function previewOf({ nodes, edges }: FlowGraph): Preview {
     height: tallest * PREVIEW.rowHeight,
     left: own.length - placed.size,
   };
+}
+
+function isFunction(column: number | undefined): boolean {
+  return column === 1;
+}
+
+function byDegree(nodes: readonly FlowNode[], edges: readonly FlowEdge[]): readonly FlowNode[] {
+  const degree = new Map<string, number>();
+  for (const { from, to } of edges) {
+    degree.set(from, (degree.get(from) ?? 0) + 1);
+    degree.set(to, (degree.get(to) ?? 0) + 1);
+  }
+  return nodes
+    .filter(({ kind }) => kind === 'function')
+    .sort((a, b) => (degree.get(b.id) ?? 0) - (degree.get(a.id) ?? 0) || (a.id < b.id ? -1 : 1));
+}
+
+/** Of a side, what belongs to the functions that are drawn, each beside its own; then the rest. */
+function nearest(
+  nodes: readonly FlowNode[],
+  edges: readonly FlowEdge[],
+  functions: readonly FlowNode[],
+  column: number,
+): readonly FlowNode[] {
+  const rows = new Map(functions.map(({ id }, row) => [id, row]));
+  const rowOf = (id: string): number => {
+    const beside = edges.flatMap(({ from, to }) => (from === id ? [to] : to === id ? [from] : []));
+    return Math.min(Number.MAX_SAFE_INTEGER, ...beside.flatMap((other) => rows.get(other) ?? []));
+  };
+  return nodes
+    .filter(({ kind }) => COLUMN_OF[kind] === column)
+    .map((node) => ({ node, row: rowOf(node.id) }))
+    .sort((a, b) => a.row - b.row || (a.node.id < b.node.id ? -1 : 1))
+    .slice(0, PREVIEW.rows)
+    .map(({ node }) => node);
 }

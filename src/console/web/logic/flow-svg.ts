@@ -1,7 +1,9 @@
 // The flow as a picture of its own (FLO-4), for documents: no script, no font, no address of anything.
 
+import { type FlowFigures, flowCurve, flowFigures } from './flow-edges.ts';
 import { NODE_SIZE, type Places } from './flow-layout.ts';
 import type { FlowView, ViewNode } from './flow-view.ts';
+import { pathOf } from './label-places.ts';
 import { visibleText } from './visible-text.ts';
 
 export interface SvgColours {
@@ -15,8 +17,11 @@ export interface SvgColours {
 
 const MARGIN = 24;
 const LABEL_CHARS = 28;
+/** Of the figures at a line: from one to the next, and from the middle of one to its foot. */
+const [LINE_PX, BASELINE_PX] = [14, 4];
 
-export function flowSvg({ nodes, edges }: FlowView, places: Places, colours: SvgColours): string {
+export function flowSvg(view: FlowView, places: Places, colours: SvgColours): string {
+  const { nodes, edges } = view;
   const placed = nodes.flatMap((node) => {
     const place = places[node.id];
     return place === undefined ? [] : [{ node, ...place }];
@@ -26,24 +31,31 @@ export function flowSvg({ nodes, edges }: FlowView, places: Places, colours: Svg
   const right = Math.max(0, ...placed.map(({ x }) => x + NODE_SIZE.width)) + MARGIN;
   const bottom = Math.max(0, ...placed.map(({ y }) => y + NODE_SIZE.height)) + MARGIN;
   const lines = edges.flatMap(({ from, to, kind, errorRate }) => {
-    const [start, end] = [places[from], places[to]];
-    if (start === undefined || end === undefined) return [];
-    const [x1, y1] = [start.x + NODE_SIZE.width, start.y + NODE_SIZE.height / 2];
-    const [x2, y2] = [end.x, end.y + NODE_SIZE.height / 2];
-    const bend = Math.max(40, (x2 - x1) / 2);
+    const curve = flowCurve(places[from], places[to]);
+    if (curve === undefined) return [];
     const dashes = kind === 'seen' ? ' stroke-dasharray="5 4"' : '';
     const colour = (errorRate ?? 0) > 0 ? colours.bad : colours.line;
-    const path = `M${x1} ${y1}C${x1 + bend} ${y1} ${x2 - bend} ${y2} ${x2} ${y2}`;
-    return [`<path d="${path}" fill="none" stroke="${colour}"${dashes}/>`];
+    return [`<path d="${pathOf(curve)}" fill="none" stroke="${colour}"${dashes}/>`];
   });
+  const figures = [...flowFigures(view, places).values()].map((one) => words(one, colours));
   const boxes = placed.map(({ node, x, y }) => box(node, x, y, colours));
   const [width, height] = [right - left, bottom - top];
   return `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" \
 viewBox="${left} ${top} ${width} ${height}" font-family="system-ui, sans-serif" font-size="12">
 <rect x="${left}" y="${top}" width="${width}" height="${height}" fill="${colours.ground}"/>
-${[...lines, ...boxes].join('\n')}
+${[...lines, ...figures, ...boxes].join('\n')}
 </svg>
 `;
+}
+
+function words({ lines, at }: FlowFigures, colours: SvgColours): string {
+  const look = `text-anchor="middle" font-size="11" fill="${colours.muted}"`;
+  const halo = `stroke="${colours.ground}" stroke-width="5" paint-order="stroke"`;
+  const first = at.y + BASELINE_PX - ((lines.length - 1) / 2) * LINE_PX;
+  const texts = lines.map((line, row) => {
+    return `<text x="${at.x}" y="${first + row * LINE_PX}" ${look} ${halo}>${escaped(line)}</text>`;
+  });
+  return texts.join('');
 }
 
 function box(node: ViewNode, x: number, y: number, colours: SvgColours): string {

@@ -3,7 +3,7 @@
 
 import type { TraceMap } from './trace-services.ts';
 
-export const MAP_NODE = { width: 190, height: 54, gapX: 110, gapY: 26 } as const;
+export const MAP_NODE = { width: 190, height: 54, gapX: 150, gapY: 34 } as const;
 
 export interface PlacedMap {
   readonly width: number;

@@ -3,6 +3,7 @@
 import type { ReactNode } from 'react';
 import { useMemo, useState } from 'react';
 import { keep, readKept } from '../../data/preferences.ts';
+import { flipIn } from '../../logic/flip.ts';
 
 export interface Column<Row> {
   readonly id: string;
@@ -18,6 +19,8 @@ export interface Column<Row> {
   readonly optional?: boolean;
   /** The last to give way where there is little room. */
   readonly keeps?: boolean;
+  /** The first to give way, wherever it stands: something else says the same. */
+  readonly yields?: boolean;
   readonly cell: (row: Row) => ReactNode;
   /** For export and copying, unformatted. */
   readonly text: (row: Row) => string | number | boolean | null;
@@ -91,9 +94,7 @@ function inOrder<Row>(columns: readonly Column<Row>[], order: readonly string[])
 }
 
 function toggled(memory: ColumnMemory, id: string, optional: boolean): ColumnMemory {
-  const flip = (ids: readonly string[]): readonly string[] =>
-    ids.includes(id) ? ids.filter((one) => one !== id) : [...ids, id];
-  return optional ? { ...memory, shown: flip(memory.shown) } : { ...memory, hidden: flip(memory.hidden) };
+  return optional ? { ...memory, shown: flipIn(memory.shown, id) } : { ...memory, hidden: flipIn(memory.hidden, id) };
 }
 
 function moved<Row>(all: readonly Column<Row>[], id: string, by: -1 | 1): readonly string[] {

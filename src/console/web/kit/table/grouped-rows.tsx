@@ -2,6 +2,7 @@
 
 import { ChevronDown, ChevronRight } from 'lucide-react';
 import { type ReactNode, useMemo, useState } from 'react';
+import { flip } from '../../logic/flip.ts';
 import { type GroupHead, type GroupLine, groupedLines, plainLines } from '../../logic/group-lines.ts';
 import { formatCount } from '../../logic/times.ts';
 import type { Column } from './column.ts';
@@ -46,11 +47,7 @@ export function useGroupedRows<Row, Group extends string>(given: GroupedRows<Row
     () => (line: GroupLine<Row, Group>) => (line.kind === 'group' ? `group ${line.group}` : keyOf(line.row)),
     [keyOf],
   );
-  const toggle = (group: Group): void => {
-    const next = new Set(closed);
-    if (!next.delete(group)) next.add(group);
-    setClosed(next);
-  };
+  const toggle = (group: Group): void => setClosed(flip(closed, group));
   return {
     rows: lines,
     keyOf: keyOfLine,

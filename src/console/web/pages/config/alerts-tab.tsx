@@ -8,7 +8,7 @@ import { queryClient } from '../../data/queries.ts';
 import { call } from '../../data/routes.ts';
 import { useLive } from '../../data/use-live.ts';
 import { Button } from '../../kit/button.tsx';
-import { EmptyState, FailedState, Loading } from '../../kit/empty-state.tsx';
+import { EmptyState, FailedState, Loading, Snippet } from '../../kit/empty-state.tsx';
 import { ErrorCard } from '../../kit/error-card.tsx';
 import { Field, Input } from '../../kit/field.tsx';
 import { Card, Facts } from '../../kit/panel.tsx';
@@ -16,6 +16,14 @@ import { Status } from '../../kit/status.tsx';
 import { Time } from '../../kit/time.tsx';
 import { rateOf } from '../../logic/sampling.ts';
 import { formatShare } from '../../logic/times.ts';
+
+const ALERT_EXAMPLE = `workers:
+  - name: svc-observability
+    config:
+      alerts:
+        - name: failing calls
+          metric: iii.invocations.error
+          threshold: 10`;
 
 export function AlertsTab(): ReactNode {
   const readOnly = useReadOnly();
@@ -35,7 +43,10 @@ export function AlertsTab(): ReactNode {
   if (data.alerts.length === 0) {
     return (
       <EmptyState title="No alert rules">
-        <p>They are a list in the configuration of the observability module.</p>
+        <p>
+          A rule watches a metric and says when it is over a threshold. They are a list of the observability module:
+        </p>
+        <Snippet label="configuration" text={ALERT_EXAMPLE} />
       </EmptyState>
     );
   }

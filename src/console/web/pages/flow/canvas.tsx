@@ -4,7 +4,6 @@ import '@xyflow/react/dist/base.css';
 import './flow.css';
 import {
   Background,
-  type Edge,
   MarkerType,
   MiniMap,
   type NodeChange,
@@ -12,6 +11,7 @@ import {
   Panel,
   Position,
   ReactFlow,
+  useStore as useFlowStore,
   useReactFlow,
 } from '@xyflow/react';
 import { Maximize, Minus, Plus } from 'lucide-react';
@@ -19,17 +19,19 @@ import { type ReactNode, useEffect, useMemo, useRef, useState } from 'react';
 import { useKeys } from '../../app/keys.ts';
 import { IconButton } from '../../kit/button.tsx';
 import { useWide } from '../../kit/use-wide.ts';
+import { flowFigures } from '../../logic/flow-edges.ts';
 import { framesOf, NODE_SIZE, type Place, type Places } from '../../logic/flow-layout.ts';
-import type { FlowView, ViewEdge, ViewNode } from '../../logic/flow-view.ts';
-import { formatRate, formatShare } from '../../logic/times.ts';
+import type { FlowView, ViewNode } from '../../logic/flow-view.ts';
 import { visibleText } from '../../logic/visible-text.ts';
+import { type FlowLine, FlowLineEdge } from './edge.tsx';
 import { type FlowBox, FlowBoxNode, type FlowFrame, FlowFrameNode } from './node.tsx';
 
 const NODE_TYPES = { box: FlowBoxNode, frame: FlowFrameNode };
+const EDGE_TYPES = { line: FlowLineEdge };
 /** More are drawn only where they are in sight. */
 const ALL_DRAWN_MAX = 200;
-const LABELLED_MAX = 80;
-const FIT = { padding: 0.1, maxZoom: 1.1 } as const;
+/** At the left stand the buttons. */
+const FIT = { padding: { left: '60px', right: '24px', top: '24px', bottom: '24px' }, maxZoom: 1.1 } as const;
 /** All of it on a phone would be too small to read: a part that can be read and pushed is shown instead. */
 const FIT_NARROW = { ...FIT, minZoom: 0.6 } as const;
 
@@ -53,8 +55,9 @@ export function FlowCanvas(props: FlowCanvasProps): ReactNode {
   const isWide = useWide();
   const [held, setHeld] = useState<Places>({});
   const nodes = useShownNodes(props, held);
-  const edges = useShownEdges(props);
+  const edges = useShownEdges(props, held);
   useFit(props, isWide);
+  useOpenInSight(props);
   const change = (changes: NodeChange<Shown>[]): void => {
     const moved: Record<string, Place> = {};
     const isDone = changes.every((one) => one.type !== 'position' || one.dragging !== true);
@@ -74,6 +77,7 @@ export function FlowCanvas(props: FlowCanvasProps): ReactNode {
       nodes={nodes}
       edges={edges}
       nodeTypes={NODE_TYPES}
+      edgeTypes={EDGE_TYPES}
       onNodesChange={change}
       nodesConnectable={false}
       edgesFocusable={false}
@@ -154,32 +158,28 @@ function wordsOf({ node, label, isFailing, members }: ViewNode): string {
   return visibleText(`${what} ${label}${isFailing ? ', failing' : ''}`);
 }
 
-function useShownEdges({ view, active }: FlowCanvasProps): Edge[] {
-  return useMemo(() => {
-    const hasLabels = view.edges.length <= LABELLED_MAX;
-    return view.edges.map((edge): Edge => {
-      const isActive = edge.parts.some((part) => active.has(part));
-      const isBad = (edge.errorRate ?? 0) > 0;
-      const colour = isBad ? 'var(--bad)' : isActive ? 'var(--accent)' : 'var(--line-strong)';
-      const label = hasLabels ? figuresOf(edge) : undefined;
-      return {
-        id: edge.id,
-        source: edge.from,
-        target: edge.to,
-        selectable: false,
-        className: `${edge.kind}${isActive ? ' active' : ''}`,
-        style: { stroke: colour },
-        markerEnd: { type: MarkerType.ArrowClosed, width: 14, height: 14, color: colour },
-        ...(label !== undefined && { label, labelShowBg: true, labelBgPadding: [4, 2] as [number, number] }),
-      };
-    });
-  }, [view, active]);
-}
-
-function figuresOf({ callsPerMinute, errorRate }: ViewEdge): string | undefined {
-  if (callsPerMinute === null || callsPerMinute === 0) return undefined;
-  const errors = (errorRate ?? 0) > 0 ? ` · ${formatShare(errorRate ?? 0)} fail` : '';
-  return `${formatRate(callsPerMinute)}/min${errors}`;
+function useShownEdges({ view, active, places }: FlowCanvasProps, held: Places): FlowLine[] {
+  const figures = useMemo(() => flowFigures(view, { ...places, ...held }), [view, places, held]);
+  return useMemo(
+    () =>
+      view.edges.map((edge): FlowLine => {
+        const isActive = edge.parts.some((part) => active.has(part));
+        const isBad = (edge.errorRate ?? 0) > 0;
+        const colour = isBad ? 'var(--bad)' : isActive ? 'var(--accent)' : 'var(--line-strong)';
+        return {
+          id: edge.id,
+          type: 'line',
+          source: edge.from,
+          target: edge.to,
+          selectable: false,
+          className: `${edge.kind}${isActive ? ' active' : ''}`,
+          style: { stroke: colour },
+          markerEnd: { type: MarkerType.ArrowClosed, width: 14, height: 14, color: colour },
+          data: { figures: figures.get(edge.id) },
+        };
+      }),
+    [view, active, figures],
+  );
 }
 
 /** All in sight when there is another view, what is found when something is looked for. */
@@ -195,6 +195,23 @@ function useFit({ view, places, wanted }: FlowCanvasProps, isWide: boolean): voi
     const frame = requestAnimationFrame(() => void fitView({ ...(isWide ? FIT : FIT_NARROW), ...nodes }));
     return () => cancelAnimationFrame(frame);
   }, [count, wanted, fitView, isWide, Object.keys(places).length]);
+}
+
+/** The detail takes room: what is open is not left behind it. */
+function useOpenInSight({ places, openId }: FlowCanvasProps): void {
+  const { getViewport, setCenter } = useReactFlow();
+  const [width, height] = [useFlowStore((flow) => flow.width), useFlowStore((flow) => flow.height)];
+  const place = openId === undefined ? undefined : places[openId];
+  // biome-ignore lint/correctness/useExhaustiveDependencies: not when it is moved by hand
+  useEffect(() => {
+    if (place === undefined || width === 0) return;
+    const { x, y, zoom } = getViewport();
+    const [left, top] = [place.x * zoom + x, place.y * zoom + y];
+    const isSeen =
+      left >= 0 && top >= 0 && left + NODE_SIZE.width * zoom <= width && top + NODE_SIZE.height * zoom <= height;
+    if (isSeen) return;
+    void setCenter(place.x + NODE_SIZE.width / 2, place.y + NODE_SIZE.height / 2, { zoom });
+  }, [openId, width, height]);
 }
 
 function ZoomButtons(): ReactNode {

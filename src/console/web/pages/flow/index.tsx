@@ -13,6 +13,7 @@ import { EmptyState, FailedState, Loading, Snippet } from '../../kit/empty-state
 import { Toggle } from '../../kit/field.tsx';
 import { FirstRun } from '../../kit/first-run.tsx';
 import { Page } from '../../kit/page.tsx';
+import { flipIn } from '../../logic/flip.ts';
 import type { Places } from '../../logic/flow-layout.ts';
 import { flowSvg } from '../../logic/flow-svg.ts';
 import { type FlowView, flowView } from '../../logic/flow-view.ts';
@@ -118,11 +119,7 @@ function useMoves() {
   const { toggled } = search;
   const open = useCallback((to: string) => setSearch({ id: to }, { push: true }), [setSearch]);
   const toggleGroup = useCallback(
-    (name: string) =>
-      setSearch({
-        toggled: toggled.includes(name) ? toggled.filter((one) => one !== name) : [...toggled, name],
-        id: undefined,
-      }),
+    (name: string) => setSearch({ toggled: flipIn(toggled, name), id: undefined }),
     [setSearch, toggled],
   );
   return { open, toggleGroup };

@@ -5,6 +5,7 @@ import { type ReactNode, useCallback } from 'react';
 import { Button } from '../../kit/button.tsx';
 import { Segments, Select } from '../../kit/field.tsx';
 import { FilterBar, Pill } from '../../kit/filter-bar.tsx';
+import { flipIn } from '../../logic/flip.ts';
 import { FLOW_KINDS } from '../../logic/flow-view.ts';
 import type { SearchValues } from '../../logic/search-params.ts';
 import { visibleText } from '../../logic/visible-text.ts';
@@ -41,9 +42,7 @@ export function FlowToolbar({ search, setSearch, focusLabel, found }: ToolbarPro
           key={kind}
           label={`${kind.charAt(0).toUpperCase()}${kind.slice(1)}s`}
           on={!hide.includes(kind)}
-          onToggle={() =>
-            setSearch({ hide: hide.includes(kind) ? hide.filter((one) => one !== kind) : [...hide, kind] })
-          }
+          onToggle={() => setSearch({ hide: flipIn(hide, kind) })}
         />
       ))}
       <Select
@@ -86,7 +85,12 @@ interface ActionsProps {
 export function FlowActions({ isMoved, reset, exportSvg }: ActionsProps): ReactNode {
   return (
     <>
-      <Button icon={<RotateCcw size={13} />} disabled={!isMoved} onClick={reset}>
+      <Button
+        icon={<RotateCcw size={13} />}
+        disabled={!isMoved}
+        title={isMoved ? 'Back to the automatic layout' : 'Nothing was moved by hand'}
+        onClick={reset}
+      >
         Reset layout
       </Button>
       <Button icon={<Download size={13} />} onClick={exportSvg}>

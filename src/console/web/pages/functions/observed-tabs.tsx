@@ -34,7 +34,9 @@ export function TracesTab({ functionId }: { readonly functionId: string }): Reac
       <ul>
         {data.items.map((trace) => (
           <li key={trace.trace_id} className="flex min-h-9 items-center gap-3 border-b border-line px-3 py-1">
-            <WordStatus word={trace.status === 'ok' ? 'OK' : trace.status} />
+            <span className="flex w-18 shrink-0">
+              <WordStatus word={trace.status === 'ok' ? 'OK' : trace.status} />
+            </span>
             <Link to={`/traces/${trace.trace_id}`} className="min-w-0 flex-1 truncate text-accent hover:underline">
               {visibleText(trace.name)}
             </Link>
@@ -73,7 +75,9 @@ export function LogsTab({ functionId }: { readonly functionId: string }): ReactN
       <ul>
         {data.items.map((log) => (
           <li key={log.id} className="flex min-h-9 items-start gap-3 border-b border-line px-3 py-1.5">
-            <Badge tone={LEVEL_TONES[log.severity_text] ?? 'idle'}>{log.severity_text}</Badge>
+            <span className="flex w-12 shrink-0">
+              <Badge tone={LEVEL_TONES[log.severity_text] ?? 'idle'}>{log.severity_text}</Badge>
+            </span>
             <span className="min-w-0 flex-1 break-words">{visibleText(log.body)}</span>
             <Time ms={log.timestamp_unix_nano / 1e6} className="text-muted" />
           </li>

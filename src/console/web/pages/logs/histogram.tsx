@@ -101,6 +101,7 @@ function Bars({
   const top = Math.max(1, ...sums);
   const total = sums.reduce((sum, one) => sum + one, 0);
   const [from, to] = [formatLocal(start), formatLocal(end)];
+  const barWidth = Math.min(BAR_WIDTH, buckets.length * BAR_SHARE_MAX);
   return (
     <div className="relative min-h-0 min-w-0 flex-1 px-2 pt-1">
       <svg
@@ -131,7 +132,7 @@ function Bars({
         }}
       >
         {buckets.map((one, at) => (
-          <Bar key={one.start} bucket={one} at={at} top={top} opacity={at === hovered ? 1 : 0.8} />
+          <Bar key={one.start} bucket={one} at={at} top={top} opacity={at === hovered ? 1 : 0.8} width={barWidth} />
         ))}
         {drag !== undefined && (
           <rect
@@ -155,6 +156,10 @@ function shareAt(event: ReactPointerEvent<SVGSVGElement>): number {
   return Math.min(1, Math.max(0, (event.clientX - box.left) / Math.max(1, box.width)));
 }
 
+/** Of its bucket's width; where there are few, of the whole picture's, or one record would fill it. */
+const BAR_WIDTH = 0.84;
+const BAR_SHARE_MAX = 0.03;
+
 type Bucket = LogHistogram['buckets'][number];
 
 interface BarProps {
@@ -163,9 +168,11 @@ interface BarProps {
   /** The highest sum of any bucket. */
   readonly top: number;
   readonly opacity: number;
+  /** Of the bucket's. */
+  readonly width: number;
 }
 
-function Bar({ bucket, at, top, opacity }: BarProps): ReactNode {
+function Bar({ bucket, at, top, opacity, width }: BarProps): ReactNode {
   let y = 100;
   return STACK.map(([word, fill]) => {
     if (bucket[word] === 0) return undefined;
@@ -174,9 +181,9 @@ function Bar({ bucket, at, top, opacity }: BarProps): ReactNode {
     return (
       <rect
         key={word}
-        x={at + 0.08}
+        x={at + (1 - width) / 2}
         y={Math.max(0, y)}
-        width={0.84}
+        width={width}
         height={height}
         className={fill}
         opacity={opacity}

@@ -1,7 +1,7 @@
 // The Logs page: what every part of the system said, newest first.
 
 import { Pause, Play } from 'lucide-react';
-import { type ReactNode, useMemo, useState } from 'react';
+import { type ReactNode, useEffect, useMemo, useState } from 'react';
 import type { LogSearch } from '../../../../console-api/telemetry.ts';
 import { useKeys } from '../../app/keys.ts';
 import { call } from '../../data/routes.ts';
@@ -9,6 +9,7 @@ import { usePageSearch } from '../../data/search.ts';
 import { Button } from '../../kit/button.tsx';
 import { EmptyState, FailedState, Loading, NoMatch, Snippet } from '../../kit/empty-state.tsx';
 import { Page } from '../../kit/page.tsx';
+import { flip } from '../../logic/flip.ts';
 import { parseLogQuery, wordsToMark } from '../../logic/log-query.ts';
 import { hiddenCount, logListRows } from '../../logic/log-rows.ts';
 import { formatCount } from '../../logic/times.ts';
@@ -23,12 +24,11 @@ import { useLogs } from './use-logs.ts';
 
 export default function Logs(): ReactNode {
   const { search, setSearch } = usePageSearch(LOGS_SEARCH);
-  const [isPaused, setPaused] = useState(false);
-  const [isScrolled, setScrolled] = useState(false);
+  const hold = useHold(search.id);
   const [hidden, setHidden] = useState<ReadonlySet<string>>(new Set());
   const [open, setOpen] = useState<ReadonlySet<string>>(new Set());
   const question = useQuestion(search);
-  const logs = useLogs(question, search.around === undefined ? search.order : 'desc', isPaused || isScrolled);
+  const logs = useLogs(question, search.around === undefined ? search.order : 'desc', hold.isHeld);
   const entries = logs.entries;
   const rows = useMemo(
     () => logListRows(entries ?? [], { isGrouped: search.group, open, hidden }),
@@ -36,8 +36,7 @@ export default function Logs(): ReactNode {
   );
   const marks = useMarks(search);
   const release = (): void => {
-    setPaused(false);
-    setScrolled(false);
+    hold.letGo();
     logs.release();
     document.querySelector('[data-list]')?.scrollTo({ top: 0 });
   };
@@ -49,7 +48,7 @@ export default function Logs(): ReactNode {
       note={logs.list.total === null ? undefined : formatCount(logs.list.total)}
       actions={
         <>
-          <LiveSwitch isLive={logs.isLive} {...{ isPaused, setPaused }} />
+          <LiveSwitch isLive={logs.isLive} isPaused={hold.isPaused} setPaused={hold.setPaused} />
           <LogActions question={question} search={search} onCleared={logs.list.refetch} />
         </>
       }
@@ -81,14 +80,28 @@ export default function Logs(): ReactNode {
               {...{ search, setSearch, marks }}
               total={logs.list.total}
               more={logs.list.more}
-              onScrolled={setScrolled}
-              onToggleGroup={(group) => setOpen((now) => toggled(now, group))}
+              onScrolled={hold.setScrolled}
+              onToggleGroup={(group) => setOpen((now) => flip(now, group))}
             />
           )}
         </div>
       </div>
     </Page>
   );
+}
+
+/** Paused, scrolled away, or with a record open, the list stands still: what is read does not run away (LIV-3). */
+function useHold(openId: string | undefined) {
+  const [isPaused, setPaused] = useState(false);
+  const [isScrolled, setScrolled] = useState(false);
+  const [isReading, setReading] = useState(false);
+  useEffect(() => setReading(openId !== undefined), [openId]);
+  const letGo = (): void => {
+    setPaused(false);
+    setScrolled(false);
+    setReading(false);
+  };
+  return { isPaused, setPaused, setScrolled, letGo, isHeld: isPaused || isScrolled || isReading };
 }
 
 type LogsSearch = ReturnType<typeof usePageSearch<typeof LOGS_SEARCH>>['search'];
@@ -109,12 +122,6 @@ function hasTimes(rows: readonly unknown[], search: LogsSearch): boolean {
 /** What the query found and what is only highlighted (LOG-6). */
 function useMarks({ q, mark }: LogsSearch): readonly string[] {
   return useMemo(() => [q, mark].flatMap((text) => wordsToMark(parseLogQuery(text))), [q, mark]);
-}
-
-function toggled(keys: ReadonlySet<string>, key: string): ReadonlySet<string> {
-  const next = new Set(keys);
-  if (!next.delete(key)) next.add(key);
-  return next;
 }
 
 interface LiveSwitchProps {

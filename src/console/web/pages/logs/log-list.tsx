@@ -1,7 +1,7 @@
 // The list of log records (LOG-1, LOG-2): plain rows of text, so that selecting across rows works (LOG-7), measured as
 // they are drawn, since messages wrap and open. Only rows in sight are in the document.
 
-import { measureElement, useVirtualizer } from '@tanstack/react-virtual';
+import { measureElement, useVirtualizer, type Virtualizer } from '@tanstack/react-virtual';
 import { type ReactNode, type RefObject, useCallback, useEffect, useId, useRef, useState } from 'react';
 import { useKeys } from '../../app/keys.ts';
 import { preferences } from '../../data/preferences.ts';
@@ -10,6 +10,7 @@ import { useStore } from '../../data/store.ts';
 import { classes } from '../../kit/classes.ts';
 import { FindBar, useListFind } from '../../kit/find-bar.tsx';
 import type { LogListRow } from '../../logic/log-rows.ts';
+import { LOG_HEAD_PX, LogHead } from './log-head.tsx';
 import { RowContent } from './log-row.tsx';
 import type { LOGS_SEARCH } from './logs-search.ts';
 
@@ -34,21 +35,7 @@ export function LogList(props: LogListProps): ReactNode {
   const gridId = useId();
   const [active, setActive] = useState(0);
   const rowPx = ROW_PX[useStore(preferences).density];
-  // Another function here makes the list ask for the keys of all rows again.
-  const getItemKey = useCallback((at: number) => keyOf(rows[at]), [rows]);
-  const virtual = useVirtualizer({
-    count: rows.length,
-    getScrollElement: () => scroller.current,
-    estimateSize: () => rowPx,
-    getItemKey,
-    // To ask for a height makes the browser lay everything out: with records coming by the hundred that is felt. A row
-    // of one line has a known one; should it ever differ, the observer, which brings an entry, tells.
-    measureElement: (element, entry, instance) =>
-      entry !== undefined || search.wrap || element.ariaSelected === 'true'
-        ? measureElement(element, entry, instance)
-        : rowPx,
-    overscan: 16,
-  });
+  const virtual = useRowWindow(rows, scroller, rowPx, search.wrap);
   const shown = virtual.getVirtualItems();
   useMore(shown.at(-1)?.index ?? 0, rows.length, more);
   useAroundInSight(rows, search.around, (at) => virtual.scrollToIndex(at, { align: 'center' }));
@@ -66,7 +53,7 @@ export function LogList(props: LogListProps): ReactNode {
         ref={scroller}
         role="grid"
         aria-label="Log records"
-        aria-rowcount={props.total ?? rows.length}
+        aria-rowcount={(props.total ?? rows.length) + 1}
         aria-activedescendant={rows.length > 0 ? `${gridId}-${Math.min(active, rows.length - 1)}` : undefined}
         tabIndex={0}
         data-list
@@ -74,6 +61,7 @@ export function LogList(props: LogListProps): ReactNode {
         onScroll={(event) => onScrolled(event.currentTarget.scrollTop > FOLLOW_PX)}
       >
         <div className={classes('relative', !search.wrap && 'min-w-max')} style={{ height: virtual.getTotalSize() }}>
+          <LogHead {...{ search, setSearch: props.setSearch }} />
           {shown.map(({ index, start, key }) => {
             const row = rows[index];
             if (row === undefined) return undefined;
@@ -97,6 +85,32 @@ export function LogList(props: LogListProps): ReactNode {
       </div>
     </div>
   );
+}
+
+/** The rows in sight, below the head. */
+function useRowWindow(
+  rows: readonly LogListRow[],
+  scroller: RefObject<HTMLDivElement | null>,
+  rowPx: number,
+  isWrapped: boolean,
+): Virtualizer<HTMLDivElement, HTMLElement> {
+  // Another function here makes the list ask for the keys of all rows again.
+  const getItemKey = useCallback((at: number) => keyOf(rows[at]), [rows]);
+  return useVirtualizer<HTMLDivElement, HTMLElement>({
+    count: rows.length,
+    getScrollElement: () => scroller.current,
+    estimateSize: () => rowPx,
+    getItemKey,
+    // To ask for a height makes the browser lay everything out: with records coming by the hundred that is felt. A row
+    // of one line has a known one; should it ever differ, the observer, which brings an entry, tells.
+    measureElement: (element, entry, instance) =>
+      entry !== undefined || isWrapped || element.ariaSelected === 'true'
+        ? measureElement(element, entry, instance)
+        : rowPx,
+    overscan: 16,
+    paddingStart: LOG_HEAD_PX,
+    scrollPaddingStart: LOG_HEAD_PX,
+  });
 }
 
 interface Moves extends SearchState<typeof LOGS_SEARCH> {
@@ -192,7 +206,7 @@ function LogLine({ row, index, id, top, rowPx, measure, isActive, activate, ...p
       data-index={index}
       role="row"
       id={id}
-      aria-rowindex={index + 1}
+      aria-rowindex={index + 2}
       aria-selected={logId !== undefined && logId === search.id}
       className={classes(
         'absolute top-0 left-0 flex w-full cursor-pointer items-start gap-2 border-b border-line/60 px-3',

@@ -15,6 +15,14 @@ import { LogText } from './log-text.tsx';
 import type { LOGS_SEARCH } from './logs-search.ts';
 import { Severity } from './severity.tsx';
 
+/** Of the cells of a row, and of the heads above them. */
+export const CELL_WIDTHS = {
+  time: 'w-24 shrink-0 max-sm:w-16',
+  severity: 'w-12 shrink-0',
+  service: 'w-28 shrink-0 max-sm:w-16',
+  attribute: 'w-32 shrink-0',
+} as const;
+
 export interface RowContentProps {
   readonly search: SearchState<typeof LOGS_SEARCH>['search'];
   readonly marks: readonly string[];
@@ -41,10 +49,14 @@ function GroupRow({
   return (
     <>
       <Moment log={row.newest} />
-      <div role="gridcell" className="flex">
+      <div role="gridcell" className={classes('flex', CELL_WIDTHS.severity)}>
         <Severity text={row.newest.severity_text} />
       </div>
       <Service log={row.newest} />
+      {/* Those that are alike differ in these. */}
+      {search.cols.map((key) => (
+        <div role="gridcell" key={key} className={CELL_WIDTHS.attribute} />
+      ))}
       <div role="gridcell" className="flex min-w-0 flex-1 items-start gap-2">
         <span className="shrink-0 rounded-sm bg-accent-soft px-1.5 text-sm font-medium text-accent">
           ×{formatCount(row.count)}
@@ -64,12 +76,17 @@ function RecordRow({ log, search, marks }: RowContentProps & { readonly log: Log
   return (
     <>
       <Moment log={log} />
-      <div role="gridcell" className="flex">
+      <div role="gridcell" className={classes('flex', CELL_WIDTHS.severity)}>
         <Severity text={log.severity_text} />
       </div>
       <Service log={log} />
       {search.cols.map((key) => (
-        <div role="gridcell" key={key} className="w-32 shrink-0 truncate font-mono text-sm text-muted" title={key}>
+        <div
+          role="gridcell"
+          key={key}
+          className={classes('truncate font-mono text-sm text-muted', CELL_WIDTHS.attribute)}
+          title={key}
+        >
           {visibleText(valueText(log.attributes[key]))}
         </div>
       ))}
@@ -103,7 +120,7 @@ function Attributes({ log }: { readonly log: LogRow }): ReactNode {
 function Moment({ log }: { readonly log: LogRow }): ReactNode {
   const nano = log.timestamp_unix_nano;
   return (
-    <div role="gridcell" className="w-24 shrink-0 text-sm text-muted max-sm:w-16">
+    <div role="gridcell" className={classes('text-sm text-muted', CELL_WIDTHS.time)}>
       <Time ms={nano / 1e6} nanos={BigInt(Math.round(nano)).toString()} className="block truncate" />
     </div>
   );
@@ -111,7 +128,11 @@ function Moment({ log }: { readonly log: LogRow }): ReactNode {
 
 function Service({ log }: { readonly log: LogRow }): ReactNode {
   return (
-    <div role="gridcell" className="w-28 shrink-0 truncate text-sm max-sm:w-16" title={visibleText(log.service_name)}>
+    <div
+      role="gridcell"
+      className={classes('truncate text-sm', CELL_WIDTHS.service)}
+      title={visibleText(log.service_name)}
+    >
       {visibleText(log.service_name)}
     </div>
   );

@@ -8,6 +8,7 @@ import { Button, IconButton } from '../../kit/button.tsx';
 import { Input, Toggle } from '../../kit/field.tsx';
 import { FilterBar, Pill } from '../../kit/filter-bar.tsx';
 import { Flyout } from '../../kit/flyout.tsx';
+import { flipIn } from '../../logic/flip.ts';
 import { keyed } from '../../logic/keyed.ts';
 import { type LogTerm, parseLogQuery, termText } from '../../logic/log-query.ts';
 import { formatCount } from '../../logic/times.ts';
@@ -34,11 +35,7 @@ export function LogToolbar(props: LogToolbarProps): ReactNode {
             key={word}
             label={word}
             on={search.sev.includes(word)}
-            onToggle={() =>
-              setSearch({
-                sev: search.sev.includes(word) ? search.sev.filter((one) => one !== word) : [...search.sev, word],
-              })
-            }
+            onToggle={() => setSearch({ sev: flipIn(search.sev, word) })}
           />
         ))}
         <Toggle label="Wrap" checked={search.wrap} onChange={(wrap) => setSearch({ wrap })} />

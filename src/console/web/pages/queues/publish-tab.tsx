@@ -1,7 +1,8 @@
 // A job to try a queue with (QUE-4), and the same as a call to be copied.
 
+import { useQuery } from '@tanstack/react-query';
 import { Send } from 'lucide-react';
-import { type ReactNode, useState } from 'react';
+import { type ComponentProps, type ReactNode, useState } from 'react';
 import type { QueueDetail } from '../../../../console-api/queues.ts';
 import { useKeys } from '../../app/keys.ts';
 import { useDraft } from '../../data/drafts.ts';
@@ -11,7 +12,7 @@ import { Button } from '../../kit/button.tsx';
 import { CopyAs } from '../../kit/copy-as.tsx';
 import { CopyId } from '../../kit/copy-id.tsx';
 import { ErrorCard } from '../../kit/error-card.tsx';
-import { Field, Input } from '../../kit/field.tsx';
+import { Field, Input, SuggestInput } from '../../kit/field.tsx';
 import { JsonInput } from '../../kit/json/json-input.tsx';
 import { Badge, Status } from '../../kit/status.tsx';
 import { jsonProblem } from '../../logic/json-source.ts';
@@ -48,7 +49,9 @@ export function PublishTab({ queue }: { readonly queue: QueueDetail }): ReactNod
       {!isTopic && (
         <div className="flex flex-wrap gap-3">
           <Field label="Function" className="min-w-48 flex-1">
-            {(ids) => <Input {...ids} value={functionId} onChange={(event) => setFunctionId(event.target.value)} />}
+            {(ids) => (
+              <FunctionInput {...ids} value={functionId} onChange={(event) => setFunctionId(event.target.value)} />
+            )}
           </Field>
           <Field label="Delay, ms" className="w-28" error={isDelayBad ? 'a whole number' : undefined}>
             {(ids) => (
@@ -82,6 +85,15 @@ export function PublishTab({ queue }: { readonly queue: QueueDetail }): ReactNod
       {outcome !== undefined && <Published outcome={outcome} queue={queue.name} />}
     </div>
   );
+}
+
+/** Offers those that are registered. */
+function FunctionInput(rest: ComponentProps<'input'>): ReactNode {
+  const { data } = useQuery({
+    queryKey: ['functions', 'ids'],
+    queryFn: ({ signal }) => call('GET /functions', { query: { limit: 1_000 }, signal }),
+  });
+  return <SuggestInput {...rest} options={data?.items.map(({ function_id: id }) => id) ?? []} />;
 }
 
 async function publish(queue: string, text: string): Promise<Outcome> {

@@ -61,7 +61,10 @@ export function AddItemDialog({
       {problem !== undefined && <p className="text-sm text-bad">{problem}</p>}
       <FiredFunctions scope={scope} itemKey={key} />
       {error !== undefined && !isThere && <ErrorCard error={error} what="Adding the item" />}
-      <div className="flex justify-end gap-2">
+      <div className="flex items-center justify-end gap-2">
+        {(scope === '' || key === '') && (
+          <span className="mr-auto text-sm text-muted">It needs a scope and a key.</span>
+        )}
         <Dialog.Close asChild>
           <Button>Cancel</Button>
         </Dialog.Close>

@@ -66,7 +66,9 @@ export function EditItem({ scope, itemKey, item, isGone, onDone, onCancel }: Edi
           Cancel
         </Button>
         {problem !== undefined && <span className="text-sm text-bad">{problem}</span>}
+        {problem === undefined && !draft.isDraft && <span className="text-sm text-muted">Nothing is changed yet.</span>}
       </div>
+      <FiredFunctions scope={scope} itemKey={itemKey} />
       {isAsking && (
         <SaveDialog
           {...{ scope, itemKey, base: base.current, text: draft.text }}

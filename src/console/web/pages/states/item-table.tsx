@@ -11,6 +11,7 @@ import { Badge } from '../../kit/status.tsx';
 import type { Column } from '../../kit/table/column.ts';
 import { Table } from '../../kit/table/table.tsx';
 import { Time } from '../../kit/time.tsx';
+import { flip } from '../../logic/flip.ts';
 import { type KeyLine, keyTree } from '../../logic/key-tree.ts';
 import { formatBytes, formatCount } from '../../logic/times.ts';
 import { visibleText } from '../../logic/visible-text.ts';
@@ -40,11 +41,7 @@ export function ItemTable({ scope }: { readonly scope: string }): ReactNode {
     if (search.q === '') return <EmptyScope scope={scope} />;
     return <NoSearchMatch what="keys" total={null} q={search.q} clear={() => setSearch({ q: '' })} />;
   }
-  const toggle = (path: string): void => {
-    const next = new Set(opened);
-    if (!next.delete(path)) next.add(path);
-    setOpened(next);
-  };
+  const toggle = (path: string): void => setOpened(flip(opened, path));
   return (
     <>
       <Table<Line>

@@ -1,6 +1,6 @@
 // The scopes of the state store, beside the keys of the one that is open (STA-1).
 
-import { type ReactNode, useEffect } from 'react';
+import { type ReactNode, useEffect, useId } from 'react';
 import type { ScopeRow } from '../../../../console-api/states.ts';
 import { preferences, setPreference } from '../../data/preferences.ts';
 import { call } from '../../data/routes.ts';
@@ -11,6 +11,7 @@ import { Button } from '../../kit/button.tsx';
 import { classes } from '../../kit/classes.ts';
 import { EmptyState, FailedState, Loading, Snippet } from '../../kit/empty-state.tsx';
 import { Toggle } from '../../kit/field.tsx';
+import { formatCount } from '../../logic/times.ts';
 import { visibleText } from '../../logic/visible-text.ts';
 import { STATES_SEARCH } from './search.ts';
 
@@ -38,6 +39,7 @@ export function NoScopes({ list }: { readonly list: Scopes }): ReactNode {
 export function ScopeList({ list }: { readonly list: Scopes }): ReactNode {
   const { search, setSearch } = usePageSearch(STATES_SEARCH);
   const { internal } = useStore(preferences);
+  const headId = useId();
   const shown = list.items?.filter((row) => internal || !row.internal || row.scope === search.scope);
   const only = shown?.length === 1 ? shown[0]?.scope : undefined;
   useEffect(() => {
@@ -52,12 +54,21 @@ export function ScopeList({ list }: { readonly list: Scopes }): ReactNode {
   }
   return (
     <nav
-      aria-label="Scopes"
+      aria-labelledby={headId}
       className={
-        'flex w-56 shrink-0 flex-col gap-px overflow-y-auto border-r border-line p-2 ' +
-        'max-md:w-full max-md:max-h-32 max-md:border-r-0 max-md:border-b'
+        'flex w-56 shrink-0 flex-col gap-px overflow-y-auto border-r border-line px-2 pb-2 ' +
+        'max-md:w-full max-md:max-h-36 max-md:border-r-0 max-md:border-b'
       }
     >
+      <h2
+        id={headId}
+        className={
+          'sticky top-0 -mx-2 mb-2 flex h-8 shrink-0 items-center gap-1.5 border-b border-line bg-panel px-4 text-xs ' +
+          'font-medium text-muted'
+        }
+      >
+        Scopes <span className="font-normal text-faint">{formatCount(shown.length)}</span>
+      </h2>
       {shown.map(({ scope }) => (
         <button
           key={scope}

@@ -85,6 +85,11 @@ export function UpdateTab({ scope, itemKey, onDone }: UpdateTabProps): ReactNode
           }}
         />
       </div>
+      {isBlocked && (
+        <p className="text-sm text-muted">
+          {drafts.length === 0 ? 'Add an operation first.' : 'Each operation needs its value first.'}
+        </p>
+      )}
       <FiredFunctions scope={scope} itemKey={itemKey} />
       {error !== undefined && <ErrorCard error={error} what="Updating" />}
       {outcome !== undefined && (
@@ -122,7 +127,7 @@ function OpRow({ draft, at, error, change, remove }: OpRowProps): ReactNode {
         </Select>
         <Input
           aria-label={`Path ${at + 1}`}
-          placeholder="field, or empty for all of it"
+          placeholder="field; empty: all"
           value={draft.path}
           onChange={({ target }) => change({ path: target.value })}
           className="min-w-32 flex-1 font-mono"

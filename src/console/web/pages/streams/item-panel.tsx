@@ -191,6 +191,7 @@ function EditStreamItem({ place, text, onDone }: EditStreamItemProps): ReactNode
           Cancel
         </Button>
         {problem !== undefined && <span className="text-sm text-bad">{problem}</span>}
+        {problem === undefined && !draft.isDraft && <span className="text-sm text-muted">Nothing is changed yet.</span>}
       </div>
       {isAsking && (
         <Sheet title="Save this?" onClose={() => setAsking(false)}>

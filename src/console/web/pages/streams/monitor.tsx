@@ -1,16 +1,19 @@
 // The monitor: every message of the streams that one wants to see, as it goes (STR-1, STR-2, STR-4, STR-5).
 
+import { useQuery } from '@tanstack/react-query';
 import { Eraser, Pause, Play, Plus, X } from 'lucide-react';
-import { type FormEvent, type ReactNode, useCallback, useMemo, useState } from 'react';
+import { type FormEvent, type ReactNode, useCallback, useMemo, useRef, useState } from 'react';
 import { useKeys } from '../../app/keys.ts';
+import { call } from '../../data/routes.ts';
 import { usePageSearch } from '../../data/search.ts';
 import { Announce } from '../../kit/announce.tsx';
 import { Button } from '../../kit/button.tsx';
 import { EmptyState, NoMatch, Snippet } from '../../kit/empty-state.tsx';
-import { Input, Segments, Select, Toggle } from '../../kit/field.tsx';
+import { Segments, Select, SuggestInput, Toggle } from '../../kit/field.tsx';
 import { FilterBar } from '../../kit/filter-bar.tsx';
 import { Page } from '../../kit/page.tsx';
 import { Table } from '../../kit/table/table.tsx';
+import { flip } from '../../logic/flip.ts';
 import { FAST_PER_S, foldFast, type MonitorLine } from '../../logic/stream-monitor.ts';
 import { formatCount, formatCountOf } from '../../logic/times.ts';
 import { visibleText } from '../../logic/visible-text.ts';
@@ -107,10 +110,16 @@ function Counts({ monitor }: { readonly monitor: MonitorState }): ReactNode {
 function Subscriptions(): ReactNode {
   const { search, setSearch } = usePageSearch(STREAMS_SEARCH);
   const [text, setText] = useState('');
+  const field = useRef<HTMLInputElement>(null);
+  const known = useQuery({
+    queryKey: ['streams', 'names', search.system],
+    queryFn: ({ signal }) => call('GET /streams', { query: { limit: 1_000, system: search.system }, signal }),
+  });
   const add = (event: FormEvent): void => {
     event.preventDefault();
     const sub = text.trim();
-    if (sub !== '' && !search.sub.includes(sub)) setSearch({ sub: [...search.sub, sub] });
+    if (sub === '') field.current?.focus();
+    else if (!search.sub.includes(sub)) setSearch({ sub: [...search.sub, sub] });
     setText('');
   };
   return (
@@ -125,14 +134,17 @@ function Subscriptions(): ReactNode {
           {visibleText(sub)}
         </Button>
       ))}
-      <Input
+      <SuggestInput
+        ref={field}
         aria-label="Stream, or stream/group, to see"
-        placeholder={search.sub.length === 0 ? 'only this stream' : 'and this stream'}
+        placeholder={search.sub.length === 0 ? 'all streams' : 'stream or stream/group'}
+        title="Name a stream, or stream/group, to follow it alone"
+        options={known.data?.items.map(({ name }) => name) ?? []}
         value={text}
         onChange={({ target }) => setText(target.value)}
-        className="w-36"
+        className="w-44"
       />
-      <Button type="submit" look="ghost" icon={<Plus size={13} />} disabled={text.trim() === ''}>
+      <Button type="submit" icon={<Plus size={13} />}>
         Follow
       </Button>
     </form>
@@ -168,11 +180,7 @@ function Messages({ monitor }: { readonly monitor: MonitorState }): ReactNode {
       </EmptyState>
     );
   }
-  const toggle = (stream: string): void => {
-    const next = new Set(opened);
-    if (!next.delete(stream)) next.add(stream);
-    setOpened(next);
-  };
+  const toggle = (stream: string): void => setOpened(flip(opened, stream));
   return (
     <Table<MonitorLine>
       name="stream-messages"

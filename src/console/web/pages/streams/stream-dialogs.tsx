@@ -32,7 +32,13 @@ export function AddStreamItem({ onClose, ...given }: StreamDialogProps): ReactNo
     setSearch({ stream, group, item, q: '' }, { push: true });
   };
   return (
-    <StreamForm title="Add item" action="Add" isReady={[stream, group, item].every(isGiven)} {...{ run, onClose }}>
+    <StreamForm
+      title="Add item"
+      action="Add"
+      isReady={[stream, group, item].every(isGiven)}
+      needs="a stream, a group and an item"
+      {...{ run, onClose }}
+    >
       <TextField label="Stream" value={stream} onChange={(text) => setPlace((now) => ({ ...now, stream: text }))} />
       <TextField label="Group" value={group} onChange={(text) => setPlace((now) => ({ ...now, group: text }))} />
       <TextField label="Item" value={item} onChange={(text) => setPlace((now) => ({ ...now, item: text }))} />
@@ -48,7 +54,13 @@ export function SendEvent({ onClose, ...given }: StreamDialogProps): ReactNode {
     toast({ tone: 'good', text: 'Sent' });
   };
   return (
-    <StreamForm title="Send event" action="Send" isReady={[stream, group, type].every(isGiven)} {...{ run, onClose }}>
+    <StreamForm
+      title="Send event"
+      action="Send"
+      isReady={[stream, group, type].every(isGiven)}
+      needs="a stream, a group and an event type"
+      {...{ run, onClose }}
+    >
       <TextField label="Stream" value={stream} onChange={(text) => setEvent((now) => ({ ...now, stream: text }))} />
       <TextField label="Group" value={group} onChange={(text) => setEvent((now) => ({ ...now, group: text }))} />
       <TextField label="Event type" value={type} onChange={(text) => setEvent((now) => ({ ...now, type: text }))} />
@@ -81,12 +93,14 @@ interface StreamFormProps {
   readonly title: string;
   readonly action: string;
   readonly isReady: boolean;
+  /** What it is not ready without. */
+  readonly needs: string;
   readonly run: (text: string) => Promise<void>;
   readonly onClose: () => void;
   readonly children: ReactNode;
 }
 
-function StreamForm({ title, action, isReady, run, onClose, children }: StreamFormProps): ReactNode {
+function StreamForm({ title, action, isReady, needs, run, onClose, children }: StreamFormProps): ReactNode {
   const [text, setText] = useState('{}');
   const [error, setError] = useState<unknown>();
   const problem = jsonProblem(text);
@@ -102,7 +116,8 @@ function StreamForm({ title, action, isReady, run, onClose, children }: StreamFo
       <JsonInput label="Data" value={text} onChange={setText} onRun={send} onSave={send} />
       {problem !== undefined && <p className="text-sm text-bad">{problem}</p>}
       {error !== undefined && <ErrorCard error={error} what={title} />}
-      <div className="flex justify-end gap-2">
+      <div className="flex items-center justify-end gap-2">
+        {!isReady && <span className="mr-auto text-sm text-muted">It needs {needs}.</span>}
         <Button onClick={onClose}>Cancel</Button>
         <Button look="primary" disabled={isBlocked} onClick={send}>
           {action}

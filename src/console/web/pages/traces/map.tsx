@@ -4,9 +4,11 @@
 import { type ReactNode, useEffect, useMemo, useState } from 'react';
 import { Loading } from '../../kit/empty-state.tsx';
 import { Segments } from '../../kit/field.tsx';
-import { MAP_NODE, type PlacedMap, placeMap } from '../../logic/map-layout.ts';
+import { pathOf } from '../../logic/label-places.ts';
+import { type DrawnEdge, drawnEdges, MAP_LINE_PX } from '../../logic/map-edges.ts';
+import { MAP_NODE, placeMap } from '../../logic/map-layout.ts';
 import { formatCount, formatDuration } from '../../logic/times.ts';
-import type { MapEdge, MapNode, TraceMap } from '../../logic/trace-services.ts';
+import type { MapNode, TraceMap } from '../../logic/trace-services.ts';
 import type { TraceView } from '../../logic/trace-session.ts';
 import { visibleText } from '../../logic/visible-text.ts';
 import type { TraceClient } from './trace-client.ts';
@@ -57,6 +59,7 @@ export function TraceMapView(props: TraceMapProps): ReactNode {
 
 function MapPicture({ map, ...props }: TraceMapProps & { readonly map: TraceMap }): ReactNode {
   const placed = useMemo(() => placeMap(map), [map]);
+  const lines = useMemo(() => drawnEdges(map.edges, placed), [map, placed]);
   if (map.nodes.length > NODES_MAX) {
     return (
       <p className="p-4 text-muted">
@@ -72,20 +75,14 @@ function MapPicture({ map, ...props }: TraceMapProps & { readonly map: TraceMap 
         <svg aria-hidden className="absolute inset-0" width={placed.width} height={placed.height}>
           <title>Calls between the boxes</title>
           <defs>
-            <marker
-              id="trace-map-end"
-              viewBox="0 0 8 8"
-              refX="7"
-              refY="4"
-              markerWidth="7"
-              markerHeight="7"
-              orient="auto"
-            >
-              <path d="M0 0 8 4 0 8Z" className="fill-line-strong" />
-            </marker>
+            <ArrowEnd id="trace-map-end" look="fill-line-strong" />
+            <ArrowEnd id="trace-map-end-failed" look="fill-bad" />
           </defs>
-          {map.edges.map((edge) => (
-            <Edge key={`${edge.from} → ${edge.to}`} edge={edge} placed={placed} />
+          {lines.map((line) => (
+            <Line key={keyOf(line)} {...line} />
+          ))}
+          {lines.map((line) => (
+            <Figures key={keyOf(line)} {...line} />
           ))}
         </svg>
         {map.nodes.map((node) => (
@@ -95,6 +92,10 @@ function MapPicture({ map, ...props }: TraceMapProps & { readonly map: TraceMap 
       <EdgeList map={map} />
     </div>
   );
+}
+
+function keyOf({ edge: { from, to } }: DrawnEdge): string {
+  return `${from} → ${to}`;
 }
 
 function Node({
@@ -135,51 +136,52 @@ function Node({
   );
 }
 
-function Edge({ edge, placed }: { readonly edge: MapEdge; readonly placed: PlacedMap }): ReactNode {
-  const [from, to] = [placed.places.get(edge.from), placed.places.get(edge.to)];
-  if (from === undefined || to === undefined) return undefined;
-  const { path, x, y } = edgePath(from, to);
+function ArrowEnd({ id, look }: { readonly id: string; readonly look: string }): ReactNode {
   return (
-    <g className={edge.errorCount > 0 ? 'text-bad' : 'text-muted'}>
-      <path
-        d={path}
-        fill="none"
-        className={edge.errorCount > 0 ? 'stroke-bad' : 'stroke-line-strong'}
-        strokeWidth={Math.min(4, 1.25 + Math.log10(edge.count))}
-        strokeDasharray={edge.isLoop ? '5 4' : undefined}
-        markerEnd="url(#trace-map-end)"
-      />
-      <text x={x} y={y - 5} textAnchor="middle" className="fill-current text-xs">
-        ×{formatCount(edge.count)} · {formatDuration(edge.p95Ms)}
-      </text>
-      {edge.errorCount > 0 && (
-        <text x={x} y={y + 13} textAnchor="middle" className="fill-current text-xs">
-          {formatCount(edge.errorCount)} {edge.errorCount === 1 ? 'error' : 'errors'}
-        </text>
-      )}
-    </g>
+    <marker
+      id={id}
+      viewBox="0 0 8 8"
+      refX="7"
+      refY="4"
+      markerWidth="9"
+      markerHeight="9"
+      markerUnits="userSpaceOnUse"
+      orient="auto"
+    >
+      <path d="M0 0 8 4 0 8Z" className={look} />
+    </marker>
   );
 }
 
-function edgePath(
-  from: { x: number; y: number },
-  to: { x: number; y: number },
-): { path: string; x: number; y: number } {
-  const { width, height } = MAP_NODE;
-  if (from === to || (from.x === to.x && from.y === to.y)) {
-    const [x, y] = [from.x + width / 2, from.y];
-    return { path: `M${x - 24} ${y} C${x - 40} ${y - 34} ${x + 40} ${y - 34} ${x + 24} ${y}`, x, y: y - 22 };
-  }
-  if (to.x > from.x) {
-    const [x1, y1, x2, y2] = [from.x + width, from.y + height / 2, to.x, to.y + height / 2];
-    const middle = (x1 + x2) / 2;
-    return { path: `M${x1} ${y1} C${middle} ${y1} ${middle} ${y2} ${x2} ${y2}`, x: middle, y: (y1 + y2) / 2 };
-  }
-  // Back, or within a column: below the boxes, so that it is not taken for the way there.
-  const [x1, x2] = [from.x + width / 2, to.x + width / 2];
-  const [y1, y2] = [from.y + height, to.y + height];
-  const low = Math.max(y1, y2) + 26;
-  return { path: `M${x1} ${y1} C${x1} ${low} ${x2} ${low} ${x2} ${y2}`, x: (x1 + x2) / 2, y: low - 2 };
+function Line({ edge, curve }: DrawnEdge): ReactNode {
+  const hasFailed = edge.errorCount > 0;
+  return (
+    <path
+      d={pathOf(curve)}
+      fill="none"
+      className={hasFailed ? 'stroke-bad' : 'stroke-line-strong'}
+      strokeWidth={Math.min(4, 1.25 + Math.log10(edge.count))}
+      strokeDasharray={edge.isLoop ? '5 4' : undefined}
+      markerEnd={hasFailed ? 'url(#trace-map-end-failed)' : 'url(#trace-map-end)'}
+    />
+  );
+}
+
+/** Above all lines: what crosses them stays behind. */
+function Figures({ edge, lines, at }: DrawnEdge): ReactNode {
+  return lines.map((line, index) => (
+    <text
+      key={line}
+      x={at.x}
+      y={at.y + (index - (lines.length - 1) / 2) * MAP_LINE_PX}
+      textAnchor="middle"
+      dominantBaseline="central"
+      className={`stroke-ground text-xs [paint-order:stroke] ${edge.errorCount > 0 ? 'fill-bad' : 'fill-muted'}`}
+      strokeWidth={5}
+    >
+      {line}
+    </text>
+  ));
 }
 
 function EdgeList({ map }: { readonly map: TraceMap }): ReactNode {

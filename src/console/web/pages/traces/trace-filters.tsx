@@ -3,11 +3,11 @@
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { Eye, EyeOff, Plus, X } from 'lucide-react';
-import { type FormEvent, type ReactNode, useCallback, useId, useState } from 'react';
+import { type FormEvent, type ReactNode, useCallback, useState } from 'react';
 import type { TraceFacets, TraceRow } from '../../../../console-api/telemetry.ts';
 import { call } from '../../data/routes.ts';
 import { Button } from '../../kit/button.tsx';
-import { Field, Input, Select } from '../../kit/field.tsx';
+import { Field, Select, SuggestInput } from '../../kit/field.tsx';
 import { FilterBar, Pill } from '../../kit/filter-bar.tsx';
 import { Flyout } from '../../kit/flyout.tsx';
 import { percentile } from '../../logic/statistics.ts';
@@ -191,7 +191,6 @@ function FilterForm({ add }: { readonly add: (filter: TraceFilter) => void }): R
   const [value, setValue] = useState('');
   const [problem, setProblem] = useState<string>();
   const facets = useFacets();
-  const listId = useId();
   const submit = (event: FormEvent): void => {
     event.preventDefault();
     const filter = field === 'attr' ? traceFilter('attr', value, { key }) : traceFilter(field, value);
@@ -219,23 +218,26 @@ function FilterForm({ add }: { readonly add: (filter: TraceFilter) => void }): R
       {field === 'attr' && (
         <Field label="Name">
           {(ids) => (
-            <Input {...ids} list={`${listId}-keys`} value={key} onChange={(event) => setKey(event.target.value)} />
+            <SuggestInput
+              {...ids}
+              options={facets?.attributes.map((one) => one.key) ?? []}
+              value={key}
+              onChange={(event) => setKey(event.target.value)}
+            />
           )}
         </Field>
       )}
       <Field label="Value" error={problem} hint={HINTS[field]}>
         {(ids) => (
-          <Input
+          <SuggestInput
             {...ids}
-            list={`${listId}-values`}
+            options={suggestions(facets, field, key)}
             value={value}
             aria-invalid={problem !== undefined}
             onChange={(event) => setValue(event.target.value)}
           />
         )}
       </Field>
-      <Options id={`${listId}-keys`} values={facets?.attributes.map((one) => one.key) ?? []} />
-      <Options id={`${listId}-values`} values={suggestions(facets, field, key)} />
       <Button type="submit" look="primary">
         Add filter
       </Button>
@@ -260,14 +262,4 @@ function suggestions(facets: TraceFacets | undefined, field: TraceField, key: st
   if (field === 'name') return facets.names.map((one) => one.value);
   if (field !== 'attr') return [];
   return facets.attributes.find((one) => one.key === key)?.values.map((one) => one.value) ?? [];
-}
-
-function Options({ id, values }: { readonly id: string; readonly values: readonly string[] }): ReactNode {
-  return (
-    <datalist id={id}>
-      {values.map((value) => (
-        <option key={value} value={value} />
-      ))}
-    </datalist>
-  );
 }

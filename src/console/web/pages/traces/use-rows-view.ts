@@ -1,6 +1,7 @@
 // What of the tree is open: by level, by hand, folded or not, and the "only" filters (TRC-5, TRC-8, TRC-10).
 
 import { useMemo, useState } from 'react';
+import { flip } from '../../logic/flip.ts';
 import { errorRows, type RowsView, visibleRows } from '../../logic/trace-rows.ts';
 import type { TraceView } from '../../logic/trace-session.ts';
 
@@ -27,11 +28,6 @@ export function useRowsView(
     // What is searched for is shown one by one, wherever it is (TRC-8).
     return { level: level ?? null, toggled, openFolds, isFolding: isFolding && only === 'all', only: shown };
   }, [columns, path, level, only, isFolding, toggled, openFolds, found]);
-  const flip = (now: ReadonlySet<string>, key: string): ReadonlySet<string> => {
-    const next = new Set(now);
-    if (!next.delete(key)) next.add(key);
-    return next;
-  };
   return {
     rowsView,
     toggle: (row) => setToggled((now) => flip(now, columns.ids[row] ?? '')),

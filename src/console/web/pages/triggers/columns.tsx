@@ -124,6 +124,8 @@ export function columnsWith(notes: ReadonlyMap<string, RouteNote>, isOneType: bo
   return [
     {
       optional: isOneType,
+      // The heads of the groups say it too.
+      yields: true,
       id: 'type',
       header: 'Type',
       width: 104,
@@ -139,7 +141,7 @@ export function columnsWith(notes: ReadonlyMap<string, RouteNote>, isOneType: bo
     {
       id: 'config',
       header: 'Path / Config',
-      width: 240,
+      width: 400,
       grow: 3,
       cell: (row) => <ConfigWords row={row} note={notes.get(row.id)} />,
       text: ({ config_summary }) => config_summary,

@@ -17,6 +17,7 @@ import { Facts } from '../../kit/panel.tsx';
 import { WordStatus } from '../../kit/status.tsx';
 import { Time } from '../../kit/time.tsx';
 import { TriggerIcon } from '../../kit/trigger-icon.tsx';
+import type { RouteNote } from '../../logic/http-routes.ts';
 import { conditionIn, configOf, filterInWords } from '../../logic/trigger-config.ts';
 import { KIND_NAMES, kindOf } from '../../logic/trigger-kinds.ts';
 import { visibleText } from '../../logic/visible-text.ts';
@@ -31,13 +32,15 @@ import { WatchPanel } from './watch-panel.tsx';
 
 interface TriggerDetailProps {
   readonly id: string;
+  /** What other routes take from this one. */
+  readonly note?: RouteNote | undefined;
   readonly onClose: () => void;
 }
 
 /** Firings have no topic of their own. */
 const LOOK_MS = 3_000;
 
-export function TriggerDetailPanel({ id, onClose }: TriggerDetailProps): ReactNode {
+export function TriggerDetailPanel({ id, note, onClose }: TriggerDetailProps): ReactNode {
   const { data, error, refetch } = useQuery({
     queryKey: ['trigger', id],
     queryFn: ({ signal }) => call('GET /triggers/{id}', { parts: { id }, signal }),
@@ -76,18 +79,19 @@ export function TriggerDetailPanel({ id, onClose }: TriggerDetailProps): ReactNo
           <p>No worker has bound this trigger now. Its id lives as long as its binding.</p>
         </EmptyState>
       )}
-      {data !== undefined && <Detail detail={data} isGone={isGone} refetch={() => void refetch()} />}
+      {data !== undefined && <Detail detail={data} note={note} isGone={isGone} refetch={() => void refetch()} />}
     </DetailPanel>
   );
 }
 
 interface DetailProps {
   readonly detail: TriggerDetail;
+  readonly note: RouteNote | undefined;
   readonly isGone: boolean;
   readonly refetch: () => void;
 }
 
-function Detail({ detail, isGone, refetch }: DetailProps): ReactNode {
+function Detail({ detail, note, isGone, refetch }: DetailProps): ReactNode {
   const readOnly = useReadOnly();
   const condition = conditionIn(configOf(detail.config));
   return (
@@ -97,7 +101,7 @@ function Detail({ detail, isGone, refetch }: DetailProps): ReactNode {
           Not bound any more. It comes back with its worker, under another id.
         </p>
       )}
-      <TriggerFacts detail={detail} />
+      <TriggerFacts detail={detail} note={note} />
       {condition !== undefined && <ConditionStep functionId={condition} detail={detail} readOnly={readOnly} />}
       <KindPanel detail={detail} readOnly={readOnly || isGone} refetch={refetch} />
       <Section title="Last firings">
@@ -110,7 +114,7 @@ function Detail({ detail, isGone, refetch }: DetailProps): ReactNode {
   );
 }
 
-function TriggerFacts({ detail }: { readonly detail: TriggerDetail }): ReactNode {
+function TriggerFacts({ detail, note }: Pick<DetailProps, 'detail' | 'note'>): ReactNode {
   const { trigger_type: type, function_id: functionId, status, reason, last_fired_at: last } = detail;
   const words = filterInWords(type, configOf(detail.config));
   const rows: [string, ReactNode][] = [
@@ -136,6 +140,10 @@ function TriggerFacts({ detail }: { readonly detail: TriggerDetail }): ReactNode
     ['Last fired', last === null ? 'not since the engine started' : <Time key="last" ms={Date.parse(last)} />],
     ['Trigger ID', <CopyId key="id" id={detail.id} what="trigger id" />],
   ];
+  if (note !== undefined) {
+    const text = <span key="note" className="text-warn">{`${visibleText(note.text)} (${note.kind})`}</span>;
+    rows.splice(2, 0, ['Route', text]);
+  }
   if (words !== '') rows.splice(2, 0, ['Fires', visibleText(words)]);
   if (detail.metadata !== null) {
     const text = JSON.stringify(detail.metadata);

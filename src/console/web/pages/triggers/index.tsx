@@ -17,7 +17,7 @@ import { Page } from '../../kit/page.tsx';
 import { ofLines, useGroupedRows } from '../../kit/table/grouped-rows.tsx';
 import { Table } from '../../kit/table/table.tsx';
 import { Tabs } from '../../kit/tabs.tsx';
-import { routeNotes } from '../../logic/http-routes.ts';
+import { type RouteNote, routeNotes } from '../../logic/http-routes.ts';
 import { formatCount } from '../../logic/times.ts';
 import { KIND_NAMES, KINDS, type Kind, type KindFacts, kindFacts, kindOf, typesOf } from '../../logic/trigger-kinds.ts';
 import { BIND_SNIPPETS } from './bind-snippets.ts';
@@ -47,6 +47,7 @@ export default function Triggers(): ReactNode {
   const setQ = useCallback((text: string) => setSearch({ q: text }), [setSearch]);
   const facts = kindFacts(types.data?.types);
   const chosen = facts.find((one) => one.kind === kind);
+  const notes = useMemo(() => routeNotes(list.items ?? []), [list.items]);
   return (
     <Page
       title="Triggers"
@@ -67,13 +68,18 @@ export default function Triggers(): ReactNode {
       }
       detail={
         id === undefined ? undefined : (
-          <TriggerDetailPanel key={id} id={id} onClose={() => setSearch({ id: undefined }, { push: true })} />
+          <TriggerDetailPanel
+            key={id}
+            id={id}
+            note={notes.get(id)}
+            onClose={() => setSearch({ id: undefined }, { push: true })}
+          />
         )
       }
     >
       <div className="flex h-full min-h-0 flex-col">
         <Tabs label="Kinds of triggers" tabs={tabsOf(facts)} value={kind} onChange={(to) => setSearch({ kind: to })}>
-          {chosen?.missing === undefined ? <TriggerList list={list} /> : <MissingKind facts={chosen} />}
+          {chosen?.missing === undefined ? <TriggerList list={list} notes={notes} /> : <MissingKind facts={chosen} />}
         </Tabs>
       </div>
     </Page>
@@ -104,16 +110,18 @@ function MissingKind({ facts }: { readonly facts: KindFacts }): ReactNode {
   );
 }
 
-function TriggerList({ list }: { readonly list: ListState<TriggerRow> }): ReactNode {
+interface TriggerListProps {
+  readonly list: ListState<TriggerRow>;
+  readonly notes: ReadonlyMap<string, RouteNote>;
+}
+
+function TriggerList({ list, notes }: TriggerListProps): ReactNode {
   const { search, setSearch } = usePageSearch(TRIGGERS_SEARCH);
   const { items, error } = list;
   const { internal } = useStore(preferences);
   useWholeList(list, search.kind === 'all');
   const isOneType = ONE_TYPE.has(search.kind);
-  const columns = useMemo(
-    () => ofLines<TriggerRow, Kind>(columnsWith(routeNotes(items ?? []), isOneType)),
-    [items, isOneType],
-  );
+  const columns = useMemo(() => ofLines<TriggerRow, Kind>(columnsWith(notes, isOneType)), [notes, isOneType]);
   const grouped = useGroupedRows({
     rows: items ?? NO_TRIGGERS,
     keyOf,
