@@ -1,12 +1,30 @@
 // `svc stream …` as real processes against a real engine.
 
-import { once } from 'node:events';
 import { describe, expect, test } from 'vitest';
 import { CutProxy } from '../support/cut-proxy.ts';
 import { RawWorker } from '../support/raw-worker.ts';
 import { startStreamEngine } from '../support/stream-engine.ts';
 import { waitFor } from '../support/wait-for.ts';
-import { runSvc, spawnSvc, waitForText } from './cli-process.ts';
+import { runSvc, spawnSvc } from './cli-process.ts';
+
+/** `svc stream watch --json` of one group, once it watches. */
+async function startWatch(streamUrl: string) {
+  const child = spawnSvc(['stream', 'watch', 'chat/room', '--stream-url', streamUrl, '--json']);
+  const watch = {
+    out: '',
+    err: '',
+    ended: new Promise((resolve) => child.once('close', resolve)),
+    interrupt: () => child.kill('SIGINT'),
+  };
+  child.stdout?.setEncoding('utf8').on('data', (text: string) => {
+    watch.out += text;
+  });
+  child.stderr?.setEncoding('utf8').on('data', (text: string) => {
+    watch.err += text;
+  });
+  await waitFor('it watches', () => watch.err.includes('Watching'), 15_000);
+  return watch;
+}
 
 describe('svc stream', () => {
   test('[console 6.5] writes, reads and lists what streams hold', { timeout: 60_000 }, async () => {
@@ -43,21 +61,12 @@ describe('svc stream', () => {
   test('[console 6.5] watch prints changes and events until it is interrupted', { timeout: 60_000 }, async () => {
     await using engine = await startStreamEngine();
     await using worker = await RawWorker.connect(engine.url);
-    const watch = spawnSvc(['stream', 'watch', 'chat/room', '--stream-url', engine.streams, '--json']);
-    let [out, err] = ['', ''];
-    watch.stdout?.setEncoding('utf8').on('data', (text: string) => {
-      out += text;
-    });
-    watch.stderr?.setEncoding('utf8').on('data', (text: string) => {
-      err += text;
-    });
-    const ended = new Promise((resolve) => watch.once('close', resolve));
-    await waitFor('it watches', () => err.includes('Watching'), 15_000);
+    const watch = await startWatch(engine.streams);
     const place = { stream_name: 'chat', group_id: 'room' };
     await worker.call('stream::set', { ...place, item_id: 'a', data: 1 });
     await worker.call('stream::send', { ...place, type: 'typing', data: 'ann' });
-    await waitFor('both are printed', () => out.trim().split('\n').length === 2, 15_000);
-    const lines = out
+    await waitFor('both are printed', () => watch.out.trim().split('\n').length === 2, 15_000);
+    const lines = watch.out
       .trim()
       .split('\n')
       .map((line) => JSON.parse(line));
@@ -65,31 +74,22 @@ describe('svc stream', () => {
       { type: 'create', id: 'a', data: 1, seq: 1 },
       { type: 'typing', id: null, data: 'ann', seq: 2 },
     ]);
-    watch.kill('SIGINT');
-    await ended;
+    watch.interrupt();
+    await watch.ended;
   });
 
   test('[console 6.5] [T4] watch goes on after a cut with what was missed', { timeout: 60_000 }, async () => {
     await using engine = await startStreamEngine();
     await using proxy = await CutProxy.start(Number(new URL(engine.streams).port));
     await using worker = await RawWorker.connect(engine.url);
-    const watch = spawnSvc(['stream', 'watch', 'chat/room', '--stream-url', proxy.url, '--json']);
-    let [out, err] = ['', ''];
-    watch.stdout?.setEncoding('utf8').on('data', (text: string) => {
-      out += text;
-    });
-    watch.stderr?.setEncoding('utf8').on('data', (text: string) => {
-      err += text;
-    });
-    const ended = new Promise((resolve) => watch.once('close', resolve));
-    await waitFor('it watches', () => err.includes('Watching'), 15_000);
+    const watch = await startWatch(proxy.url);
     proxy.cut();
     const place = { stream_name: 'chat', group_id: 'room' };
     await worker.call('stream::set', { ...place, item_id: 'a', data: 1 });
-    await waitFor('it prints what was missed', () => out.includes('"create"'), 15_000);
-    expect(err).toContain('Connected again; nothing was missed');
-    watch.kill('SIGINT');
-    expect(await ended).toBe(130);
+    await waitFor('it prints what was missed', () => watch.out.includes('"create"'), 15_000);
+    expect(watch.err).toContain('Connected again; nothing was missed');
+    watch.interrupt();
+    expect(await watch.ended).toBe(130);
   });
 
   test('[CLI-9] watch says that the stream server cannot be reached', { timeout: 60_000 }, async () => {
@@ -102,16 +102,11 @@ describe('svc stream', () => {
 test('[T4] watch goes on when its server comes back', { timeout: 60_000 }, async () => {
   await using engine = await startStreamEngine();
   await using proxy = await CutProxy.start(Number(new URL(engine.streams).port));
-  const watch = spawnSvc(['stream', 'watch', 'chat/room', '--stream-url', proxy.url]);
-  watch.stdout?.resume();
-  const ended = once(watch, 'exit');
-  await waitForText(watch.stderr, /Watching/);
-  const lost = waitForText(watch.stderr, /trying again/);
-  const back = waitForText(watch.stderr, /Connected again/);
+  const watch = await startWatch(proxy.url);
   proxy.close();
-  await lost;
+  await waitFor('it says that it was lost', () => watch.err.includes('trying again'), 15_000);
   proxy.reopen();
-  await back;
-  watch.kill('SIGINT');
-  expect(await ended).toEqual([130, null]);
+  await waitFor('it is back', () => watch.err.includes('Connected again'), 30_000);
+  watch.interrupt();
+  expect(await watch.ended).toBe(130);
 });
