@@ -23,7 +23,7 @@ export interface StateRow {
   preview: string;
   truncated: boolean;
   version: string;
-  /** Seen by this engine while somebody watched; `null`: not known. */
+  /** Milliseconds; `null`: written before that was kept. */
   updated_at: number | null;
 }
 
@@ -43,7 +43,6 @@ export interface StateItem {
   size: number;
   /** Opaque tag of the stored bytes. */
   version: string;
-  updated_at: number | null;
 }
 
 export interface StatePut {

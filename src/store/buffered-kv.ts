@@ -8,6 +8,7 @@ interface Change {
   readonly key: Uint8Array;
   /** `undefined`: removed. */
   readonly value: Uint8Array | undefined;
+  readonly writtenMs?: number | undefined;
 }
 
 /** Most commands change one key or two: looking through so many is cheaper than making texts of their keys. */
@@ -34,8 +35,8 @@ export class BufferedKv implements Kv {
     return change === undefined ? this.#below.raw(key) : change.value;
   }
 
-  put(key: Uint8Array, value: Uint8Array): void {
-    this.#note({ key, value });
+  put(key: Uint8Array, value: Uint8Array, writtenMs?: number): void {
+    this.#note({ key, value, writtenMs });
   }
 
   remove(key: Uint8Array): boolean {
@@ -68,9 +69,9 @@ export class BufferedKv implements Kv {
   }
 
   apply(): void {
-    for (const { key, value } of this.#changes) {
+    for (const { key, value, writtenMs } of this.#changes) {
       if (value === undefined) this.#below.remove(key);
-      else this.#below.put(key, value);
+      else this.#below.put(key, value, writtenMs);
     }
     this.discard();
   }
@@ -130,7 +131,7 @@ function* merge(below: Iterable<KvEntry>, own: readonly Change[], direction: num
     for (; next < own.length; next++) {
       const change = own[next];
       if (change === undefined || direction * Buffer.compare(change.key, entry.key) >= 0) break;
-      if (change.value !== undefined) yield { key: change.key, value: change.value };
+      yield* entryOf(change);
     }
     const change = own[next];
     if (change === undefined || Buffer.compare(change.key, entry.key) !== 0) {
@@ -138,9 +139,13 @@ function* merge(below: Iterable<KvEntry>, own: readonly Change[], direction: num
       continue;
     }
     next++;
-    if (change.value !== undefined) yield { key: change.key, value: change.value };
+    yield* entryOf(change);
   }
-  for (const { key, value } of own.slice(next)) if (value !== undefined) yield { key, value };
+  for (const change of own.slice(next)) yield* entryOf(change);
+}
+
+function entryOf({ key, value, writtenMs }: Change): KvEntry[] {
+  return value === undefined ? [] : [{ key, value, writtenMs }];
 }
 
 /** From the end: keys of one owner begin alike. */

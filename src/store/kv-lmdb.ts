@@ -8,7 +8,7 @@
 import { Buffer } from 'node:buffer';
 import { open, type RootDatabase } from 'lmdb';
 import { type Kv, type KvEntry, type KvReader, type KvStore, type RangeOptions, StoreFull } from './kv.ts';
-import { copyOfRecord, openRecord, sealRecord } from './record.ts';
+import { copyOfRecord, openRecord, sealRecord, writtenMsOf } from './record.ts';
 
 const GIB = 1024 ** 3;
 /** Address space, not memory: D6. */
@@ -94,15 +94,17 @@ class LmdbMap implements Kv {
 
   *range(start: Uint8Array, end: Uint8Array, options: RangeOptions = {}): Iterable<KvEntry> {
     const entries = this.#db.getRange(rangeOptions(start, end, options));
-    for (const { key, value } of entries) yield { key, value: openRecord(key, value) };
+    for (const { key, value } of entries) {
+      yield { key, value: openRecord(key, value), writtenMs: writtenMsOf(value) };
+    }
   }
 
   keys(start: Uint8Array, end: Uint8Array, options: RangeOptions = {}): Iterable<Uint8Array> {
     return this.#db.getKeys(rangeOptions(start, end, options));
   }
 
-  put(key: Uint8Array, value: Uint8Array): void {
-    this.#db.putSync(asBuffer(key), sealRecord(key, value));
+  put(key: Uint8Array, value: Uint8Array, writtenMs?: number): void {
+    this.#db.putSync(asBuffer(key), sealRecord(key, value, writtenMs));
   }
 
   remove(key: Uint8Array): boolean {

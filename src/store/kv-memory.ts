@@ -6,8 +6,16 @@ import type { Kv, KvEntry, KvReader, KvStore, RangeOptions } from './kv.ts';
 // The package is CommonJS: its class is the default of its default.
 const { default: BTree } = BTreeModule;
 
-/** Keys as strings of one character a byte, which order as the bytes do; small values as such strings too. */
-type Entries = InstanceType<typeof BTree<string, Buffer | string>>;
+/** Small values are strings of one character a byte. */
+type Kept = Buffer | string | TimedValue;
+
+interface TimedValue {
+  readonly bytes: Buffer | string;
+  readonly writtenMs: number;
+}
+
+/** Keys as strings of one character a byte, which order as the bytes do. */
+type Entries = InstanceType<typeof BTree<string, Kept>>;
 
 export class MemoryStore implements KvStore {
   readonly #map = new MemoryKv();
@@ -27,7 +35,7 @@ export class MemoryStore implements KvStore {
 }
 
 export class MemoryKv implements Kv {
-  readonly #entries: Entries = new BTree<string, Buffer | string>(undefined, compare);
+  readonly #entries: Entries = new BTree<string, Kept>(undefined, compare);
 
   clear(): void {
     this.#entries.clear();
@@ -44,7 +52,7 @@ export class MemoryKv implements Kv {
 
   *range(start: Uint8Array, end: Uint8Array, options?: RangeOptions): Iterable<KvEntry> {
     for (const [key, kept] of this.#within(start, end, options)) {
-      yield { key: Buffer.from(key, 'latin1'), value: bytesIn(kept) };
+      yield { key: Buffer.from(key, 'latin1'), value: bytesIn(kept), writtenMs: writtenMsIn(kept) };
     }
   }
 
@@ -52,7 +60,7 @@ export class MemoryKv implements Kv {
     for (const [key] of this.#within(start, end, options)) yield Buffer.from(key, 'latin1');
   }
 
-  *#within(start: Uint8Array, end: Uint8Array, options: RangeOptions = {}): Iterable<[string, Buffer | string]> {
+  *#within(start: Uint8Array, end: Uint8Array, options: RangeOptions = {}): Iterable<[string, Kept]> {
     const { limit = Number.POSITIVE_INFINITY, offset = 0, isReverse = false } = options;
     const first = byteText(start);
     const behind = byteText(end);
@@ -65,9 +73,10 @@ export class MemoryKv implements Kv {
     }
   }
 
-  put(key: Uint8Array, value: Uint8Array): void {
+  put(key: Uint8Array, value: Uint8Array, writtenMs?: number): void {
     // The value is a view of a batch that others share.
-    this.#entries.set(byteText(key), isPooled(value.length) ? byteText(value) : Buffer.from(value));
+    const bytes = isPooled(value.length) ? byteText(value) : Buffer.from(value);
+    this.#entries.set(byteText(key), writtenMs === undefined ? bytes : { bytes, writtenMs });
   }
 
   remove(key: Uint8Array): boolean {
@@ -83,8 +92,17 @@ function isPooled(bytes: number): boolean {
   return bytes < Buffer.poolSize >>> 1;
 }
 
-function bytesIn(kept: Buffer | string): Buffer {
-  return typeof kept === 'string' ? Buffer.from(kept, 'latin1') : kept;
+function bytesIn(kept: Kept): Buffer {
+  const bytes = isTimed(kept) ? kept.bytes : kept;
+  return typeof bytes === 'string' ? Buffer.from(bytes, 'latin1') : bytes;
+}
+
+function writtenMsIn(kept: Kept): number | undefined {
+  return isTimed(kept) ? kept.writtenMs : undefined;
+}
+
+function isTimed(kept: Kept): kept is TimedValue {
+  return typeof kept !== 'string' && !Buffer.isBuffer(kept);
 }
 
 /** One character a byte. */

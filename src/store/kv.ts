@@ -17,7 +17,8 @@ export interface KvReader {
 }
 
 export interface Kv extends KvReader {
-  put(key: Uint8Array, value: Uint8Array): void;
+  /** `writtenMs`: the time of day, for those who list entries with it. */
+  put(key: Uint8Array, value: Uint8Array, writtenMs?: number): void;
   /** Whether there was one. */
   remove(key: Uint8Array): boolean;
 }
@@ -32,6 +33,8 @@ export interface RangeOptions {
 export interface KvEntry {
   readonly key: Uint8Array;
   readonly value: Uint8Array;
+  /** Where it was given. */
+  readonly writtenMs?: number | undefined;
 }
 
 /** A whole store. */

@@ -1,14 +1,23 @@
-// A record as it lies on the disk: value, checksum over key and value, format version (D9).
+// A record as it lies on the disk: value, the time of its writing where that is kept, checksum over key and all before
+// it, format version (D9).
 //
-//   value …   crc32, 4 bytes, little end   version
+//   value …                                crc32, 4 bytes   1
+//   value …   milliseconds, 6 bytes        crc32, 4 bytes   2
 //
-// The key is part of the sum: a value that turns up under a key it was not written for is a damaged record too.
+// Numbers are little end first. The key is part of the sum: a value that turns up under a key it was not written for is
+// a damaged record too.
 
 import { Buffer } from 'node:buffer';
 import { crc32 } from 'node:zlib';
 
-export const RECORD_VERSION = 1;
+const VERSION = { plain: 1, timed: 2 } as const;
+const TIME_BYTES = 6;
+/** Behind everything else: the sum and the version. */
 export const RECORD_OVERHEAD_BYTES = 5;
+
+export function isKnownVersion(version: number | undefined): boolean {
+  return version === VERSION.plain || version === VERSION.timed;
+}
 
 /** A record that does not say what was written. Never handed on as a value. */
 export class DamagedRecord extends Error {
@@ -22,32 +31,48 @@ export class DamagedRecord extends Error {
   }
 }
 
-export function sealRecord(key: Uint8Array, value: Uint8Array): Buffer {
-  const record = Buffer.allocUnsafe(value.length + RECORD_OVERHEAD_BYTES);
+export function sealRecord(key: Uint8Array, value: Uint8Array, writtenMs?: number): Buffer {
+  const sumAt = value.length + (writtenMs === undefined ? 0 : TIME_BYTES);
+  const record = Buffer.allocUnsafe(sumAt + RECORD_OVERHEAD_BYTES);
   record.set(value, 0);
-  record.writeUInt32LE(crc32(value, crc32(key)), value.length);
-  record[value.length + 4] = RECORD_VERSION;
+  if (writtenMs !== undefined) record.writeUIntLE(writtenMs, value.length, TIME_BYTES);
+  record.writeUInt32LE(crc32(record.subarray(0, sumAt), crc32(key)), sumAt);
+  record[sumAt + 4] = writtenMs === undefined ? VERSION.plain : VERSION.timed;
   return record;
 }
 
 /** The value, a view of the record. Throws `DamagedRecord`. */
 export function openRecord(key: Uint8Array, record: Buffer): Buffer {
-  const value = record.subarray(0, Math.max(0, record.length - RECORD_OVERHEAD_BYTES));
-  checkRecord(key, record, value);
-  return value;
+  const summed = record.subarray(0, Math.max(0, record.length - RECORD_OVERHEAD_BYTES));
+  checkRecord(key, record, summed);
+  return valueIn(summed, record);
 }
 
 /** The same as a copy, for a record in memory that somebody else is about to use again. */
 export function copyOfRecord(key: Uint8Array, record: Buffer): Buffer {
-  const value = Buffer.allocUnsafe(Math.max(0, record.length - RECORD_OVERHEAD_BYTES));
-  record.copy(value, 0, 0, value.length);
-  checkRecord(key, record, value);
-  return value;
+  const summed = Buffer.allocUnsafe(Math.max(0, record.length - RECORD_OVERHEAD_BYTES));
+  record.copy(summed, 0, 0, summed.length);
+  checkRecord(key, record, summed);
+  return valueIn(summed, record);
 }
 
-function checkRecord(key: Uint8Array, record: Buffer, value: Uint8Array): void {
+/** When a sound record was written, where that is kept. */
+export function writtenMsOf(record: Buffer): number | undefined {
+  if (!isTimed(record)) return undefined;
+  return record.readUIntLE(record.length - RECORD_OVERHEAD_BYTES - TIME_BYTES, TIME_BYTES);
+}
+
+function isTimed(record: Buffer): boolean {
+  return record[record.length - 1] === VERSION.timed;
+}
+
+function valueIn(summed: Buffer, record: Buffer): Buffer {
+  return isTimed(record) ? summed.subarray(0, summed.length - TIME_BYTES) : summed;
+}
+
+function checkRecord(key: Uint8Array, record: Buffer, summed: Buffer): void {
   const at = record.length - RECORD_OVERHEAD_BYTES;
-  if (at < 0) throw new DamagedRecord(`has only ${record.length} bytes`, key);
-  if (record[at + 4] !== RECORD_VERSION) throw new DamagedRecord(`has the unknown format ${record[at + 4]}`, key);
-  if (crc32(value, crc32(key)) !== record.readUInt32LE(at)) throw new DamagedRecord('fails its checksum', key);
+  if (at < (isTimed(record) ? TIME_BYTES : 0)) throw new DamagedRecord(`has only ${record.length} bytes`, key);
+  if (!isKnownVersion(record[at + 4])) throw new DamagedRecord(`has the unknown format ${record[at + 4]}`, key);
+  if (crc32(summed, crc32(key)) !== record.readUInt32LE(at)) throw new DamagedRecord('fails its checksum', key);
 }

@@ -18,7 +18,7 @@ import {
   readMeta,
   type TreeFacts,
 } from './lmdb-file.ts';
-import { RECORD_OVERHEAD_BYTES, RECORD_VERSION } from './record.ts';
+import { isKnownVersion, RECORD_OVERHEAD_BYTES } from './record.ts';
 
 export interface CheckedStore {
   /** The last one that is in the file. */
@@ -255,7 +255,7 @@ function checkRecord(leaf: Buffer, keyAt: number, dataAt: number, end: number, a
   const sumAt = (apart?.length ?? end) - RECORD_OVERHEAD_BYTES;
   const isSound =
     sumAt >= (apart === undefined ? dataAt : 0) &&
-    record[sumAt + 4] === RECORD_VERSION &&
+    isKnownVersion(record[sumAt + 4]) &&
     record.readUInt32LE(sumAt) ===
       (apart === undefined
         ? crc32(leaf.subarray(keyAt, sumAt))

@@ -11,8 +11,8 @@ import type { ExtStore } from '../../src/store/extstore/store.ts';
 import { createExtStore, type ExtStoreSetup, newKeyPrefix, removeKeys, startExtStore } from '../support/ext-store.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 import { NO_REDIS_SERVER, RedisServer, SHARED_REDIS } from '../support/redis-server.ts';
+import { run } from '../support/store-commands.ts';
 import { waitFor } from '../support/wait-for.ts';
-import { run } from './store-contract.ts';
 import { messageOf, subscribe } from './stream-contract.ts';
 
 const keyPrefix = newKeyPrefix();

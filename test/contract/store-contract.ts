@@ -7,44 +7,13 @@ import { isObject } from '../../src/core/update-ops/kinds.ts';
 import type { Store, StoreEvent, StoreReply } from '../../src/store/contract.ts';
 import { JSON_EDGES } from '../support/json-edges.ts';
 import { forEachSeedInTurn, type SeededRandom } from '../support/seeded-random.ts';
+import { run, runText } from '../support/store-commands.ts';
 import { canonicalJson, readUpdateVectors, type UpdateVector } from '../support/update-vectors.ts';
 
 export interface RunningStore {
   readonly store: Store;
   /** Ends it and starts it again on the same data; absent where nothing is to survive. */
   restart?(): Promise<Store>;
-}
-
-export interface CommandResult extends Omit<StoreReply, 'result'> {
-  /** As JSON text; `undefined` where there is none. */
-  readonly text: string | undefined;
-  readonly value: unknown;
-}
-
-/** Runs one command with JSON text as its input. */
-export function runText(store: Store, command: string, input: string, wantsEvents = true): Promise<CommandResult> {
-  return new Promise((resolve) => {
-    store.run(
-      command,
-      Buffer.from(input),
-      (reply) => {
-        const text = reply.result && Buffer.from(reply.result).toString('utf8');
-        const { error, events } = reply;
-        const kept = events?.map((event) => ({ ...event, body: Buffer.from(event.body) }));
-        resolve({
-          text,
-          value: text === undefined ? undefined : JSON.parse(text),
-          ...(error && { error }),
-          ...(kept && { events: kept }),
-        });
-      },
-      wantsEvents,
-    );
-  });
-}
-
-export function run(store: Store, command: string, input: unknown): Promise<CommandResult> {
-  return runText(store, command, JSON.stringify(input));
 }
 
 /** `start` gives an empty store; the caller ends it after the suite. */
@@ -89,6 +58,24 @@ export function storeContract(name: string, start: () => Promise<RunningStore>):
       expect(replies.map(({ value }) => value)).toEqual(
         replies.map((_, index) => ({ old_value: index === 0 ? null : index - 1, new_value: index })),
       );
+    });
+
+    test('[STA-1] A table of entries says when each was written last', async () => {
+      const scope = newScope();
+      const timeOf = async (key: string): Promise<number> => {
+        const { text = '' } = await call('state::list', { scope, prefix: key, preview_bytes: 10 });
+        return Number(/"updated_at":(\d+)/.exec(text)?.[1]);
+      };
+      const begunMs = Date.now();
+      await call('state::set', { scope, key: 'set', value: 1 });
+      const setMs = await timeOf('set');
+      expect(setMs).toBeGreaterThanOrEqual(begunMs);
+      expect(setMs).toBeLessThanOrEqual(Date.now());
+      const otherMs = Date.now();
+      await call('state::update', { scope, key: 'other', ops: [{ type: 'increment', path: '', by: 1 }] });
+      expect(await timeOf('other')).toBeGreaterThanOrEqual(otherMs);
+      expect(await timeOf('set')).toBe(setMs);
+      expect((await call('state::get', { scope, key: 'other' })).text).toBe('1');
     });
 
     test('[S6] Every value comes back with the text it was sent with', async () => {
@@ -351,8 +338,10 @@ export function storeContract(name: string, start: () => Promise<RunningStore>):
     const scope = newScope();
     await call('state::set', { scope, key: 'k', value: 'kept' });
     if (running.restart === undefined) return;
+    const table = await call('state::list', { scope, preview_bytes: 10 });
     running = { ...running, store: await running.restart() };
     expect((await call('state::get', { scope, key: 'k' })).value).toBe('kept');
+    expect((await call('state::list', { scope, preview_bytes: 10 })).text).toBe(table.text);
   });
 }
 

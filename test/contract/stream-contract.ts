@@ -3,9 +3,10 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { Store, StoreEvent } from '../../src/store/contract.ts';
 import { JSON_EDGES } from '../support/json-edges.ts';
+import { type CommandResult, run, runText } from '../support/store-commands.ts';
 import type { ReadMessage } from '../support/stream-store.ts';
 import { canonicalJson, readUpdateVectors } from '../support/update-vectors.ts';
-import { type CommandResult, type RunningStore, run, runText } from './store-contract.ts';
+import type { RunningStore } from './store-contract.ts';
 
 export interface Position {
   readonly epoch: string;

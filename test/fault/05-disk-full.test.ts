@@ -4,10 +4,10 @@
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { run } from '../contract/store-contract.ts';
 import { faultLine } from '../support/fault-line.ts';
 import { isSkipped, mountingRefusal, SmallDisk } from '../support/fault-tools.ts';
 import { directory, openTestStore } from '../support/running-store.ts';
+import { run } from '../support/store-commands.ts';
 import { waitFor } from '../support/wait-for.ts';
 
 const MIB = 1024 * 1024;

@@ -5,10 +5,10 @@ import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { DATA_FILE } from '../../src/store/store-folder.ts';
-import { run } from '../contract/store-contract.ts';
 import { faultLine } from '../support/fault-line.ts';
 import { rounds } from '../support/fault-tools.ts';
 import { directory, openTestStore } from '../support/running-store.ts';
+import { run } from '../support/store-commands.ts';
 import { TemporaryFolder } from '../support/temporary-folder.ts';
 
 const ENTRIES = rounds(20) * 1_000;

@@ -2,8 +2,8 @@
 // them.
 
 import type { QueueJobState, QueueSecret } from '../../console-api/queues.ts';
+import type { StateRow } from '../../console-api/states.ts';
 import type { HealthWord } from '../../console-api/system.ts';
-import type { JsonType } from '../../console-api/values.ts';
 import type { FailedAttempt } from '../../core/queue/past-attempts.ts';
 import type { LogRecord, SpanRecord, TraceStatusWord } from '../../core/telemetry/records.ts';
 
@@ -34,7 +34,7 @@ export interface WorkerGauges {
 
 /** `state::list` with `preview_bytes`. */
 export interface StateEntries {
-  entries: { key: string; type: JsonType; size: number; version: string; preview: string; truncated: boolean }[];
+  entries: StateRow[];
   next: string | null;
 }
 

@@ -1,7 +1,7 @@
 // Entries of the state store. Values go through as text: what is shown is what is stored, digit by digit.
 
 import type { ConflictDetails } from '../../console-api/envelope.ts';
-import type { StateItem, StateRow } from '../../console-api/states.ts';
+import type { StateItem } from '../../console-api/states.ts';
 import { parseExactJson } from '../../core/exact-json.ts';
 import { applyUpdates } from '../../core/update-ops/index.ts';
 import { isGroups, isStateEntries, isUpdated } from '../../generated/console-answers.ts';
@@ -52,8 +52,7 @@ export function stateRoutes(desk: Desk): readonly Route[] {
         ...(query.q !== undefined && query.q !== '' && { contains: query.q }),
       };
       const { entries, next } = await builtIns.typed<StateEntries>('state::list', asked, isStateEntries);
-      const items: StateRow[] = entries.map((entry) => ({ ...entry, updated_at: null }));
-      return { items, next_cursor: next, total: null };
+      return { items: entries, next_cursor: next, total: null };
     }),
     reading('GET /states/{scope}/items/{key}', validateNoQuery, async ({ name }) => {
       const item = await readItem(desk, name(0), name(1));
@@ -100,7 +99,6 @@ async function readItem({ builtIns }: Desk, scope: string, key: string): Promise
     type: typeOf(bytes),
     size: bytes.length,
     version,
-    updated_at: null,
   };
   return objectText({ ...facts }, { value });
 }

@@ -30,9 +30,9 @@ export function inKey(name: string | Buffer): string {
 export function entriesIn(found: readonly unknown[]): ListEntry[] {
   const entries: ListEntry[] = [];
   for (let index = 0; index < found.length; index += 2) {
-    const { json } = openValue(found[index + 1]);
+    const { json, writtenMs } = openValue(found[index + 1]);
     if (json === undefined) throw corrupt('a name without its value');
-    entries.push({ key: bytesIn(found[index]), value: json });
+    entries.push({ key: bytesIn(found[index]), value: json, writtenMs });
   }
   return entries;
 }

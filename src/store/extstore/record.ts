@@ -1,4 +1,5 @@
-// A value as it lies in Redis: the name of the write that put it there, a blank, and the JSON as it came.
+// A value as it lies in Redis: the name of the write that put it there, a blank, and the JSON as it came. The name is
+// that of an engine, the number of its write and the time of it, with points between.
 //
 // No two writes have one name, whichever engine made them. So whoever compares the name and then writes knows that
 // nothing happened in between, deleting and writing the same again included.
@@ -9,6 +10,7 @@ export interface StoredValue {
   /** Of the write; `MISSING` where there is no value. */
   readonly tag: string;
   readonly json: Buffer | undefined;
+  readonly writtenMs?: number | undefined;
 }
 
 export const MISSING = '';
@@ -25,7 +27,14 @@ export function openValue(stored: unknown): StoredValue {
   const bytes = bytesIn(stored);
   const end = bytes.indexOf(BLANK);
   if (end <= 0) throw corrupt('a value without the name of its write');
-  return { tag: bytes.toString('latin1', 0, end), json: bytes.subarray(end + 1) };
+  const tag = bytes.toString('latin1', 0, end);
+  return { tag, json: bytes.subarray(end + 1), writtenMs: timeIn(tag) };
+}
+
+function timeIn(tag: string): number | undefined {
+  const [, , time = ''] = tag.split('.');
+  const writtenMs = Number.parseInt(time, 36);
+  return Number.isSafeInteger(writtenMs) ? writtenMs : undefined;
 }
 
 export function listIn(reply: unknown): readonly unknown[] {
@@ -48,9 +57,9 @@ export function corrupt(what: string): Refusal {
 }
 
 /** Names for the writes of one engine. */
-export function tagMaker(uuid: string): () => string {
+export function tagMaker(uuid: string, nowMs: () => number): () => string {
   let writes = 0;
-  return () => `${uuid}.${(++writes).toString(36)}`;
+  return () => `${uuid}.${(++writes).toString(36)}.${nowMs().toString(36)}`;
 }
 
 const NOTHING: StoredValue = { tag: MISSING, json: undefined };

@@ -84,7 +84,7 @@ export class ExtStore implements Store {
     const { RedisLink } = await import('../../effects/redis.ts');
     const link = new RedisLink({ url: url(), purpose, clock, logger, scripts, onUp: () => this.#isUp(link) });
     this.#link = link;
-    const parts = { link, keyPrefix, lanes: new Lanes(), newTag: tagMaker(random.uuid()) };
+    const parts = { link, keyPrefix, lanes: new Lanes(), newTag: tagMaker(random.uuid(), () => clock.nowMs()) };
     const world = () => ({ nowMs: clock.nowMs(), limits: this.#limits });
     const groups = new WatchedGroups({
       link,

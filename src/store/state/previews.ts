@@ -8,8 +8,8 @@ import { versionOf } from './versions.ts';
 export const SCANNED_MAX = 50_000;
 
 /**
- * `{"entries":[{key, type, size, version, preview, truncated}],"next":key or null}`. `next` is where to go on behind;
- * a search may have to go on although it has found nothing yet. `entries` need not end by themselves.
+ * `{"entries":[{key, type, size, version, updated_at, preview, truncated}],"next":key or null}`. `next` is where to go
+ * on behind; a search may have to go on although it has found nothing yet. `entries` need not end by themselves.
  */
 export function previewReply(asked: ListRequest, entries: Iterable<ListEntry>, isMoreBehind = false): Buffer {
   const limit = asked.page.limit ?? SCANNED_MAX;
@@ -18,7 +18,7 @@ export function previewReply(asked: ListRequest, entries: Iterable<ListEntry>, i
   let scanned = 0;
   let last: Buffer | undefined;
   let isComplete = true;
-  for (const { key, value } of entries) {
+  for (const { key, value, writtenMs } of entries) {
     if (rows.length === limit || scanned === SCANNED_MAX) {
       isComplete = false;
       break;
@@ -26,13 +26,15 @@ export function previewReply(asked: ListRequest, entries: Iterable<ListEntry>, i
     scanned++;
     last = key;
     const name = key.toString('utf8');
-    if (wanted === undefined || name.toLowerCase().includes(wanted)) rows.push(rowOf(name, value, asked.previewBytes));
+    if (wanted === undefined || name.toLowerCase().includes(wanted)) {
+      rows.push(rowOf(name, value, writtenMs, asked.previewBytes));
+    }
   }
   const next = (isComplete && !isMoreBehind) || last === undefined ? null : last.toString('utf8');
   return Buffer.from(`{"entries":[${rows.join(',')}],"next":${JSON.stringify(next)}}`);
 }
 
-function rowOf(key: string, value: Uint8Array, previewBytes: number): string {
+function rowOf(key: string, value: Uint8Array, writtenMs: number | undefined, previewBytes: number): string {
   const bytes = Buffer.from(value.buffer, value.byteOffset, value.length);
   const isTruncated = bytes.length > previewBytes;
   const preview = isTruncated ? beginning(bytes, previewBytes) : bytes.toString('utf8');
@@ -41,6 +43,7 @@ function rowOf(key: string, value: Uint8Array, previewBytes: number): string {
     type: typeOf(bytes),
     size: bytes.length,
     version: versionOf(bytes),
+    updated_at: writtenMs ?? null,
     preview,
     truncated: isTruncated,
   });

@@ -51,7 +51,7 @@ function* entries(kv: KvReader, asked: ListRequest): Iterable<ListEntry> {
 /** All of them: whoever reads stops when it has enough. */
 function* allFrom(kv: KvReader, asked: ListRequest): Iterable<ListEntry> {
   const { start, end } = entriesWhere(asked.scope, asked);
-  for (const { key, value } of kv.range(start, end)) yield { key: namesOf(key).key, value };
+  for (const { key, value, writtenMs } of kv.range(start, end)) yield { key: namesOf(key).key, value, writtenMs };
 }
 
 function* scopes(kv: KvReader, { page: { offset, limitOrOneMore }, after }: GroupsRequest): Iterable<Buffer> {

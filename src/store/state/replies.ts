@@ -81,6 +81,8 @@ export function listReply({ withKeys, page }: ListRequest, entries: Iterable<Lis
 export interface ListEntry {
   readonly key: Buffer;
   readonly value: Uint8Array;
+  /** When it was last written, where that is known. */
+  readonly writtenMs?: number | undefined;
 }
 
 export function groupsReply({ page }: GroupsRequest, scopes: Iterable<Buffer>): StoreReply {

@@ -15,7 +15,7 @@ export const stateSet: StoreCommand = {
     const at = entryKey(asked.scope, asked.key);
     const before = kv.get(at);
     checkCondition(asked.condition, before);
-    kv.put(at, asked.value);
+    kv.put(at, asked.value, world.nowMs);
     return keepJobs(kv, world, 'state', setReply(world, asked, before));
   },
 };
@@ -43,7 +43,7 @@ export const stateUpdate: StoreCommand = {
     const at = entryKey(asked.scope, asked.key);
     const before = kv.get(at);
     const outcome = updated(asked, before, world.limits);
-    if (outcome.after !== undefined) kv.put(at, outcome.after);
+    if (outcome.after !== undefined) kv.put(at, outcome.after, world.nowMs);
     return keepJobs(kv, world, 'state', updateReply(world, asked, before, outcome));
   },
 };

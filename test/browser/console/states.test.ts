@@ -56,6 +56,13 @@ describe.skipIf(!hasChromium)('States', () => {
     expect(await axeFindings(page)).toEqual([]);
   });
 
+  test('[STA-1] says of each entry when it was written last, also of what was written before the page came', async () => {
+    await set('dated', 1);
+    await using opened = await open('/states?scope=shop');
+    const at = row(opened.page, 'dated').locator('time');
+    expect(Date.now() - Date.parse((await at.getAttribute('datetime')) ?? '')).toBeLessThan(60_000);
+  });
+
   test('[STA-2] finds keys on the server, and shows them as a tree', async () => {
     await using opened = await open('/states?scope=shop&q=a:&at=start');
     const { page } = opened;

@@ -1,6 +1,13 @@
 import { describe, expect, test } from 'vitest';
 import { joinKey, keysBelow, partsOf, SPACE } from '../../../src/store/keys.ts';
-import { DamagedRecord, openRecord, RECORD_OVERHEAD_BYTES, sealRecord } from '../../../src/store/record.ts';
+import {
+  copyOfRecord,
+  DamagedRecord,
+  openRecord,
+  RECORD_OVERHEAD_BYTES,
+  sealRecord,
+  writtenMsOf,
+} from '../../../src/store/record.ts';
 import { forEachSeed, type SeededRandom } from '../../support/seeded-random.ts';
 
 describe('a record', () => {
@@ -8,14 +15,19 @@ describe('a record', () => {
     forEachSeed(50, (random) => {
       const key = bytes(random, random.between(1, 60));
       const value = bytes(random, random.below(300));
-      expect(openRecord(key, sealRecord(key, value)).equals(value)).toBe(true);
+      for (const writtenMs of [undefined, random.below(2 ** 31) * 1_000]) {
+        const record = sealRecord(key, value, writtenMs);
+        expect(openRecord(key, record).equals(value)).toBe(true);
+        expect(copyOfRecord(key, record).equals(value)).toBe(true);
+        expect(writtenMsOf(record)).toBe(writtenMs);
+      }
     });
   });
 
   test('[D9] Any flipped bit, a lost end and another key are noticed', () => {
     forEachSeed(200, (random) => {
       const key = bytes(random, random.between(1, 20));
-      const record = sealRecord(key, bytes(random, random.below(100)));
+      const record = sealRecord(key, bytes(random, random.below(100)), random.pick([undefined, 1_795_000_000_000]));
       const flipped = Buffer.from(record);
       const at = random.below(record.length);
       flipped[at] = (flipped[at] ?? 0) ^ (1 << random.below(8));
@@ -27,8 +39,8 @@ describe('a record', () => {
 
   test('[D10] One of a later format is not read', () => {
     const record = sealRecord(Buffer.from('k'), Buffer.from('v'));
-    record[record.length - 1] = 2;
-    expect(() => openRecord(Buffer.from('k'), record)).toThrow('unknown format 2');
+    record[record.length - 1] = 3;
+    expect(() => openRecord(Buffer.from('k'), record)).toThrow('unknown format 3');
     expect(record.length).toBe(1 + RECORD_OVERHEAD_BYTES);
   });
 });

@@ -187,7 +187,7 @@ const COLUMNS: readonly Column<Line>[] = [
     raw: ({ updated_at: at }) => at,
     show: ({ updated_at: at }) =>
       at === null ? (
-        <span className="text-faint" title="Not while this page looked on">
+        <span className="text-faint" title="Written before the store kept times">
           –
         </span>
       ) : (
