@@ -6,6 +6,8 @@ import type { StateRow, UpdateError } from './states.ts';
 export interface StreamRow {
   name: string;
   groups: number;
+  /** At most three of them. */
+  first_groups: string[];
   type: 'user' | 'system';
   subscribers: number;
 }

@@ -154,6 +154,8 @@ describe('streams', () => {
     }
     const { items } = await consoleCall(engine, 'GET /streams');
     expect(items.map(({ name }) => name).sort()).toEqual([...HOSTILE].sort());
+    for (const { name, groups, first_groups } of items)
+      expect({ groups, first_groups }).toEqual({ groups: 1, first_groups: [name] });
     for (const name of HOSTILE) {
       const removed = await consoleCall(engine, 'DELETE /streams/{stream}/{group}/items/{id}', {
         path: [name, name, name],

@@ -23,6 +23,8 @@ import { type Route, reading, sending } from './route.ts';
 
 const PREVIEW_BYTES = 256;
 /** Streams that a list looks at: the function below it has no more in one answer. */
+/** Of a stream, in the list of all. */
+const GROUPS_NAMED = 3;
 const STREAMS_MAX = 10_000;
 /** Streams of the engine and of its tools (modules 4). */
 const SYSTEM = /^(svc|iii)[.:]|^__/;
@@ -110,6 +112,7 @@ export async function listStreams({ builtIns, context }: Pick<Desk, 'builtIns' |
   return stream.map(({ id, groups }) => ({
     name: id,
     groups: groups.length,
+    first_groups: groups.slice(0, GROUPS_NAMED),
     type: SYSTEM.test(id) ? 'system' : 'user',
     subscribers: groups.reduce((sum, group) => sum + (subscribers?.(id, group).length ?? 0), 0),
   }));

@@ -87,6 +87,13 @@ describe.skipIf(!hasChromium)('Streams', () => {
     await page.waitForURL(/\/streams$/);
   });
 
+  test('[STR-1] the table of streams names the groups of each, and its type', async () => {
+    await using opened = await open('/streams?tab=browse');
+    const cells = row(opened.page, 'orders').getByRole('gridcell');
+    await cells.first().waitFor();
+    expect(await cells.allInnerTexts()).toEqual(expect.arrayContaining(['new', 'user-defined']));
+  });
+
   test('[STR-3] browses from stream to item, edits it, and shows who listens', async () => {
     await using opened = await open('/streams?tab=browse', /status of 404/);
     const { page } = opened;

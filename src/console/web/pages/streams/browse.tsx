@@ -217,6 +217,12 @@ function count<Row>(id: string, header: string, read: (row: Row) => number): Col
   return { id, header, width: 96, align: 'right', text: read, cell: (row) => formatCount(read(row)) };
 }
 
+function groupNames({ groups, first_groups: named }: StreamRow): string {
+  const others = groups - named.length;
+  const more = others > 0 ? [`${formatCount(others)} more`] : [];
+  return [...named.map(visibleText), ...more].join(', ');
+}
+
 const STREAM_COLUMNS: readonly Column<StreamRow>[] = [
   {
     id: 'name',
@@ -226,7 +232,14 @@ const STREAM_COLUMNS: readonly Column<StreamRow>[] = [
     text: ({ name }) => name,
     cell: ({ name }) => <CopyId id={name} what="stream name" className="text-text" />,
   },
-  count('groups', 'Groups', ({ groups }) => groups),
+  {
+    id: 'groups',
+    header: 'Group',
+    width: 180,
+    grow: 2,
+    text: groupNames,
+    cell: (row) => <span className="truncate font-mono text-sm text-muted">{groupNames(row)}</span>,
+  },
   {
     id: 'type',
     header: 'Type',
