@@ -40,19 +40,6 @@ export type { Channel, ChannelOptions } from './channels.ts';
 export type { ConnectionState } from './connection.ts';
 export type { HandlerContext, TriggerOrigin } from './context.ts';
 export {
-  type LogTrigger,
-  type LogTriggerOptions,
-  onLog,
-  onState,
-  onStream,
-  type StateTrigger,
-  type StateTriggerOptions,
-  type StreamTrigger,
-  type StreamTriggerCustomEvent,
-  type StreamTriggerEvent,
-  type StreamTriggerOptions,
-} from './data-triggers.ts';
-export {
   isEnqueueRefused,
   isFunctionNotFound,
   isInvocationStopped,
