@@ -2,7 +2,8 @@
 // named. They are built first; what is in each is said by `files` in its package.json.
 //
 // The engine is packed from a copy without what only this repository needs: its own Node (185 MB, Linux only), its
-// scripts, workspaces and tools, and the libraries that its files hold already. The root itself stays private, so that nobody publishes it by accident.
+// scripts, workspaces and tools, and the libraries that its files hold already. The root itself stays private, so that
+// nobody publishes it by accident.
 
 import { execFile } from 'node:child_process';
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
