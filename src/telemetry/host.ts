@@ -71,13 +71,7 @@ export class TelemetryHost {
     this.#world = world;
     this.#settings = settings;
     const nowMs = (): number => world.clock.nowMs();
-    const logsRatio = (): number => this.#logsRatio;
-    this.#opener = new BatchOpener({
-      ...{ facts, nowMs, token: world.token },
-      get logsRatio() {
-        return logsRatio();
-      },
-    });
+    this.#opener = new BatchOpener({ facts, logsRatio: () => this.#logsRatio, nowMs, token: world.token });
     if (traces.enabled && isKept(traces.exporter)) {
       this.#spans = new SpanStore(traces, (count) => this.#drop('spans', 'limit', count));
     }

@@ -42,7 +42,7 @@ export class Observed {
     const observed = this;
     this.#opener = new BatchOpener({
       facts: { serviceName: 'svc', engineVersion: '0.0.0', resource: { 'service.name': 'svc' } },
-      logsRatio: settings.logsRatio ?? 1,
+      logsRatio: () => settings.logsRatio ?? 1,
       nowMs: () => clock.nowMs(),
       token: () => context.random.token(),
     });

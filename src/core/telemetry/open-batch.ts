@@ -22,7 +22,7 @@ import { readWorkerGauges } from './worker-gauges.ts';
 export interface OpenerOptions {
   readonly facts: ServiceFacts;
   /** Of logs that workers send; those of the engine were sampled on their way here. */
-  readonly logsRatio: number;
+  logsRatio(): number;
   nowMs(): number;
   /** 32 hexadecimal digits by chance: for logs that belong to no trace. */
   token(): string;
@@ -69,8 +69,8 @@ export class BatchOpener {
   }
 
   #isSampled({ trace_id: traceId }: LogRecord): boolean {
-    const { logsRatio, token } = this.#options;
-    return logsRatio >= 1 || isWithin(traceId ?? token(), logsRatio);
+    const ratio = this.#options.logsRatio();
+    return ratio >= 1 || isWithin(traceId ?? this.#options.token(), ratio);
   }
 
   #watched(source: number, { spans }: ReadFrame): readonly SpanRecord[] {
