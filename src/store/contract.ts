@@ -31,24 +31,23 @@ export interface StoreEvent {
   readonly body: Uint8Array;
 }
 
+export interface RunOptions {
+  /** With `false` a command may leave events out that nobody listens to, and its reply is valid until `done` returns. */
+  readonly wantsEvents?: boolean;
+  /** What jobs of the change belong to (`traceOf`). */
+  readonly trace?: string | undefined;
+  /** How many wait for the answer: a command may carry the work of many callers. One, unless it is said. */
+  readonly callers?: number;
+}
+
 /** One store, as the modules on the router's thread see it. */
 export interface Store {
   /** Whether operations can succeed now; health shows the reason. */
   readonly trouble: string | undefined;
   /** Where the data is, for health: never a credential. */
   readonly facts: Readonly<Record<string, string>>;
-  /**
-   * `done` is called exactly once, after the change is durable (D1), in a later turn. `input` is copied at once. With
-   * `wantsEvents` false a command may leave the events out that nobody listens to, and what the reply holds is valid
-   * until `done` returns. `trace`: what jobs of the change belong to (`traceOf`).
-   */
-  run(
-    command: string,
-    input: Uint8Array,
-    done: (reply: StoreReply) => void,
-    wantsEvents?: boolean,
-    trace?: string,
-  ): void;
+  /** `done` is called exactly once, after the change is durable (D1), in a later turn. `input` is copied at once. */
+  run(command: string, input: Uint8Array, done: (reply: StoreReply) => void, options?: RunOptions): void;
   /**
    * From before the next `stream.subscribe` of that group on, tells what other engines do there. Returns how to end it.
    * One watcher a group. A store of this machine has no other engines, and tells nothing.

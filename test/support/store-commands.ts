@@ -25,7 +25,7 @@ export function runText(store: Store, command: string, input: string, wantsEvent
           ...(kept && { events: kept }),
         });
       },
-      wantsEvents,
+      { wantsEvents },
     );
   });
 }

@@ -3,7 +3,7 @@
 import type { Payload } from '../../protocol/payload.ts';
 import type { BuiltinCall, Cause, RawBuiltinDefinition } from '../../router/builtin.ts';
 import type { Outcome } from '../../router/reply.ts';
-import type { Store, StoreEvent, StoreReply } from '../../store/contract.ts';
+import type { RunOptions, Store, StoreEvent, StoreReply } from '../../store/contract.ts';
 import { notePlace, outcomeOfReply, storeInput } from '../store-call.ts';
 
 export interface StateListeners {
@@ -26,6 +26,8 @@ const DESCRIPTIONS = {
 
 const READS: ReadonlySet<string> = new Set(['state::get', 'state::list', 'state::list_groups']);
 
+const QUIET: RunOptions = { wantsEvents: false };
+
 export function stateFunctions(store: Store, listeners: StateListeners): readonly RawBuiltinDefinition[] {
   return Object.entries(DESCRIPTIONS).map(([id, description]) => ({
     id,
@@ -37,8 +39,8 @@ export function stateFunctions(store: Store, listeners: StateListeners): readonl
       };
       const input = storeInput(id, payload);
       notePlace(call, 'svc.state.scope', input, 'scope');
-      if (READS.has(id)) store.run(id, input, answer, false);
-      else store.run(id, input, answer, listeners.isListening, listeners.traceOf(call));
+      if (READS.has(id)) store.run(id, input, answer, QUIET);
+      else store.run(id, input, answer, { wantsEvents: listeners.isListening, trace: listeners.traceOf(call) });
     },
   }));
 }

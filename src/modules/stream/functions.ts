@@ -49,7 +49,7 @@ export function streamFunctions(
         if (reply.events !== undefined && reply.events.length > 0) tell(reply.events, call);
         done(outcomeOfReply(reply));
       };
-      store.run(id, input, answer, true, traceOf(call));
+      store.run(id, input, answer, { trace: traceOf(call) });
     },
   }));
 }

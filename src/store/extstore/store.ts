@@ -14,6 +14,7 @@ import type { RedisLink } from '../../effects/redis.ts';
 import type { ErrorBody } from '../../protocol/frames.ts';
 import {
   type GroupWatcher,
+  type RunOptions,
   STORE_LIMITS,
   type Store,
   type StoreLimits,
@@ -104,7 +105,7 @@ export class ExtStore implements Store {
     this.#link?.close();
   }
 
-  run(command: string, input: Uint8Array, done: Done, wantsEvents = true): void {
+  run(command: string, input: Uint8Array, done: Done, { wantsEvents = true }: RunOptions = {}): void {
     const { clock, counters, isDropIn } = this.#options;
     if (this.#link === undefined) {
       clock.afterTurn(() => done({ error: NOT_STARTED }));

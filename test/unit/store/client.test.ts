@@ -88,7 +88,7 @@ test('A trace of any length goes with its command, and the commands behind it st
   const traces = [undefined, `00-1-1-01\n${'b'.repeat(70_000)}`, '00-2-2-01\n', undefined];
   for (const [index, trace] of traces.entries()) {
     const told = ({ result }: StoreReply): unknown => answers.push(String(result));
-    client.run('state::set', Buffer.from(String(index)), told, true, trace);
+    client.run('state::set', Buffer.from(String(index)), told, { trace });
   }
   clock.flush();
   expect(thread.traces).toEqual(traces);
@@ -99,7 +99,7 @@ test('A trace of any length goes with its command, and the commands behind it st
 test('What waits is given back to the byte: after traced writes no more than before may wait', async () => {
   const { clock, thread, client, run, answers } = setUp();
   for (let write = 0; write < 20; write++) {
-    client.run('state::set', Buffer.from('x'), () => {}, true, `00-1-1-01\n${'b'.repeat(1_000)}`);
+    client.run('state::set', Buffer.from('x'), () => {}, { trace: `00-1-1-01\n${'b'.repeat(1_000)}` });
   }
   for (clock.flush(); thread.batches.length > 0; ) await thread.answer();
   run('y'.repeat(WAITING_BYTES_MAX - COMMAND_HEADER_BYTES + 1));
@@ -111,7 +111,7 @@ test('The memory of answers is given back once they are told, unless a listener 
   const { clock, thread, client } = setUp();
   const held: Uint8Array[] = [];
   const run = (input: string, wantsEvents: boolean): void =>
-    client.run('state::set', Buffer.from(input), ({ result = Buffer.alloc(0) }) => held.push(result), wantsEvents);
+    client.run('state::set', Buffer.from(input), ({ result = Buffer.alloc(0) }) => held.push(result), { wantsEvents });
   run('alone', false);
   clock.flush();
   await thread.answer();
@@ -128,7 +128,7 @@ test('The memory of answers is given back once they are told, unless a listener 
 test('On Node 20, where memory cannot be given back, answers are told all the same', async () => {
   const { clock, thread, client, answers } = setUp();
   const told = ({ result }: StoreReply): unknown => answers.push(String(result));
-  client.run('state::get', Buffer.from('1'), told, false);
+  client.run('state::get', Buffer.from('1'), told, { wantsEvents: false });
   clock.flush();
   const reply = encodeReplies([{ result: Buffer.from('1') }], { isFull: false, damagedRecords: 0 });
   await thread.answer(Object.assign(reply, { transfer: undefined }));
@@ -145,6 +145,17 @@ test('[D2] Many commands of one turn are split: a batch holds at most half of al
   for (; thread.batches.length > 0; await thread.answer()) lengths.push(thread.batches[0]?.length ?? 0);
   expect(lengths).toEqual([32, 32, 64, 128]);
   expect(answers).toEqual(inputs);
+});
+
+test('[D2] Commands that carry the work of many callers are split as if each came alone', async () => {
+  const { clock, thread, client } = setUp();
+  for (const callers of [16, 16, 32, 1]) {
+    client.run('queue::enqueue', Buffer.from(String(callers)), () => {}, { callers });
+  }
+  clock.flush();
+  const batches: (readonly string[])[] = [];
+  for (; thread.batches.length > 0; await thread.answer()) batches.push([...(thread.batches[0] ?? [])]);
+  expect(batches).toEqual([['16', '16'], ['32'], ['1']]);
 });
 
 test('The thread has its next batch before anybody is told the answers of the last one', async () => {

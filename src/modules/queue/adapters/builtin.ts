@@ -22,7 +22,7 @@ import {
   isSubscriptionMarks,
 } from '../../../generated/queue-shapes.ts';
 import type { ErrorBody } from '../../../protocol/frames.ts';
-import type { Store } from '../../../store/contract.ts';
+import type { Store, StoreReply } from '../../../store/contract.ts';
 import { decodeAdvanced, encodeStep } from '../../../store/queue/advance-codec.ts';
 import { decodeAnswers, encodeEnqueue } from '../../../store/queue/enqueue-codec.ts';
 import { encodeFramed } from '../../../store/queue/framed.ts';
@@ -119,18 +119,19 @@ function refuseStart(error: unknown): never {
 }
 
 function advance(store: Store, step: AdvanceInput, done: (answer: Advanced | undefined) => void): void {
-  store.run('queue::advance', encodeStep(step), ({ result, error }) => {
+  const answer = ({ result, error }: StoreReply): void =>
     done(result === undefined || error !== undefined ? undefined : decodeAdvanced(result));
-  });
+  store.run('queue::advance', encodeStep(step), answer, { callers: Math.max(1, step.settled.length) });
 }
 
 function sendBatch(store: Store): SendBatch {
   return ({ queue, rules, jobs, payloads }, done) => {
     const input: EnqueueInput = { groups: [{ queue, rules, jobs: [...jobs] }], isAllOrNone: false };
-    store.run('queue::enqueue', encodeEnqueue(input, ...payloads), ({ result, error }) => {
+    const answer = ({ result, error }: StoreReply): void => {
       if (error !== undefined || result === undefined) done(jobs.map(() => refusedBy(error)));
       else done(decodeAnswers(result));
-    });
+    };
+    store.run('queue::enqueue', encodeEnqueue(input, ...payloads), answer, { callers: jobs.length });
   };
 }
 

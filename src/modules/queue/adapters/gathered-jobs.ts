@@ -7,6 +7,8 @@ import type { JobToKeep } from './adapter.ts';
 const NULL = Buffer.from('null');
 /** Of one batch: others wait for it. */
 const JOBS_MAX = 128;
+/** Fewer are not worth a batch of their own before the turn ends. */
+const SHARE_JOBS_MIN = 16;
 const BYTES_MAX = 1024 * 1024;
 
 export interface GatheredBatch {
@@ -31,6 +33,8 @@ export class GatheredJobs {
   readonly #send: SendBatch;
   readonly #clock: Pick<Clock, 'afterTurn'>;
   readonly #byQueue = new Map<string, Gathering>();
+  /** Jobs that are neither kept nor refused yet. */
+  #waiting = 0;
   #isFlushDue = false;
 
   constructor(clock: Pick<Clock, 'afterTurn'>, send: SendBatch) {
@@ -60,7 +64,8 @@ export class GatheredJobs {
     gathering.payloads.push(Buffer.from(bytes));
     gathering.waiting.push(done);
     gathering.bytes += bytes.length;
-    if (gathering.jobs.length >= JOBS_MAX || gathering.bytes >= BYTES_MAX) this.flush(queue);
+    this.#waiting++;
+    if (this.#isFull(gathering)) this.flush(queue);
     if (this.#isFlushDue) return;
     this.#isFlushDue = true;
     this.#clock.afterTurn(() => {
@@ -69,11 +74,21 @@ export class GatheredJobs {
     });
   }
 
+  /**
+   * Half of all who wait are enough, as in the store (`StoreClient`): producers that wait for receipts would else come
+   * and go together, and the store and they would idle in turns.
+   */
+  #isFull({ jobs, bytes }: Gathering): boolean {
+    const isShare = jobs.length >= SHARE_JOBS_MIN && 2 * jobs.length >= this.#waiting;
+    return isShare || jobs.length >= JOBS_MAX || bytes >= BYTES_MAX;
+  }
+
   flush(queue: string): void {
     const gathering = this.#byQueue.get(queue);
     if (gathering === undefined) return;
     this.#byQueue.delete(queue);
     this.#send(gathering, (answers) => {
+      this.#waiting -= gathering.jobs.length;
       gathering.waiting.forEach((done, index) => done(answers[index] ?? NO_ANSWER));
     });
   }
