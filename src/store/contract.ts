@@ -32,7 +32,7 @@ export interface StoreEvent {
 }
 
 export interface RunOptions {
-  /** With `false` a command may leave events out that nobody listens to, and its reply is valid until `done` returns. */
+  /** With `false` a command may leave out events that nobody hears, and its reply is valid until `done` returns. */
   readonly wantsEvents?: boolean;
   /** What jobs of the change belong to (`traceOf`). */
   readonly trace?: string | undefined;
