@@ -220,7 +220,7 @@ describe('imports', () => {
       /^src\/main\.ts$/,
       /^src\/sdk\/(index|internal|testing|logging)\.ts$/,
       /^src\/testing-engine\/index\.ts$/,
-      /^src\/browser-sdk\/(index|http|react)\.ts$/,
+      /^src\/browser-sdk\/(index|http|react|triggers)\.ts$/,
       /^src\/console\/(vite\.config\.ts$|server\/main\.ts$|web\/)/,
       /^src\/validators\//,
       /^workers\//,

@@ -86,6 +86,7 @@ export type {
   RegisteredTrigger,
   RegisteredTriggerType,
   TriggerBinding,
+  TriggerConfigs,
   TriggerDefinition,
   TriggerTypeDefinition,
   TriggerTypeProvider,

@@ -40,6 +40,19 @@ export type { Channel, ChannelOptions } from './channels.ts';
 export type { ConnectionState } from './connection.ts';
 export type { HandlerContext, TriggerOrigin } from './context.ts';
 export {
+  type LogTrigger,
+  type LogTriggerOptions,
+  onLog,
+  onState,
+  onStream,
+  type StateTrigger,
+  type StateTriggerOptions,
+  type StreamTrigger,
+  type StreamTriggerCustomEvent,
+  type StreamTriggerEvent,
+  type StreamTriggerOptions,
+} from './data-triggers.ts';
+export {
   isEnqueueRefused,
   isFunctionNotFound,
   isInvocationStopped,
@@ -95,6 +108,7 @@ export type {
   RegisteredTrigger,
   RegisteredTriggerType,
   TriggerBinding,
+  TriggerConfigs,
   TriggerDefinition,
   TriggerTypeDefinition,
   TriggerTypeProvider,

@@ -64,7 +64,7 @@ export interface SvcWorker {
    * }));
    * svc.registerTrigger({ type: 'http', function_id: add, config: { api_path: '/add', http_method: 'POST' } });
    */
-  registerTrigger(definition: TriggerDefinition): RegisteredTrigger;
+  registerTrigger<Type extends string>(definition: TriggerDefinition<Type>): RegisteredTrigger;
 
   /**
    * Provides a trigger type of its own: the engine hands over every binding of it.

@@ -1,7 +1,28 @@
 // What a worker says of triggers and of trigger types, and what it gets back for them.
 
+import type { LogTrigger, StateTrigger, StreamTrigger } from './data-triggers.ts';
+import type { HttpMethod, HttpTriggerOptions } from './http.ts';
 import type { JsonSchema } from './json-schema.ts';
 import type { Target } from './target.ts';
+import type { CronTrigger, EventTrigger } from './trigger-kinds.ts';
+
+/**
+ * What the engine's own trigger types want to know. `config` of a binding is checked against it while you type.
+ *
+ * @example
+ * import type { TriggerConfigs } from 'svc-sdk';
+ *
+ * const config: TriggerConfigs['http'] = { api_path: '/orders', http_method: 'POST' };
+ * console.log(config.api_path);
+ */
+export interface TriggerConfigs {
+  readonly http: HttpTriggerOptions & { readonly api_path: string; readonly http_method?: HttpMethod | undefined };
+  readonly cron: CronTrigger['config'];
+  readonly event: EventTrigger['config'];
+  readonly state: StateTrigger['config'];
+  readonly stream: StreamTrigger['config'];
+  readonly log: LogTrigger['config'];
+}
 
 /**
  * A binding of an event source to a function.
@@ -17,13 +38,13 @@ import type { Target } from './target.ts';
  * };
  * svc.registerTrigger(binding);
  */
-export interface TriggerDefinition {
+export interface TriggerDefinition<Type extends string = string> {
   /** `http`, `cron`, `state`, … or a type that a worker provides. */
-  readonly type: string;
+  readonly type: Type;
   /** The function to invoke. It need not exist yet. */
   readonly function_id: Target;
   /** What the type wants to know: see the page of the type. */
-  readonly config?: unknown;
+  readonly config?: Type extends keyof TriggerConfigs ? TriggerConfigs[Type] : unknown;
   /** Given to the function as `metadata` whenever this trigger fires. */
   readonly metadata?: unknown;
 }

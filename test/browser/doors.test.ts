@@ -11,7 +11,7 @@ const SOURCES = join(import.meta.dirname, '../../src');
 const DIST = join(SOURCES, 'browser-sdk/dist');
 const PARTS = [
   ...['called-side', 'channels', 'checked-handler', 'http', 'log-by-call', 'queue-client'],
-  ...['retry', 'shutdown', 'state-client', 'streams'],
+  ...['retry', 'shutdown', 'state-client', 'streams', 'triggers'],
 ];
 const BYTES_MAX = 14_000;
 const REACT_BYTES_MAX = 2_500;
@@ -44,7 +44,8 @@ test('[SDK-13] Nothing of Node is in it, and no file is loaded but its own', () 
 
 test('[SDK-13] It offers what the SDK for Node offers', () => {
   const ofNode = namesIn('sdk/index.ts');
-  const ofBrowser = new Set([...namesIn('browser-sdk/index.ts'), ...namesIn('browser-sdk/http.ts')]);
+  const doors = ['index', 'http', 'triggers'].map((door) => namesIn(`browser-sdk/${door}.ts`));
+  const ofBrowser = new Set(doors.flatMap((names) => [...names]));
   expect([...ofNode].filter((name) => !ofBrowser.has(name))).toEqual(['WorkerOptions']);
   expect([...ofBrowser].filter((name) => !ofNode.has(name))).toEqual(['BrowserOptions']);
   expect(manifest.version).toBe(serverManifest.version);

@@ -8,6 +8,7 @@ import { type ConsoleOptions, checkOptions } from '../../src/console/server/opti
 import { type RunningConsole, startConsole } from '../../src/console/server/server.ts';
 import { TOKEN_SUBPROTOCOL_PREFIX } from '../../src/console-api/console-server.ts';
 import { answerChecks, isConsoleInfo, isErrorEnvelope, isHttpResponse } from '../../src/generated/console-contract.ts';
+import { http } from '../../src/sdk/index.ts';
 import { createWorker } from '../../src/sdk/internal.ts';
 import { FrameClient, upgradeRequest } from '../contract/frame-client.ts';
 import { type ConsoleEngine, LiveClient, startConsoleEngine } from '../support/console-engine.ts';
@@ -203,8 +204,7 @@ describe('one request to the HTTP port (TRG-3)', () => {
         body: { is: 'moved' },
       }))
       .ready();
-    const config = { api_path: '/moved', http_method: 'GET' };
-    await worker.registerTrigger({ type: 'http', function_id: 'page::moved', config }).ready();
+    await worker.registerTrigger({ ...http('GET', '/moved'), function_id: 'page::moved' }).ready();
     const { status, text } = await send(world, { method: 'GET', path: '/moved?a=1', headers: [['x-a', '1']] });
     const value: unknown = JSON.parse(text);
     if (!isHttpResponse(value)) throw new Error(`It broke the contract: ${text}`);
@@ -235,8 +235,7 @@ describe('one request to the HTTP port (TRG-3)', () => {
     const worker = createWorker(world.engine.url, { handle_signals: false, drain_timeout_ms: 50, log: () => {} });
     open.push({ stop: () => worker.shutdown() });
     await worker.registerFunction('page::late', () => new Promise(() => {})).ready();
-    const config = { api_path: '/late', http_method: 'GET' };
-    await worker.registerTrigger({ type: 'http', function_id: 'page::late', config }).ready();
+    await worker.registerTrigger({ ...http('GET', '/late'), function_id: 'page::late' }).ready();
     const { status, text } = await send(world, { method: 'GET', path: '/late', headers: [], timeout_ms: 50 });
     expect([status, JSON.parse(text).error.code]).toEqual([504, 'TIMEOUT']);
     expect((await send(world, { method: 'GET', path: '/late', headers: [], timeout_ms: 0 })).status).toBe(400);

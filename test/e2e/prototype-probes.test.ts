@@ -1,7 +1,7 @@
 // Fault test 42: dangerous names through every JSON input, over both forms of the wire. Engine and SDK run in this process, so whatever one of them did to objects would show here.
 
 import { afterEach, describe, expect, test } from 'vitest';
-import { Enqueue, ops, registerWorker, type SvcWorker } from '../../src/sdk/index.ts';
+import { Enqueue, http as httpTrigger, ops, registerWorker, type SvcWorker } from '../../src/sdk/index.ts';
 import { allOf } from '../support/all-of.ts';
 import { faultLine } from '../support/fault-line.ts';
 import { startTestEngine } from '../support/test-engine.ts';
@@ -64,8 +64,7 @@ describe.each(['binary', 'json'] as const)('[X19] Over the %s form', (wire) => {
     });
     svc.registerFunction('on::topic', (event: unknown) => note('event', event));
     svc.registerFunction('run::job', (job: unknown) => note('job', job));
-    const route = { api_path: '/echo', http_method: 'POST' };
-    await svc.registerTrigger({ type: 'http', function_id: 'api::echo', config: route }).ready();
+    await svc.registerTrigger({ ...httpTrigger('POST', '/echo'), function_id: 'api::echo' }).ready();
     await svc.registerTrigger({ type: 'event', function_id: 'on::topic', config: { topic: '__proto__' } }).ready();
     const http = engine.urls.find((url) => url.startsWith('http:')) ?? '';
     const headers = { 'content-type': 'application/json', constructor: 'x' };
@@ -115,7 +114,9 @@ describe.each(['binary', 'json'] as const)('[X19] Over the %s form', (wire) => {
     await using engine = await startTestEngine({ yaml: IN_MEMORY });
     const svc = connect(engine.url, wire);
     const events: { new_value: unknown }[] = [];
-    const refused = svc.registerTrigger({ type: 'state', function_id: 'f', config: VALUE });
+    // As a program without types says it.
+    const type: string = 'state';
+    const refused = svc.registerTrigger({ type, function_id: 'f', config: VALUE });
     await expect(refused.ready()).rejects.toMatchObject({ code: 'trigger_registration_failed' });
     svc.registerFunction('told', (event: { new_value: unknown }, { metadata }) =>
       events.push({ ...event, ...{ metadata } }),

@@ -2,7 +2,7 @@
 // refused, dropped or paged; the process lives.
 
 import { expect, test } from 'vitest';
-import { Enqueue, registerWorker, type SvcWorker, Void } from '../../src/sdk/index.ts';
+import { Enqueue, http, registerWorker, type SvcWorker, Void } from '../../src/sdk/index.ts';
 import { EngineProcess } from '../support/engine-process.ts';
 import { faultLine } from '../support/fault-line.ts';
 import { FAULT_ROUNDS } from '../support/fault-tools.ts';
@@ -116,8 +116,7 @@ const DRIVES: Readonly<Record<string, Drive>> = {
   async 'HTTP bodies of 4 MiB'({ connect, httpPort }) {
     const worker = connect();
     const page = worker.registerFunction('edge::page', ({ body }: { body: unknown }) => ({ body }));
-    const config = { api_path: '/edge', http_method: 'POST' };
-    await worker.registerTrigger({ type: 'http', function_id: page, config }).ready();
+    await worker.registerTrigger({ ...http('POST', '/edge'), function_id: page }).ready();
     const body = JSON.stringify('x'.repeat(4 * MIB - 64));
     await attempt(40, async () => {
       const answer = await fetch(`http://127.0.0.1:${httpPort}/edge`, {

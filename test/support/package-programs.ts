@@ -34,6 +34,7 @@ export const TYPED_PROGRAM = `
 import { Enqueue, registerWorker, type SvcWorker } from 'svc-sdk';
 import { registerWorker as registerPage } from 'svc-browser-sdk';
 import { http } from 'svc-browser-sdk/http';
+import { onStream } from 'svc-browser-sdk/triggers';
 
 const svc: SvcWorker = registerWorker('ws://127.0.0.1:49134', { worker_name: 'orders' });
 const create = svc.registerFunction('orders::create', ({ sku }: { sku: string }) => ({ id: sku }));
@@ -46,6 +47,9 @@ const receiptId: string = receipt.messageReceiptId;
 
 const page = registerPage('ws://127.0.0.1:49135');
 page.registerTrigger({ ...http('GET', '/hello'), function_id: 'greet::page' });
+page.registerTrigger({ ...onStream('chat'), function_id: 'greet::page' });
+// ${FAILS} a cron trigger has no such field
+svc.registerTrigger({ type: 'cron', function_id: 'greet::page', config: { expresion: '@daily' } });
 export { receiptId, upper };
 `;
 

@@ -53,7 +53,7 @@ export async function startGuardedEngine(guarding: Guarding = {}): Promise<Guard
       return id === 'http::echo' ? { status_code: 200, body: 'ran' } : payload;
     });
   }
-  for (const http_method of ['GET', 'POST']) {
+  for (const http_method of ['GET', 'POST'] as const) {
     const config = { api_path: '/run', http_method };
     await backend.registerTrigger({ type: 'http', function_id: 'http::echo', config }).ready();
   }

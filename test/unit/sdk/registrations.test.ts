@@ -246,7 +246,9 @@ describe('a refused registration', () => {
 
   test('[SDK-7] of a trigger comes from its type, with that text', async () => {
     const { platform, svc, socket } = await connected();
-    const hook = svc.registerTrigger({ type: 'http', function_id: 'a::b', config: {} });
+    // As a program without types says it.
+    const type: string = 'http';
+    const hook = svc.registerTrigger({ type, function_id: 'a::b', config: {} });
     const error = { code: 'trigger_registration_failed', message: 'api_path is required for http triggers' };
     const result = { type: 'triggerregistrationresult', id: hook.id, trigger_type: 'http', function_id: 'a::b' };
     socket.say(result);

@@ -12,7 +12,7 @@ async function connected(options: InternalOptions = {}) {
     signals.push(signal);
     return new Promise((resolve) => running.push(resolve));
   });
-  svc.registerTrigger({ type: 'http', function_id: 'slow', config: {} });
+  svc.registerTrigger({ type: 'cron', function_id: 'slow', config: { expression: '@daily' } });
   const socket = await platform.connect();
   socket.take();
   const invoke = async (invocation_id: string) => {
