@@ -3,6 +3,7 @@
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { usageFailure } from './failures.ts';
+import { refuseNumberLoss } from './number-loss.ts';
 import { applyPairs } from './payload-pairs.ts';
 import type { Terminal } from './terminal.ts';
 
@@ -37,11 +38,17 @@ const PAYLOAD: InputNames = {
 /** JSON as it was typed, from a file (`@file`), or from stdin (`-`). */
 export async function readJson(source: string, names: InputNames, terminal: Terminal): Promise<unknown> {
   const { text, place } = await readText(source, names, terminal);
+  const value = parse(text, place, names);
+  refuseNumberLoss(text, `The ${names.what} from ${place}`);
+  return value;
+}
+
+function parse(text: string, place: string, { what, hint }: InputNames): unknown {
   try {
     return JSON.parse(text);
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
-    throw usageFailure(`The ${names.what} from ${place} is not valid JSON: ${reason}.`, names.hint);
+    throw usageFailure(`The ${what} from ${place} is not valid JSON: ${reason}.`, hint);
   }
 }
 

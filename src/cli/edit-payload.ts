@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { EXIT } from './exit-codes.ts';
 import { CliFailure, usageFailure } from './failures.ts';
+import { refuseNumberLoss } from './number-loss.ts';
 import { quoteForShell } from './shell-quote.ts';
 import type { Terminal } from './terminal.ts';
 
@@ -36,13 +37,16 @@ export async function editPayload(begin: unknown, help: readonly string[], termi
 
 /** What was typed stays where it is when it cannot be used. */
 function parse(text: string, file: string): { readonly value: unknown } {
+  let value: unknown;
   try {
-    return { value: JSON.parse(text) };
+    value = JSON.parse(text);
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
     const again = `Correct it, and give it with: --payload @${quoteForShell(file)}. Lines with ${COMMENT} have to go.`;
     throw usageFailure(`What you wrote in ${file} is not valid JSON: ${reason}.`, again);
   }
+  refuseNumberLoss(text, `What you wrote in ${file}`);
+  return { value };
 }
 
 /** By the shell: the variables hold commands such as `code --wait`. */

@@ -3,6 +3,7 @@
 // Pure. Keys are set as own properties, so that `__proto__=x` is a field like any other (X19).
 
 import { usageFailure } from './failures.ts';
+import { refuseNumberLoss } from './number-loss.ts';
 
 type JsonObject = { [key: string]: unknown };
 
@@ -41,11 +42,14 @@ function readPair(text: string): Pair {
 }
 
 function parsePairJson(text: string, json: string): unknown {
+  let value: unknown;
   try {
-    return JSON.parse(json);
+    value = JSON.parse(json);
   } catch {
     throw usageFailure(`'${text}': '${json}' is not valid JSON.`, 'After := stands JSON; for text write key=text.');
   }
+  refuseNumberLoss(json, `'${text}'`);
+  return value;
 }
 
 function setPair(root: JsonObject, { text, path, isListItem, value }: Pair, ownLists: WeakSet<unknown[]>): void {

@@ -3,6 +3,7 @@
 import { nearestWords } from '../core/nearest.ts';
 import type { UpdateOp } from '../sdk/update-ops.ts';
 import { usageFailure } from './failures.ts';
+import { refuseNumberLoss } from './number-loss.ts';
 
 const TYPES = ['set', 'merge', 'increment', 'decrement', 'append', 'remove'] as const;
 
@@ -32,13 +33,16 @@ export function parseUpdateOp(typed: string): UpdateOp {
 
 /** JSON where it is JSON, else the text itself; what begins like a list, an object or a quoted text has to be one. */
 function parseValue(text: string, typed: string): unknown {
+  let value: unknown;
   try {
-    return JSON.parse(text);
+    value = JSON.parse(text);
   } catch (error) {
     if (!/^\s*[[{"]/.test(text)) return text;
     const reason = error instanceof Error ? error.message : String(error);
     throw usageFailure(`--op ${typed}: the value is not valid JSON: ${reason}.`, FROM_FILE);
   }
+  refuseNumberLoss(text, `--op ${typed}`);
+  return value;
 }
 
 function parseStep(text: string, typed: string): number {

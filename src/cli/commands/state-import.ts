@@ -5,6 +5,7 @@ import { withEngine } from '../connection.ts';
 import { CONNECTION_FLAGS } from '../connection-flags.ts';
 import { EXIT } from '../exit-codes.ts';
 import { usageFailure } from '../failures.ts';
+import { refuseNumberLoss } from '../number-loss.ts';
 import { ProgressLine } from '../progress-line.ts';
 import { isRecord } from '../records.ts';
 
@@ -77,6 +78,7 @@ function readEntry(line: string, place: string): ImportedEntry {
   } catch (error) {
     throw usageFailure(`${place} is not valid JSON: ${error instanceof Error ? error.message : String(error)}.`);
   }
+  refuseNumberLoss(line, place);
   if (!isRecord(entry)) throw usageFailure(`${place} must be an object with scope, key and value.`);
   const { scope, key, value } = entry;
   if (typeof scope !== 'string' || scope === '') throw usageFailure(`${place} lacks a scope, which must be text.`);

@@ -31,6 +31,7 @@ describe('payload pairs', () => {
     [{}, '=x', "'=x' has an empty key"],
     [{}, 'a..b=x', "'a..b=x' has an empty key"],
     [{}, 'qty:=two', "'qty:=two': 'two' is not valid JSON."],
+    [{}, 'id:=12345678901234567890', "'id:=12345678901234567890' holds the number 12345678901234567890, which would"],
     [{ a: 1 }, 'a.b=x', "'a.b=x' does not fit: a is a number, not an object."],
     [[1], 'a=x', 'The payload is a list; key=value pairs can only be added to an object.'],
     ['text', 'a=x', 'The payload is a string'],
