@@ -34,6 +34,8 @@ export function spawnSvc(
 
 export async function runSvc(args: readonly string[], options: RunOptions = {}): Promise<Finished> {
   const child = spawnSvc(args, options);
+  // It may have ended by then: what it says of that is what counts.
+  child.stdin?.on('error', () => {});
   child.stdin?.end(options.input ?? '');
   return await finished(child);
 }
