@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { textToByteString } from '../../../src/protocol/byte-string.ts';
-import { FlushQueue, TextOutbox } from '../../../src/transport/outbox.ts';
+import { BinaryOutbox, FlushQueue, TextOutbox } from '../../../src/transport/outbox.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
 import { FakeSocket } from '../../support/fake-socket.ts';
 
@@ -116,6 +116,43 @@ describe('the end', () => {
   });
 });
 
+describe('messages of the binary form', () => {
+  const KIB_8 = textToByteString(JSON.stringify('x'.repeat(8 * 1024)));
+
+  test('[guarantees 2] Few leave at the end of the turn; where many gather, some leave before, and in order', () => {
+    const { clock, socket, messages } = setUp();
+    messages.open()?.control(frame(1));
+    expect(socket.batches).toEqual([]);
+    for (const text of [KIB_8, KIB_8, frame(2)]) messages.open()?.control(text);
+    expect(socket.batches).toHaveLength(1);
+    clock.flush();
+    expect(socket.batches).toHaveLength(2);
+    const sent = Buffer.concat(socket.batches).toString();
+    const places = [frame(1), KIB_8, frame(2)].map((text) => sent.indexOf(text));
+    expect(places).toEqual([...places].sort((one, other) => one - other));
+    expect(places).not.toContain(-1);
+  });
+
+  test('[guarantees 4] [L5] Of what left before, the owner is told at the end of the turn, and once', () => {
+    const told: string[] = [];
+    const events = { dropped: () => told.push('dropped'), overflowed: () => told.push('overflowed'), bytesMax: 1_000 };
+    const { clock, socket, messages } = setUp(events);
+    socket.stopReading();
+    for (const text of [KIB_8, KIB_8, frame(1)]) messages.open()?.control(text);
+    expect(messages.bytes).toBeGreaterThan(2 * KIB_8.length);
+    expect(told).toEqual([]);
+    clock.flush();
+    expect(told).toEqual(['overflowed']);
+    socket.isDropping = true;
+    for (const text of [KIB_8, KIB_8, frame(2)]) messages.open()?.control(text);
+    expect(told).toEqual(['overflowed']);
+    socket.isDropping = false;
+    clock.flush();
+    clock.flush();
+    expect(told).toEqual(['overflowed', 'dropped']);
+  });
+});
+
 interface SetUpOptions {
   readonly clock?: FakeClock;
   readonly queue?: FlushQueue;
@@ -128,8 +165,8 @@ function setUp(options: SetUpOptions = {}) {
   const { clock = new FakeClock(), bytesMax = 1e6, dropped = () => {}, overflowed = () => {} } = options;
   const socket = new FakeSocket();
   const flushes = options.queue ?? new FlushQueue(clock);
-  const outbox = new TextOutbox({ socket, flushes, bytesMax, events: { dropped, overflowed } });
-  return { clock, socket, outbox };
+  const parts = { socket, flushes, bytesMax, events: { dropped, overflowed } };
+  return { clock, socket, outbox: new TextOutbox(parts), messages: new BinaryOutbox(parts) };
 }
 
 function frame(number: number) {
