@@ -1,5 +1,6 @@
 // Numbers in JSON that was typed: those that this program, being JavaScript, could not hand on as they were written.
 
+import { mayHoldUnfitNumber } from '../core/exact-json.ts';
 import { usageFailure } from './failures.ts';
 
 /** `what`: begins the message, such as `The payload from --payload`. */
@@ -14,7 +15,7 @@ export function refuseNumberLoss(json: string, what: string): void {
 
 /** Of valid JSON. */
 export function firstLostNumber(json: string): string | undefined {
-  if (!MAY_HOLD_ONE.test(json)) return undefined;
+  if (!mayHoldUnfitNumber(json)) return undefined;
   for (const [token] of json.matchAll(TEXT_OR_NUMBER)) {
     if (!token.startsWith('"') && isLost(token)) return token;
   }
@@ -27,7 +28,5 @@ function isLost(token: string): boolean {
   return WHOLE.test(token) && BigInt(token) !== BigInt(value);
 }
 
-/** Sixteen digits in a row, or an exponent: also inside texts, which only costs time. */
-const MAY_HOLD_ONE = /\d{16}|\d[eE]\+?\d/;
 const TEXT_OR_NUMBER = /"(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*/g;
 const WHOLE = /^-?\d+$/;

@@ -28,10 +28,15 @@ export type JsonObject = { readonly [key: string]: JsonValue };
 export function parseExactJson(text: string): JsonValue {
   // What JSON.parse returns is a JSON value; that the reviver puts in is one by the definition above.
   const { rawJSON } = LANGUAGE;
-  if (rawJSON === undefined || !MAY_HOLD_SUCH_NUMBER.test(text)) return JSON.parse(text) as JsonValue;
+  if (rawJSON === undefined || !mayHoldUnfitNumber(text)) return JSON.parse(text) as JsonValue;
   return JSON.parse(text, (_key, value, { source }) =>
     typeof value === 'number' && source !== undefined && !fitsDouble(value) ? rawJSON(source) : value,
   ) as JsonValue;
+}
+
+/** Whether the text has to be looked through for numbers that do not fit a double. */
+export function mayHoldUnfitNumber(text: string): boolean {
+  return MAY_HOLD_SUCH_NUMBER.test(text);
 }
 
 export function isExactNumber(value: object): boolean {

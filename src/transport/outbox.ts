@@ -1,5 +1,5 @@
 // One connection's way out: frames wait here until the end of the event-loop turn, then leave together. Of the binary
-// form so many bytes leave before that: the peer begins while the turn goes on.
+// form they leave before that where many bytes have gathered: the peer begins while the turn goes on.
 //
 // Job: one write for many frames (only the socket being handled is corked by the library; every send elsewhere
 // would be a system call of its own), and the byte count that all outbound limits go by.
