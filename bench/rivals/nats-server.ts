@@ -14,9 +14,8 @@ await new Promise<void>((resolve, reject) => {
     if (seen.includes('Server is ready')) resolve();
   });
 });
-// The parent kills this process without warning; the server must go with it.
-process.on('disconnect', () => {
-  server.kill('SIGKILL');
-  process.exit();
-});
+// The server must go with this process, however that ends.
+process.on('exit', () => server.kill('SIGKILL'));
+process.on('SIGTERM', () => process.exit(0));
+process.on('disconnect', () => process.exit(0));
 answerReady(async () => ({ url: `127.0.0.1:${port}`, pid: server.pid }));

@@ -109,10 +109,11 @@ export async function startPart(command: readonly string[], args: readonly strin
   };
 }
 
+/** By a signal that a part hears which has a server of its own to take along. */
 export async function stop(child: ChildProcess): Promise<void> {
-  if (child.exitCode !== null) return;
+  if (child.exitCode !== null || child.signalCode !== null) return;
   const gone = once(child, 'exit');
-  child.kill('SIGKILL');
+  child.kill('SIGTERM');
   await gone;
 }
 

@@ -1,7 +1,7 @@
 // The caller part for Redis: SET on a server of its own that syncs every write before it answers.
 
 import { spawn } from 'node:child_process';
-import { mkdtempSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createClient } from '@redis/client';
@@ -13,7 +13,10 @@ const port = await freePort();
 const folder = mkdtempSync(join(tmpdir(), 'svc-bench-redis-'));
 const options = ['--appendonly', 'yes', '--appendfsync', 'always', '--save', '', '--bind', '127.0.0.1'];
 const server = spawn('redis-server', ['--port', String(port), '--dir', folder, ...options], { stdio: 'ignore' });
-process.on('exit', () => server.kill('SIGKILL'));
+process.on('exit', () => {
+  server.kill('SIGKILL');
+  rmSync(folder, { recursive: true, force: true });
+});
 process.on('SIGTERM', () => process.exit(0));
 const client = createClient({ url: `redis://127.0.0.1:${port}` });
 // While the server starts, the client tries again by itself.
@@ -23,7 +26,7 @@ let call = 0;
 
 answerReady(async () => {
   await client.connect();
-  return { pid: server.pid };
+  return {};
 });
 answerRuns((_payload, done) => {
   call = (call + 1) % KEYS;
