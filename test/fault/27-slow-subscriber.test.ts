@@ -4,8 +4,9 @@
 import { setInterval } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { registerWorker, type SvcWorker, Void } from '../../src/sdk/index.ts';
+import { ChildPart } from '../support/child-part.ts';
 import { EngineProcess } from '../support/engine-process.ts';
-import { BareSubscriber, p99, Watcher } from '../support/event-crowd.ts';
+import { p99, Watcher } from '../support/event-crowd.ts';
 import { faultLine } from '../support/fault-line.ts';
 import { FAULT_ROUNDS, faultRandom } from '../support/fault-tools.ts';
 import { RawWorker } from '../support/raw-worker.ts';
@@ -31,7 +32,6 @@ const EVENTS_PER_SECOND = 2_000;
 const PACE_MS = 10;
 /** Of the writing with everybody reading; with the slow one it lasts until that one is closed, and as long again. */
 const PHASE_MS = FAULT_ROUNDS * 300;
-const SLOW_BYTES_PER_SECOND = 1_024;
 const GROWTH_MIB_MAX = 8;
 const P99_RATIO_MAX = 1.2;
 /** The system's own buffers hold megabytes that nobody reads. */
@@ -108,24 +108,22 @@ test.runIf(IS_LONG)(
     const svc = registerWorker(workers, { handle_signals: false, log: () => {} });
     await using worker = await RawWorker.connect(workers);
     const watchers = await Promise.all(Array.from({ length: WATCHERS }, () => Watcher.connect(streams, PATH)));
-    const crowd = await BareSubscriber.crowd(streams, PATH, CROWD - WATCHERS);
-    const [slow] = crowd;
-    if (slow === undefined) throw new Error('There is no crowd');
+    await using crowd = await ChildPart.start('./crowd-main.ts', [streams, PATH, String(CROWD - WATCHERS)]);
     // A young process grows whatever happens: what the second of two equal phases takes is the usual.
     await writeFor(engine, svc, random, PHASE_MS);
     for (const watcher of watchers) watcher.latenciesMs = [];
     const usualBytes = await writeFor(engine, svc, random, PHASE_MS);
     const usualP99 = p99(watchers.flatMap(({ latenciesMs }) => latenciesMs));
     for (const watcher of watchers) watcher.latenciesMs = [];
-    const readOn = readSlowly(slow);
+    crowd.tell('slow');
     let highest = 0;
     const endMs = performance.now() + CLOSED_MS_MAX;
     while ((await connectionsOf(worker)) === CROWD) {
       if (performance.now() > endMs) throw new Error('The slow one was not closed in time');
       highest = Math.max(highest, await writeFor(engine, svc, random, 1_000));
     }
-    readOn();
-    const closeCode = await slow.closeCode();
+    crowd.tell('on');
+    const { closeCode } = (await crowd.says()) as { closeCode?: number };
     highest = Math.max(highest, await writeFor(engine, svc, random, PHASE_MS));
     const ratio = p99(watchers.flatMap(({ latenciesMs }) => latenciesMs)) / usualP99;
     const offences = watchers.flatMap((watcher) => watcher.offences);
@@ -135,7 +133,7 @@ test.runIf(IS_LONG)(
     expect(closeCode).toBe(4408);
     expect(offences).toEqual([]);
     expect(await connectionsOf(worker)).toBe(CROWD - 1);
-    for (const one of [...crowd, ...watchers]) one[Symbol.dispose]();
+    for (const watcher of watchers) watcher[Symbol.dispose]();
     await svc.shutdown();
     expect(growth).toBeLessThanOrEqual(GROWTH_MIB_MAX);
     expect(ratio).toBeLessThanOrEqual(P99_RATIO_MAX);
@@ -157,17 +155,4 @@ async function writeFor(engine: EngineProcess, svc: SvcWorker, random: SeededRan
     if (passedMs >= ms) return highest;
   }
   throw new Error('The clock has stopped');
-}
-
-/** From now on it reads a little each second. Returns what lets it read on. */
-function readSlowly({ socket }: BareSubscriber): () => void {
-  socket.pause();
-  const timer = globalThis.setInterval(
-    () => socket.read(Math.min(SLOW_BYTES_PER_SECOND, socket.readableLength)),
-    1_000,
-  );
-  return () => {
-    clearInterval(timer);
-    socket.resume();
-  };
 }

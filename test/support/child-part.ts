@@ -1,0 +1,46 @@
+// A part of a test in a process of its own, which is told words and answers with messages.
+
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+
+export class ChildPart implements AsyncDisposable {
+  readonly #name: string;
+  readonly #child: ChildProcess;
+
+  private constructor(name: string, child: ChildProcess) {
+    this.#name = name;
+    this.#child = child;
+  }
+
+  /** `name`: of its file beside this one. It says something once it stands. */
+  static async start(name: string, args: readonly string[]): Promise<ChildPart> {
+    const part = new ChildPart(name, fork(fileURLToPath(new URL(name, import.meta.url)), args));
+    await part.says();
+    return part;
+  }
+
+  tell(word: string): void {
+    this.#child.send(word);
+  }
+
+  /** The next that it says. Fails if it ends before that. */
+  async says(): Promise<unknown> {
+    const over = new AbortController();
+    const ended = once(this.#child, 'exit', over).then(([code]) => {
+      throw new Error(`${this.#name} ended with ${code}`);
+    });
+    try {
+      const [message] = await Promise.race([once(this.#child, 'message', over), ended]);
+      return message;
+    } finally {
+      over.abort();
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    const ended = once(this.#child, 'exit');
+    if (this.#child.connected) this.#child.disconnect();
+    if (this.#child.exitCode === null) await ended;
+  }
+}
