@@ -17,6 +17,11 @@ export interface PeerSocket {
   sendBinary(bytes: Uint8Array): boolean;
   /** Runs `write`; all frames sent inside leave together. */
   cork(write: () => void): void;
+  /**
+   * Tells once, behind the call, when the operating system has taken all that was handed over before; never of a
+   * connection that has ended. Asked outside a cork, while bytes wait, and not again before it was told.
+   */
+  whenDrained(told: () => void): void;
   ping(): void;
   /** Says goodbye with a code. Nothing may be sent after it. */
   close(code: number, reason: string): void;

@@ -57,6 +57,7 @@ export interface UwsBehavior {
   upgrade(response: UwsResponse, request: UwsRequest, context: unknown): void;
   open(socket: UwsSocket): void;
   message(socket: UwsSocket, message: ArrayBuffer, isBinary: boolean): void;
+  drain(socket: UwsSocket): void;
   ping(socket: UwsSocket): void;
   pong(socket: UwsSocket): void;
   close(socket: UwsSocket, code: number, reason: ArrayBuffer): void;

@@ -70,6 +70,7 @@ export function addWebSocketRoute(
       if (message.byteLength <= options.frameBytesMax) peer.events.message(new Uint8Array(message), isBinary);
       else closeOverlong(peer, options.frameBytesMax);
     },
+    drain: (socket) => peers.get(socket)?.socket.noteDrain(),
     ping: (socket) => peers.get(socket)?.events.heard(),
     pong: (socket) => peers.get(socket)?.events.heard(),
     close(socket, code, reason) {
@@ -175,6 +176,7 @@ export function refuse(response: UwsResponse, { status, text }: HttpAnswer): voi
 
 class UwsPeerSocket implements PeerSocket {
   readonly #socket: UwsSocket;
+  #tellDrained: (() => void) | undefined;
   isOpen = true;
 
   constructor(socket: UwsSocket) {
@@ -209,6 +211,18 @@ class UwsPeerSocket implements PeerSocket {
 
   cork(write: () => void): void {
     if (this.isOpen) this.#socket.cork(write);
+  }
+
+  whenDrained(told: () => void): void {
+    this.#tellDrained = told;
+  }
+
+  /** Some of what waited was taken. */
+  noteDrain(): void {
+    const told = this.#tellDrained;
+    if (told === undefined || this.bufferedBytes > 0) return;
+    this.#tellDrained = undefined;
+    if (this.isOpen) told();
   }
 
   ping(): void {

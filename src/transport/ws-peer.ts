@@ -91,6 +91,14 @@ export class WsPeer implements PeerSocket {
     }
   }
 
+  whenDrained(told: () => void): void {
+    if (!this.#isOpen) return;
+    // The library's `drain` comes only where more waited than the stream likes; a write is done behind all before it.
+    this.#stream.write(NOTHING, (error) => {
+      if (this.#isOpen && !error) told();
+    });
+  }
+
   ping(): void {
     if (this.#isOpen) this.#socket.ping();
   }
@@ -122,3 +130,4 @@ export class WsPeer implements PeerSocket {
 }
 
 const ABNORMAL = 1006;
+const NOTHING = new Uint8Array(0);

@@ -170,6 +170,46 @@ function testSlowReaders(transport: TransportUnderTest): void {
     await waitFor('nothing is counted any more', () => socket.bufferedBytes === 0);
   });
 
+  test.each([200, 100_000, 8 * MIB])(
+    '[T5] to a peer that does not read is told to be gone once it is, with %i bytes',
+    async (bytes) => {
+      await using port = await ContractPort.open(transport);
+      const { client, connection } = await port.connect();
+      const { socket } = connection;
+      client.socket.pause();
+      while (socket.bufferedBytes === 0) socket.sendBinary(patternOf(MIB));
+      socket.sendBinary(patternOf(bytes));
+      let toldCount = 0;
+      let waitingBytes = -1;
+      socket.whenDrained(() => {
+        toldCount += 1;
+        waitingBytes = socket.bufferedBytes;
+        // What is sent from within leaves like anything else.
+        socket.sendBinary(Buffer.from('behind it'));
+      });
+      expect(toldCount).toBe(0);
+      client.socket.resume();
+      await waitFor('it is told', () => toldCount > 0);
+      await waitFor('all arrives', () => client.frames.at(-1)?.payload.toString() === 'behind it', 20_000);
+      expect([toldCount, waitingBytes]).toEqual([1, 0]);
+    },
+  );
+
+  test('[T5] to a peer that has left is never told to be gone', async () => {
+    await using port = await ContractPort.open(transport);
+    const { client, connection } = await port.connect();
+    const { socket } = connection;
+    client.socket.pause();
+    while (socket.bufferedBytes === 0) socket.sendBinary(patternOf(MIB));
+    let isTold = false;
+    socket.whenDrained(() => {
+      isTold = true;
+    });
+    client.socket.destroy();
+    await waitFor('it is noticed', () => !socket.isOpen);
+    expect(isTold).toBe(false);
+  });
+
   test('[L5] to a peer that reads is not counted any more by the time it has arrived', async () => {
     await using port = await ContractPort.open(transport);
     const { client, connection } = await port.connect();

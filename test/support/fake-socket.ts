@@ -28,6 +28,7 @@ export class FakeSocket implements PeerSocket {
   readonly batches: Uint8Array[] = [];
   readonly #frames: ReceivedFrame[] = [];
   #isReading = true;
+  #tellDrained: (() => void) | undefined;
   #taken = 0;
 
   stopReading(): void {
@@ -37,6 +38,14 @@ export class FakeSocket implements PeerSocket {
   readOn(): void {
     this.#isReading = true;
     this.bufferedBytes = 0;
+    this.tellDrained();
+  }
+
+  /** What was unread when the engine asked is read; more may have come since. */
+  tellDrained(): void {
+    const told = this.#tellDrained;
+    this.#tellDrained = undefined;
+    told?.();
   }
 
   /** The frames that came since the last look. */
@@ -78,6 +87,11 @@ export class FakeSocket implements PeerSocket {
   cork(write: () => void): void {
     this.writeCount++;
     write();
+  }
+
+  whenDrained(told: () => void): void {
+    if (this.#tellDrained !== undefined) throw new Error('Asked twice');
+    this.#tellDrained = told;
   }
 
   ping(): void {
