@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { RawWorker } from '../support/raw-worker.ts';
 import { StreamClient } from '../support/stream-client.ts';
 import { startStreamEngine } from '../support/stream-engine.ts';
+import { tryUpgrade } from '../support/upgrade.ts';
 import { waitFor } from '../support/wait-for.ts';
 
 const ROOM = { stream_name: 'chat', group_id: 'room 1' };
@@ -106,6 +107,29 @@ describe.each(['uws', 'ws'])('on %s', (transport) => {
     client.say('  ');
     client.join(JOIN);
     await client.nextOf('sync');
+  });
+
+  test('[T5] a wish to conflate that is none is refused, and names the field', async () => {
+    await using engine = await startStreamEngine();
+    await using client = await StreamClient.connect(engine.streams);
+    client.join({ ...JOIN, conflate: 'yes' });
+    expect((await client.nextOf('error')).event.data).toMatchObject({
+      code: 'BAD_REQUEST',
+      message: expect.stringMatching(/'data\.conflate' must be .*boolean.*, found/),
+    });
+    for (const value of [true, false, null]) {
+      client.join({ ...JOIN, conflate: value });
+      await client.nextOf('sync');
+    }
+    for (const query of ['conflate=yes', 'conflate=', 'conflate=1', 'conflate=TRUE']) {
+      const path = `${ROOM_PATH}?${query}`;
+      const { status, text } = await tryUpgrade(Number(new URL(engine.streams).port), { path });
+      expect([status, text]).toEqual([400, expect.stringContaining('conflate must be true or false')]);
+    }
+    for (const query of ['conflate=true', 'conflate=false']) {
+      await using asked = await StreamClient.connect(engine.streams, `${ROOM_PATH}?${query}`);
+      await asked.nextOf('sync');
+    }
   });
 
   test('[T4] a client that comes back is sent what it missed, and a changed epoch gives a snapshot', async () => {

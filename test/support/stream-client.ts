@@ -13,6 +13,7 @@ export interface StreamMessage {
   readonly id: string | null;
   readonly seq?: number;
   readonly epoch?: string;
+  readonly conflated?: number;
   readonly event: {
     readonly type: string;
     readonly data?: unknown;

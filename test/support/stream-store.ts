@@ -8,6 +8,7 @@ export interface ReadMessage {
   readonly id: string | null;
   readonly seq: number;
   readonly epoch: string;
+  readonly conflated?: number;
   readonly event: {
     readonly type: string;
     readonly data?: unknown;

@@ -19,6 +19,8 @@ export interface StreamClientMessage {
     /** Of the last message seen: what was missed meanwhile is asked for (T4). */
     readonly epoch?: string | null;
     readonly seq?: number | null;
+    /** Of several events of an item that the client is too slow for, the newest is enough (T5). */
+    readonly conflate?: boolean | null;
   };
 }
 
@@ -61,7 +63,8 @@ function checked({ type, data }: StreamClientMessage): ClientMessage | Refusal {
     return new Refusal('BAD_REQUEST', `'data.seq' must be a whole number from 0 up, found ${seq}`);
   }
   const since = typeof epoch === 'string' && typeof seq === 'number' ? { epoch, seq } : undefined;
-  return { type, join: { subscriptionId, stream: streamName, group: groupId, item, since } };
+  const conflate = data.conflate ?? false;
+  return { type, join: { subscriptionId, stream: streamName, group: groupId, item, since, conflate } };
 }
 
 function parsed(text: string): unknown {

@@ -82,6 +82,7 @@ export class Clients {
       nowMs: clock.monotonicMs(),
       connectedAtMs: clock.nowMs(),
       tooSlow: (slow, bytes) => this.#closeSlow(slow, bytes),
+      leftOut: (events) => router.count('streams.conflated', undefined, events),
     });
     this.#connections.add(connection);
     if (target.kind === 'join') this.#join(connection, target.join);
@@ -198,6 +199,7 @@ export class Clients {
 
   #forget(subscription: Subscription): void {
     subscription.state = 'ended';
+    subscription.connection.dropKept(subscription);
     const { subscriptions } = subscription.connection;
     if (subscriptions.get(subscription.id) === subscription) subscriptions.delete(subscription.id);
   }

@@ -2,14 +2,17 @@
 //
 // Invariants:
 //   C1  Nothing is skipped on a connection that stays open: what does not fit ends it with 4408 (T5).
-//   C2  `closed` is told once, whoever ended it.
+//   C2  A conflated subscription is the exception: while more than a little is unread, the newest event of each of its
+//       items is kept, and leaves when nothing is unread any more. What is kept has the limits of what is unread.
+//   C3  `closed` is told once, whoever ended it.
 
 import { MessageRate, type MessageRateLimits, type RateVerdict } from '../../core/message-rate.ts';
 import { type UnreadLimits, UnreadMessages } from '../../core/unread-messages.ts';
 import type { RawJson } from '../../protocol/byte-string.ts';
 import { CLOSE_CODES } from '../../protocol/close-codes.ts';
 import type { PeerSocket } from '../../transport/socket.ts';
-import type { Batch } from './server-message.ts';
+import { Backlog } from './backlog.ts';
+import { Batch, type EventBatch } from './server-message.ts';
 import type { Subscription } from './subscription.ts';
 
 export interface ConnectionParts {
@@ -25,7 +28,12 @@ export interface ConnectionParts {
   readonly connectedAtMs: number;
   /** It is to be closed for being too slow. */
   tooSlow(connection: StreamConnection, bytes: number): void;
+  /** So many events were left out for the sake of newer ones. */
+  leftOut(events: number): void;
 }
+
+/** Of what may be unread: from so much on, conflated subscriptions wait until all of it is read. */
+const BEHIND_SHARE = 1 / 16;
 
 export class StreamConnection {
   readonly context: RawJson;
@@ -39,10 +47,20 @@ export class StreamConnection {
   hasAsked = false;
   readonly #parts: ConnectionParts;
   readonly #unread = new UnreadMessages();
+  readonly #behindFrom: UnreadLimits;
+  /** Most connections never need one. */
+  #backlog: Backlog | undefined;
+  #isDrainAwaited = false;
   #rate: MessageRate | undefined;
 
   constructor(parts: ConnectionParts) {
     this.#parts = parts;
+    const { bytesMax, messagesMax } = parts.limits;
+    this.#behindFrom = {
+      ...parts.limits,
+      bytesMax: BEHIND_SHARE * bytesMax,
+      messagesMax: BEHIND_SHARE * messagesMax,
+    };
     this.context = parts.context;
     this.isBatched = parts.isBatched;
     this.connectedMs = parts.nowMs;
@@ -62,8 +80,9 @@ export class StreamConnection {
     return this.#parts.socket.isOpen;
   }
 
+  /** What it has not read, and what is kept for it. */
   get bufferedBytes(): number {
-    return this.#parts.socket.bufferedBytes;
+    return this.#parts.socket.bufferedBytes + (this.#backlog?.bytes ?? 0);
   }
 
   /** Whether it has something to read that was noted as unread. */
@@ -90,6 +109,49 @@ export class StreamConnection {
     const isComplete = socket.sendPrepared(texts);
     this.#unread.sent(texts.bytes, batch.count, socket.bufferedBytes, isFree);
     if (!isComplete) this.#parts.tooSlow(this, socket.bufferedBytes);
+  }
+
+  /** Of a subscription that needs no more than the newest event of each item. */
+  sendNewest(subscription: Subscription, batch: EventBatch): void {
+    if (!this.#parts.socket.isOpen) return;
+    if (this.#backlog?.holdsFor(subscription) !== true && !this.#isFarBehind()) {
+      this.send(batch);
+      return;
+    }
+    this.#backlog ??= new Backlog();
+    this.#backlog.keep(subscription, batch.events);
+    this.#awaitDrain();
+    const { bytesMax, messagesMax } = this.#parts.limits;
+    const { bytes, count } = this.#backlog;
+    if (bytes > bytesMax || count > messagesMax) this.#parts.tooSlow(this, this.bufferedBytes);
+  }
+
+  /** Returns the number up to which the subscription was sent everything, if something was kept for it. */
+  dropKept(subscription: Subscription): number | undefined {
+    return this.#backlog?.drop(subscription);
+  }
+
+  #isFarBehind(): boolean {
+    return this.#unread.isBehind && this.#unread.isOver(this.#parts.socket.bufferedBytes, this.#behindFrom);
+  }
+
+  #awaitDrain(): void {
+    if (this.#isDrainAwaited) return;
+    this.#isDrainAwaited = true;
+    this.#parts.socket.whenDrained(() => this.#drained());
+  }
+
+  #drained(): void {
+    this.#isDrainAwaited = false;
+    if (this.#backlog === undefined || this.#backlog.isEmpty) return;
+    // Other subscriptions of the connection may have been sent more meanwhile.
+    if (this.#isFarBehind()) {
+      this.#awaitDrain();
+      return;
+    }
+    const { messages, leftOut } = this.#backlog.take();
+    this.#parts.leftOut(leftOut);
+    this.send(new Batch(messages));
   }
 
   ping(): void {

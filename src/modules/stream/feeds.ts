@@ -12,7 +12,7 @@
 import type { Clock } from '../../effects/clock.ts';
 import type { ErrorBody } from '../../protocol/frames.ts';
 import type { GroupWatcher, StoreEvent, StoreReply, WatchedPlace } from '../../store/contract.ts';
-import { Batch } from './server-message.ts';
+import { EventBatch } from './server-message.ts';
 import type { Subscription } from './subscription.ts';
 import type { Since } from './target.ts';
 
@@ -105,7 +105,7 @@ export class Feeds {
     feed.pending = [];
     for (const subscription of feed.subscribers) {
       subscription.takeHeld();
-      this.#read(subscription, subscription.since);
+      this.#read(subscription, subscription.restart());
     }
   }
 
@@ -124,7 +124,7 @@ export class Feeds {
     const { epoch, seq } = positionIn(result);
     subscription.epoch = epoch;
     subscription.seq = seq;
-    subscription.connection.send(batchOf(events), true);
+    subscription.connection.send(new EventBatch(events), true);
     this.#follow(subscription, subscription.takeHeld());
   }
 
@@ -136,12 +136,12 @@ export class Feeds {
     if (first === undefined || last === undefined) return;
     if (first.seq !== subscription.seq + 1 || !isUnbroken(fresh)) {
       subscription.hold(fresh);
-      this.#read(subscription, subscription.since);
+      this.#read(subscription, subscription.restart());
       return;
     }
     subscription.seq = last.seq;
     const wanted = fresh.filter((event) => subscription.wants(event));
-    if (wanted.length > 0) subscription.connection.send(batchOf(wanted));
+    if (wanted.length > 0) subscription.send(new EventBatch(wanted));
   }
 
   #flush(): void {
@@ -164,7 +164,7 @@ export class Feeds {
       else {
         subscription.seq = after;
         const batch = batches.for(subscription.item);
-        if (batch.count > 0) subscription.connection.send(batch);
+        if (batch.count > 0) subscription.send(batch);
       }
     }
   }
@@ -181,24 +181,21 @@ export class Feeds {
 /** What the subscribers of a group, and those of one item of it, are sent: made when the first of them needs it. */
 class BatchesByItem {
   readonly #events: readonly StoreEvent[];
-  readonly #batches = new Map<string | undefined, Batch>();
+  readonly #batches = new Map<string | undefined, EventBatch>();
 
   constructor(events: readonly StoreEvent[]) {
     this.#events = events;
   }
 
-  for(item: string | undefined): Batch {
+  for(item: string | undefined): EventBatch {
     let batch = this.#batches.get(item);
     if (batch === undefined) {
-      batch = batchOf(item === undefined ? this.#events : this.#events.filter(({ place }) => place[2] === item));
+      const events = this.#events;
+      batch = new EventBatch(item === undefined ? events : events.filter(({ place }) => place[2] === item));
       this.#batches.set(item, batch);
     }
     return batch;
   }
-}
-
-function batchOf(events: readonly StoreEvent[]): Batch {
-  return new Batch(events.map(({ body }) => body));
 }
 
 /** Where a snapshot stands, as the store says in the answer itself. */

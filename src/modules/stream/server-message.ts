@@ -1,6 +1,7 @@
 // Messages that the server makes itself; those about items and events come ready from the store (T6).
 
 import type { ErrorBody } from '../../protocol/frames.ts';
+import type { StoreEvent } from '../../store/contract.ts';
 import { PreparedTexts } from '../../transport/prepared-texts.ts';
 
 /** Where a message belongs; an offence against the form of a message belongs nowhere. */
@@ -49,6 +50,16 @@ export class Batch {
     }
     this.#plain ??= new PreparedTexts(this.#messages);
     return this.#plain;
+  }
+}
+
+/** Events as all are sent them who are to get each of them. */
+export class EventBatch extends Batch {
+  readonly events: readonly StoreEvent[];
+
+  constructor(events: readonly StoreEvent[]) {
+    super(events.map(({ body }) => body));
+    this.events = events;
   }
 }
 

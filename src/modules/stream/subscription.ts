@@ -8,10 +8,12 @@
 // Invariants:
 //   B1  `seq` is the number up to which the subscriber knows the group. Only the next one may follow (T2).
 //   B2  Events are held in `reading` only, and leave it behind the snapshot, from S+1 on (T3).
+//   B3  Nothing is kept for it in its connection's backlog while it is `reading`: what it reads begins before that.
 
 import type { RawJson } from '../../protocol/byte-string.ts';
 import type { StoreEvent } from '../../store/contract.ts';
 import type { StreamConnection } from './connection.ts';
+import type { EventBatch } from './server-message.ts';
 import type { JoinRequest, Since } from './target.ts';
 
 export class Subscription {
@@ -20,6 +22,8 @@ export class Subscription {
   readonly stream: string;
   readonly group: string;
   readonly item: string | undefined;
+  /** Where its connection is behind it takes the newest event of each item for all of them (T5). */
+  readonly isConflated: boolean;
   state: 'joining' | 'reading' | 'live' | 'ended' = 'joining';
   seq = 0;
   epoch = '';
@@ -30,16 +34,27 @@ export class Subscription {
   /** `stream:join` let it in: one `stream:leave` follows, whatever happens (T7). */
   isIn = false;
 
-  constructor(connection: StreamConnection, { subscriptionId, stream, group, item }: JoinRequest) {
+  constructor(connection: StreamConnection, { subscriptionId, stream, group, item, conflate }: JoinRequest) {
     this.connection = connection;
     this.id = subscriptionId;
     this.stream = stream;
     this.group = group;
     this.item = item;
+    this.isConflated = conflate;
   }
 
-  get since(): Since | undefined {
-    return this.epoch === '' ? undefined : { epoch: this.epoch, seq: this.seq, live: true };
+  /** Where it has to be read on from. What is kept for it is given up (B3). */
+  restart(): Since | undefined {
+    const sentSeq = this.isConflated ? this.connection.dropKept(this) : undefined;
+    const { epoch, seq } = this;
+    if (epoch === '') return undefined;
+    return sentSeq === undefined ? { epoch, seq, live: true } : { epoch, seq: sentSeq };
+  }
+
+  /** What follows what it was sent before. */
+  send(events: EventBatch): void {
+    if (this.isConflated) this.connection.sendNewest(this, events);
+    else this.connection.send(events);
   }
 
   hold(events: readonly StoreEvent[]): void {

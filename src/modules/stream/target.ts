@@ -10,6 +10,8 @@ export interface JoinRequest {
   readonly group: string;
   readonly item: string | undefined;
   readonly since: Since | undefined;
+  /** Of several events of an item that its connection is too slow for, the newest is enough (T5). */
+  readonly conflate: boolean;
 }
 
 /** The last event somebody saw before the connection broke. */
@@ -41,9 +43,15 @@ export function readTarget(path: string, query: string): Target {
     if (wrong !== undefined) return offence(400, `The ${what} ${wrong}`);
   }
   const [stream = '', group = '', item] = names;
-  const since = readSince(new URLSearchParams(query));
+  const parameters = new URLSearchParams(query);
+  const since = readSince(parameters);
   if (since === 'offence') return offence(400, 'seq must be a whole number from 0 up, and epoch must be given with it');
-  return { kind: 'join', join: { subscriptionId: PATH_SUBSCRIPTION_ID, stream, group, item, since } };
+  const conflate = parameters.get('conflate') ?? 'false';
+  if (conflate !== 'true' && conflate !== 'false') {
+    return offence(400, 'conflate must be true or false');
+  }
+  const subject = { subscriptionId: PATH_SUBSCRIPTION_ID, stream, group, item };
+  return { kind: 'join', join: { ...subject, since, conflate: conflate === 'true' } };
 }
 
 function readSince(parameters: URLSearchParams): Since | undefined | 'offence' {

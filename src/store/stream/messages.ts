@@ -35,6 +35,11 @@ export function triggerMessage({ kind, body }: StoreEvent, isDropIn: boolean): U
   return Buffer.concat([Buffer.from(`{"type":"${kind}"`), body.subarray(MESSAGE_TYPE_BYTES)]);
 }
 
+/** The last of several events for somebody who is sent only that one of them, and is told how many were left out. */
+export function conflatedMessage(body: Uint8Array, leftOut: number): Uint8Array {
+  return Buffer.concat([body.subarray(0, -CLOSE.length), Buffer.from(`,"conflated":${leftOut}`), CLOSE]);
+}
+
 /** What every message begins with. */
 const MESSAGE_TYPE_BYTES = '{"type":"stream"'.length;
 

@@ -68,12 +68,17 @@ class Door {
 
 describe('addresses', () => {
   test('[modules 4.3] path form, with names percent-decoded and the last slash optional', () => {
-    const join = { subscriptionId: 'path', stream: 'a b', group: 'c/d', item: undefined, since: undefined };
+    const subject = { stream: 'a b', group: 'c/d', item: undefined };
+    const join = { subscriptionId: 'path', ...subject, since: undefined, conflate: false };
     expect(readTarget('/stream/a%20b/c%2Fd', '')).toEqual({ kind: 'join', join });
     expect(readTarget('/stream/a%20b/c%2Fd/', '')).toEqual({ kind: 'join', join });
     expect(readTarget('/stream/a%20b/c%2Fd/%C3%A9/', 'epoch=e&seq=7')).toEqual({
       kind: 'join',
       join: { ...join, item: 'é', since: { epoch: 'e', seq: 7 } },
+    });
+    expect(readTarget('/stream/a%20b/c%2Fd', 'conflate=true')).toEqual({
+      kind: 'join',
+      join: { ...join, conflate: true },
     });
     expect(readTarget('/', '')).toEqual({ kind: 'root' });
   });
@@ -89,6 +94,8 @@ describe('addresses', () => {
     ['/stream/a/b', 'seq=1', 400],
     ['/stream/a/b', 'epoch=e&seq=-1', 400],
     ['/stream/a/b', 'epoch=e&seq=1e3', 400],
+    ['/stream/a/b', 'conflate', 400],
+    ['/stream/a/b', 'conflate=%0Ayes', 400],
   ];
   test.each(wrong)('[modules 4.3] %s?%s is refused with %i', (path, query, status) => {
     expect(readTarget(path, query)).toMatchObject({ kind: 'offence', status });

@@ -1,130 +1,17 @@
 // The way of events to subscribers, with a store that answers when the test says so and sockets without a network.
 
 import { expect, test } from 'vitest';
-import { Clients } from '../../../src/modules/stream/clients.ts';
-import { Feeds } from '../../../src/modules/stream/feeds.ts';
-import type { Subscription } from '../../../src/modules/stream/subscription.ts';
-import { PATH_SUBSCRIPTION_ID, type Since } from '../../../src/modules/stream/target.ts';
-import { Visits } from '../../../src/modules/stream/visits.ts';
-import { Tap } from '../../../src/modules/taps.ts';
 import { RAW_NULL } from '../../../src/protocol/byte-string.ts';
 import { addModuleType } from '../../../src/router/triggers.ts';
-import { STORE_LIMITS, type StoreEvent, type StoreReply } from '../../../src/store/contract.ts';
-import type { SocketEvents } from '../../../src/transport/socket.ts';
-import { EngineInMemory, TEST_STREAM_LIMITS } from '../../support/engine-in-memory.ts';
+import { STORE_LIMITS, type StoreEvent } from '../../../src/store/contract.ts';
+import { TEST_STREAM_LIMITS } from '../../support/engine-in-memory.ts';
 import { FakeSocket } from '../../support/fake-socket.ts';
+import { type FeedsClient, FeedsInMemory, GROUP } from '../../support/feeds-in-memory.ts';
 import { forEachSeed } from '../../support/seeded-random.ts';
-import { type ReadMessage, StreamStore } from '../../support/stream-store.ts';
-
-const GROUP = { stream_name: 's', group_id: 'g' };
-
-interface Asked {
-  readonly since: Since | undefined;
-  readonly item: string | undefined;
-  answer(reply: StoreReply): void;
-}
-
-class Setup {
-  readonly store = new StreamStore();
-  readonly engine = new EngineInMemory();
-  /** Subscriptions whose snapshot the store was asked for. */
-  readonly asked: Asked[] = [];
-  readonly feeds: Feeds;
-  readonly visits: CountedVisits;
-  readonly clients: Clients;
-
-  constructor(limits = TEST_STREAM_LIMITS) {
-    const { clock, router, logger } = this.engine.moduleContext();
-    this.feeds = new Feeds({
-      clock,
-      watch: () => () => {},
-      read: ({ item }: Subscription, since, done) => void this.asked.push({ since, item, answer: done }),
-      failed: (subscription, error) => this.clients.failed(subscription, error),
-      overflowed: (subscription) => this.clients.overflowed(subscription),
-      heldMax: { bytesMax: limits.outboundBufferBytes, messagesMax: limits.outboundMessages },
-    });
-    this.visits = new CountedVisits(router, logger, limits.askMs);
-    this.clients = new Clients({
-      clock,
-      router,
-      limits,
-      visits: this.visits,
-      feeds: this.feeds,
-      tap: new Tap(),
-      left: () => {},
-    });
-  }
-
-  /** A client that subscribes by its path. */
-  connect(item?: string): Client {
-    const socket = new FakeSocket();
-    const join = { subscriptionId: PATH_SUBSCRIPTION_ID, stream: 's', group: 'g', item, since: undefined };
-    const visitor = {
-      target: { kind: 'join', join } as const,
-      address: '10.0.0.1',
-      isBatched: false,
-      context: RAW_NULL,
-    };
-    return new Client(this, socket, this.clients.connected(socket, visitor));
-  }
-
-  change(item_id: string, data: unknown): readonly StoreEvent[] {
-    return this.store.run('stream::set', { ...GROUP, item_id, data }).events ?? [];
-  }
-
-  /** The store answers the oldest question with what is there now. */
-  answerNext(): void {
-    const [next] = this.asked.splice(0, 1);
-    if (next === undefined) throw new Error('The store was asked nothing');
-    next.answer(this.#snapshotFor(next));
-  }
-
-  /** The store cannot say what there is. */
-  failNext(): void {
-    this.asked.splice(0, 1)[0]?.answer({ error: { code: 'STORAGE_CORRUPT', message: 'damaged' } });
-  }
-
-  #snapshotFor({ since, item }: Asked): StoreReply {
-    return this.store.run('stream.subscribe', { ...GROUP, id: item ?? null, ...since });
-  }
-
-  flush(): void {
-    this.engine.clock.flush();
-  }
-}
-
-class CountedVisits extends Visits {
-  leaveCount = 0;
-
-  override leave(subscription: Subscription): void {
-    this.leaveCount++;
-    super.leave(subscription);
-  }
-}
-
-class Client {
-  readonly socket: FakeSocket;
-  readonly #setup: Setup;
-
-  constructor(setup: Setup, socket: FakeSocket, events: SocketEvents) {
-    this.#setup = setup;
-    this.socket = socket;
-    socket.whenEnded = (code) => events.closed(code);
-  }
-
-  /** Everything that came, as number and kind. */
-  get heard(): readonly string[] {
-    return this.messages.map(({ seq, event }) => `${seq} ${event.type}`);
-  }
-
-  get messages(): readonly ReadMessage[] {
-    this.#setup.flush();
-    return this.socket.texts.map((text) => JSON.parse(text));
-  }
-}
+import type { ReadMessage, StreamStore } from '../../support/stream-store.ts';
 
 test('[T3] events that happen while the snapshot is read come behind it, from the next number on', () => {
-  const setup = new Setup();
+  const setup = new FeedsInMemory();
   setup.feeds.publish(setup.change('a', 1));
   const client = setup.connect();
   setup.feeds.publish(setup.change('a', 2));
@@ -138,7 +25,7 @@ test('[T3] events that happen while the snapshot is read come behind it, from th
 });
 
 test('[T2] where a number is missing the subscriber reads again from where it stands', () => {
-  const setup = new Setup();
+  const setup = new FeedsInMemory();
   const client = setup.connect();
   setup.answerNext();
   setup.feeds.publish(setup.change('a', 1));
@@ -153,7 +40,7 @@ test('[T2] where a number is missing the subscriber reads again from where it st
 });
 
 test('[T5] a subscriber whose held events pass the limit is closed with 4408', () => {
-  const setup = new Setup({ ...TEST_STREAM_LIMITS, outboundMessages: 10 });
+  const setup = new FeedsInMemory({ ...TEST_STREAM_LIMITS, outboundMessages: 10 });
   const client = setup.connect();
   for (let n = 0; n < 11; n++) setup.feeds.publish(setup.change('a', n));
   setup.flush();
@@ -164,7 +51,7 @@ test('[T5] a subscriber whose held events pass the limit is closed with 4408', (
 });
 
 test('[T5] unread messages are counted by number too, and reading frees them', () => {
-  const setup = new Setup({ ...TEST_STREAM_LIMITS, outboundMessages: 10 });
+  const setup = new FeedsInMemory({ ...TEST_STREAM_LIMITS, outboundMessages: 10 });
   const [slow, quick] = [setup.connect(), setup.connect()];
   setup.answerNext();
   setup.answerNext();
@@ -185,7 +72,7 @@ test('[T5] unread messages are counted by number too, and reading frees them', (
 });
 
 test('[T6] the text of an event is made once for all, and the events of a turn leave in one write', () => {
-  const setup = new Setup();
+  const setup = new FeedsInMemory();
   const clients = Array.from({ length: 3 }, () => setup.connect());
   for (const _client of clients) setup.answerNext();
   setup.flush();
@@ -197,7 +84,7 @@ test('[T6] the text of an event is made once for all, and the events of a turn l
 });
 
 test('[T5] while all clients together have too much unread, those with the most are closed, all at once', () => {
-  const setup = new Setup({ ...TEST_STREAM_LIMITS, allBuffersBytes: 250 });
+  const setup = new FeedsInMemory({ ...TEST_STREAM_LIMITS, allBuffersBytes: 250 });
   setup.clients.start();
   const clients = Array.from({ length: 5 }, () => setup.connect());
   for (const _client of clients) setup.answerNext();
@@ -210,7 +97,7 @@ test('[T5] while all clients together have too much unread, those with the most 
 });
 
 test('[T7] whoever is told of a failed snapshot and closed for being slow has left once', () => {
-  const setup = new Setup({ ...TEST_STREAM_LIMITS, outboundMessages: 1 });
+  const setup = new FeedsInMemory({ ...TEST_STREAM_LIMITS, outboundMessages: 1 });
   const client = setup.connect();
   setup.answerNext();
   client.socket.stopReading();
@@ -228,7 +115,7 @@ test('[T7] whoever is told of a failed snapshot and closed for being slow has le
 });
 
 test.each([0, 1_000])('[T5] an event of a group that was given up reaches those who stayed: %i kept', (kept) => {
-  const setup = new Setup();
+  const setup = new FeedsInMemory();
   setup.store.limits = { ...STORE_LIMITS, streamHistoryEvents: kept };
   const send = (group_id: string) =>
     setup.store.run('stream::send', { ...GROUP, group_id, type: 't', data: 1 }).events ?? [];
@@ -254,7 +141,7 @@ test.each([0, 1_000])('[T5] an event of a group that was given up reaches those 
 });
 
 test('[W1] a silent client is dropped after 25 s, and one that joins nothing is closed after 60 s', () => {
-  const setup = new Setup();
+  const setup = new FeedsInMemory();
   setup.clients.start();
   const visitor = { target: { kind: 'root' } as const, address: '10.0.0.1', isBatched: false, context: RAW_NULL };
   const [idle, silent] = [new FakeSocket(), new FakeSocket()];
@@ -270,7 +157,7 @@ test('[W1] a silent client is dropped after 25 s, and one that joins nothing is 
 });
 
 test('[4] the time for the first join can be set', () => {
-  const setup = new Setup({ ...TEST_STREAM_LIMITS, registrationMs: 3_000 });
+  const setup = new FeedsInMemory({ ...TEST_STREAM_LIMITS, registrationMs: 3_000 });
   setup.clients.start();
   const idle = new FakeSocket();
   const target = { kind: 'root' } as const;
@@ -281,8 +168,8 @@ test('[4] the time for the first join can be set', () => {
 
 test('[T2] [T3] whatever order snapshots and events arrive in, nothing is lost and nothing is doubled', () => {
   forEachSeed(60, (random) => {
-    const setup = new Setup();
-    const clients: Client[] = [];
+    const setup = new FeedsInMemory();
+    const clients: FeedsClient[] = [];
     /** Events that the store has made and the router has not seen. */
     const onTheWay: StoreEvent[] = [];
     for (let step = 0; step < 200; step++) {
@@ -326,7 +213,7 @@ function checkStory(messages: readonly ReadMessage[], store: StreamStore): void 
 }
 
 test.each([5_000, 300])('[X6] [guarantees 4] a join handler that has not answered after %i ms has said no', (askMs) => {
-  const setup = new Setup({ ...TEST_STREAM_LIMITS, askMs });
+  const setup = new FeedsInMemory({ ...TEST_STREAM_LIMITS, askMs });
   const { engine, visits } = setup;
   addModuleType(engine.context, visits.joins);
   const gate = engine.connect();

@@ -1,0 +1,66 @@
+// What one subscription with `conflate` was not sent yet, as its connection is behind: the newest event of each item,
+// and all custom events. Pure.
+//
+// Invariants:
+//   N1  Events leave in the order of their numbers. So whoever was sent number S needs nothing before it: of what was
+//       left out up to S, the newer event of the same item either was sent too, or comes with a number above S (T4).
+//   N2  Each event that came is either kept or counted as left out before the next one that is kept (T2). The newest
+//       event is always kept, so nobody is left with a number that was told to nobody.
+
+import type { StoreEvent } from '../../store/contract.ts';
+
+export interface KeptEvent {
+  readonly body: Uint8Array;
+  /** How many events directly before it are left out. */
+  readonly leftOut: number;
+}
+
+interface Entry {
+  readonly body: Uint8Array;
+  /** Its place among all that came. */
+  readonly ordinal: number;
+}
+
+export class KeptEvents {
+  /** Everything below the first event that came has been sent. */
+  readonly sentSeq: number;
+  /** In the order of their numbers: by item, and a custom event by its number. */
+  readonly #entries = new Map<string | number, Entry>();
+  #cameCount = 0;
+  #bytes = 0;
+
+  constructor(sentSeq: number) {
+    this.sentSeq = sentSeq;
+  }
+
+  get count(): number {
+    return this.#entries.size;
+  }
+
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  /** The next event by its number. */
+  add({ kind, place: [, , item = ''], seq, body }: StoreEvent): void {
+    const key = ITEM_KINDS.has(kind) ? item : seq;
+    this.#bytes += body.length - (this.#entries.get(key)?.body.length ?? 0);
+    // Set anew it stands behind all others.
+    this.#entries.delete(key);
+    this.#cameCount += 1;
+    // A copy: the body is a view of an answer of the store, which may hold a thousand others.
+    this.#entries.set(key, { body: new Uint8Array(body), ordinal: this.#cameCount });
+  }
+
+  /** What is kept, in the order of its numbers. */
+  *inOrder(): Generator<KeptEvent> {
+    let last = 0;
+    for (const { body, ordinal } of this.#entries.values()) {
+      yield { body, leftOut: ordinal - last - 1 };
+      last = ordinal;
+    }
+  }
+}
+
+/** Changes of an item: one takes the place of another. */
+const ITEM_KINDS: ReadonlySet<string> = new Set(['create', 'update', 'delete']);
