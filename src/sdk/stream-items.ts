@@ -17,6 +17,8 @@ export interface StreamChange<T> {
   readonly data: T;
   /** Position in the group: one more with every event. */
   readonly seq: number;
+  /** How many events before it were left out, if any were: with `conflate` only. */
+  readonly conflated?: number;
   /** Unix milliseconds. */
   readonly timestamp: number;
 }
@@ -35,16 +37,26 @@ export interface StreamEvent {
   /** The item it is about, if it names one. */
   readonly id: string | null;
   readonly seq: number;
+  /** As in `StreamChange`. */
+  readonly conflated?: number;
   readonly timestamp: number;
+}
+
+/** The position of a message, as users are told it. */
+export function positionIn({ seq = 0, conflated, timestamp }: StreamMessage) {
+  return { seq, ...(conflated > 0 && { conflated }), timestamp };
 }
 
 export class StreamItems<T> {
   readonly #items = new Map<string, T>();
   /** The item that the subscription is narrowed to: its snapshot has no list of names. */
   readonly #only: string | undefined;
+  /** The creation of an item may have been left out, or its deletion. */
+  readonly #isConflated: boolean;
 
-  constructor(only: string | undefined) {
+  constructor(only: string | undefined, isConflated: boolean) {
     this.#only = only;
+    this.#isConflated = isConflated;
   }
 
   get map(): ReadonlyMap<string, T> {
@@ -63,10 +75,13 @@ export class StreamItems<T> {
   }
 
   /** `undefined`: the message is about no item. */
-  change({ kind, id, data, seq = 0, timestamp }: StreamMessage): StreamChange<T> | undefined {
+  change(message: StreamMessage): StreamChange<T> | undefined {
+    const { kind, id, data } = message;
     if (id === null || (kind !== 'create' && kind !== 'update' && kind !== 'delete')) return undefined;
-    if (kind === 'delete') this.#items.delete(id);
-    else this.#items.set(id, data as T);
-    return { type: kind, id, data: data as T, seq, timestamp };
+    const isValue = kind !== 'delete';
+    const type = isValue && this.#isConflated ? (this.#items.has(id) ? 'update' : 'create') : kind;
+    if (isValue) this.#items.set(id, data as T);
+    else this.#items.delete(id);
+    return { type, id, data: data as T, ...positionIn(message) };
   }
 }

@@ -6,6 +6,8 @@ export interface StreamMessage {
   readonly id: string | null;
   readonly seq: number | undefined;
   readonly epoch: string | undefined;
+  /** How many events before it were left out for the sake of newer ones. */
+  readonly conflated: number;
   readonly kind: string;
   readonly data: unknown;
   /** Of a snapshot: what its items are called. */
@@ -32,6 +34,7 @@ function readWrapper(value: unknown): StreamMessage | undefined {
     id: typeof wrapper.id === 'string' ? wrapper.id : null,
     seq: typeof wrapper.seq === 'number' ? wrapper.seq : undefined,
     epoch: typeof wrapper.epoch === 'string' ? wrapper.epoch : undefined,
+    conflated: typeof wrapper.conflated === 'number' ? wrapper.conflated : 0,
     kind: event.type,
     data: event.data,
     ids: Array.isArray(event.ids) ? event.ids.map(String) : [],

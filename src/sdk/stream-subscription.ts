@@ -15,7 +15,7 @@ import { redialDelayMs } from './backoff.ts';
 import { SvcError } from './errors.ts';
 import { Liveness } from './liveness.ts';
 import type { Platform, PlatformSocket, SocketClosure } from './platform.ts';
-import { type StreamChange, type StreamEvent, StreamItems } from './stream-items.ts';
+import { positionIn, type StreamChange, type StreamEvent, StreamItems } from './stream-items.ts';
 import { readStreamFrame, type StreamMessage } from './stream-message.ts';
 
 /**
@@ -59,6 +59,12 @@ export interface StreamHandlers<T> {
 export interface SubscribeOptions {
   /** Only this item. */
   readonly item?: string | undefined;
+  /**
+   * When the connection cannot keep up: only the newest change of each item, instead of a new beginning with a fresh
+   * snapshot. What was left out is counted in `conflated`; changes are then told as this side sees them, as `create`
+   * of an item that it did not know. Events of `send` are never left out.
+   */
+  readonly conflate?: boolean | undefined;
   /** For the auth function of the stream server; asked anew for each dial if it is a function. */
   readonly token?: string | (() => string | Promise<string>) | undefined;
   /** Address of the stream server; else that of the worker's options, else port 3112 of the engine's host. */
@@ -127,7 +133,7 @@ export class LastingSubscription<T> implements StreamSubscription<T> {
 
   constructor(parts: SubscriptionParts<T>) {
     this.#parts = parts;
-    this.#items = new StreamItems(parts.options.item);
+    this.#items = new StreamItems(parts.options.item, parts.options.conflate === true);
     this.#ready = new Promise((resolve, reject) => {
       this.#markReady = resolve;
       this.#markFailed = reject;
@@ -204,13 +210,14 @@ export class LastingSubscription<T> implements StreamSubscription<T> {
   }
 
   #address(): string {
-    const { url } = this.#parts;
+    const { url, options } = this.#parts;
     const names = this.#names().map(encodeURIComponent);
     const address = new URL(`stream/${names.join('/')}/`, url.endsWith('/') ? url : `${url}/`);
     if (this.#position !== undefined) {
       address.searchParams.set('epoch', this.#position.epoch);
       address.searchParams.set('seq', String(this.#position.seq));
     }
+    if (options.conflate !== undefined) address.searchParams.set('conflate', String(options.conflate));
     return address.href;
   }
 
@@ -261,8 +268,8 @@ export class LastingSubscription<T> implements StreamSubscription<T> {
     if (change !== undefined) {
       this.#run(() => handlers.onChange?.(change, this.items));
     } else if (message.custom !== undefined) {
-      const { id, seq = 0, timestamp, custom } = message;
-      this.#run(() => handlers.onEvent?.({ ...custom, id, seq, timestamp }));
+      const { id, custom } = message;
+      this.#run(() => handlers.onEvent?.({ ...custom, id, ...positionIn(message) }));
     }
   }
 

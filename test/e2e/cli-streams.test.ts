@@ -2,19 +2,24 @@
 
 import { describe, expect, test } from 'vitest';
 import { CutProxy } from '../support/cut-proxy.ts';
+import { PRICES, writeUntilOneIsLeft } from '../support/many-prices.ts';
 import { RawWorker } from '../support/raw-worker.ts';
+import { StreamClient } from '../support/stream-client.ts';
 import { startStreamEngine } from '../support/stream-engine.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { runSvc, spawnSvc } from './cli-process.ts';
 
-/** `svc stream watch --json` of one group, once it watches. */
-async function startWatch(streamUrl: string) {
-  const child = spawnSvc(['stream', 'watch', 'chat/room', '--stream-url', streamUrl, '--json']);
+/** `svc stream watch`, once it watches: with --json one group, unless the test says otherwise. */
+async function startWatch(streamUrl: string, ...args: string[]) {
+  const asked = args.length > 0 ? args : ['chat/room', '--json'];
+  const child = spawnSvc(['stream', 'watch', ...asked, '--stream-url', streamUrl]);
   const watch = {
     out: '',
     err: '',
     ended: new Promise((resolve) => child.once('close', resolve)),
     interrupt: () => child.kill('SIGINT'),
+    stop: () => child.kill('SIGSTOP'),
+    goOn: () => child.kill('SIGCONT'),
   };
   child.stdout?.setEncoding('utf8').on('data', (text: string) => {
     watch.out += text;
@@ -90,6 +95,26 @@ describe('svc stream', () => {
     expect(watch.err).toContain('Connected again; nothing was missed');
     watch.interrupt();
     expect(await watch.ended).toBe(130);
+  });
+
+  test('[T5] watch --conflate stays when it was too slow, and says how many events were left out', {
+    timeout: 60_000,
+  }, async () => {
+    await using engine = await startStreamEngine();
+    await using worker = await RawWorker.connect(engine.url);
+    const watch = await startWatch(engine.streams, 'prices/all', '--conflate');
+    await using other = await StreamClient.connect(engine.streams, '/stream/prices/all');
+    other.socket.pause();
+    watch.stop();
+    await writeUntilOneIsLeft(worker);
+    watch.goOn();
+    await worker.call('stream::send', { ...PRICES, type: 'end', data: null });
+    await waitFor('all is printed', () => watch.out.includes('  end  '), 15_000);
+    // The output is long: no failure should print it.
+    expect(/ {2}(create|update|delete) \+\d+ {2}i\d+ {2}\{/.test(watch.out)).toBe(true);
+    expect(watch.err).not.toContain('Connection lost');
+    watch.interrupt();
+    await watch.ended;
   });
 
   test('[CLI-9] watch says that the stream server cannot be reached', { timeout: 60_000 }, async () => {

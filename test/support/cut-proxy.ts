@@ -53,6 +53,14 @@ export class CutProxy implements AsyncDisposable {
     }
   }
 
+  /** What was held back passes again. */
+  speakAgain(): void {
+    for (const { worker, engine } of this.#lines) {
+      worker.resume();
+      engine.resume();
+    }
+  }
+
   /** What is behind it seems to be gone: present connections end, and new ones as soon as they come. */
   close(): void {
     this.#isOpen = false;

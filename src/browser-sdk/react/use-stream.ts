@@ -48,8 +48,8 @@ const KEEP_EVENTS_DEFAULT = 100;
 
 /**
  * Watches one group of a stream while the component is there, over a socket of its own: components that show the same
- * group should get it from a common parent. Another stream, group, `item` or `url` is another subscription; `token` and
- * `keep_events` may differ from render to render.
+ * group should get it from a common parent. Another stream, group, `item`, `url` or `conflate` is another subscription;
+ * `token` and `keep_events` may differ from render to render.
  *
  * @example
  * import { useStream } from 'svc-browser-sdk/react';
@@ -66,7 +66,7 @@ export function useStream<T = unknown>(stream: string, group: string, options: S
   useEffect(() => {
     latest.current = options;
   });
-  const { item, url } = options;
+  const { item, url, conflate } = options;
   const hasToken = options.token !== undefined;
   const make = (): View<StreamView<T>> => {
     const token = async (): Promise<string> => {
@@ -74,9 +74,9 @@ export function useStream<T = unknown>(stream: string, group: string, options: S
       return typeof given === 'string' ? given : given();
     };
     const keep = (): number => latest.current.keep_events ?? KEEP_EVENTS_DEFAULT;
-    return viewOf(svc, stream, group, { item, url, token: hasToken ? token : undefined, keep });
+    return viewOf(svc, stream, group, { item, url, conflate, token: hasToken ? token : undefined, keep });
   };
-  const [shown] = useView(make, [svc, stream, group, item, url, hasToken]);
+  const [shown] = useView(make, [svc, stream, group, item, url, conflate, hasToken]);
   return shown;
 }
 

@@ -25,6 +25,7 @@ const FLAGS = {
     help: 'File that holds the token for its auth function.',
   },
   item: { kind: 'text', placeholder: '<item>', help: 'Only this item.' },
+  conflate: { kind: 'switch', help: 'When too slow for all events: only the newest change of each item.' },
 } as const satisfies FlagTable;
 
 type WatchContext = Context<typeof FLAGS>;
@@ -36,12 +37,17 @@ export const streamWatch = defineCommand({
   details: [
     'Runs until it is interrupted. A broken connection is made again, and what was missed is printed; where that is ' +
       'not possible any more, a line says so. With --json, one object per line.',
+    'With --conflate, an event before which others were left out says how many: "+3", in JSON "conflated": 3.',
   ],
   flags: FLAGS,
   formats: ['table', 'json', 'jsonl'],
   examples: [
     { line: 'svc stream watch chat/room1', shows: 'Every change and every custom event.' },
     { line: 'svc stream watch chat/room1 --item topic --json', shows: 'Those of one item, one JSON object per line.' },
+    {
+      line: 'svc stream watch prices/all --conflate',
+      shows: 'The newest of each item where there are too many to read.',
+    },
   ],
   exitCodes: [EXIT.failed, EXIT.unreachable, EXIT.refused, EXIT.interrupted],
   async run(context) {
@@ -62,7 +68,8 @@ export const streamWatch = defineCommand({
           reject(new CliFailure({ code, message: `${message}.`, exitCode: exitCodeOfError(code) })),
         );
         const onNotReached = (reason: string): void => reject(notReached(address, reason));
-        watch = watchStream({ url, ...place, options: { item: flags.item, token }, handlers, onNotReached });
+        const options = { item: flags.item, token, conflate: flags.conflate || undefined };
+        watch = watchStream({ url, ...place, options, handlers, onNotReached });
       });
     } finally {
       watch?.close();
@@ -120,12 +127,15 @@ function print(
   timestamp: number,
   type: string,
   id: string,
-  event: { data: unknown },
+  event: { data: unknown; conflated?: number },
 ): void {
   if (output.jsonAsked) return output.printLine(event);
   // A line stays on the screen: how long ago it was would be wrong a moment later.
   const time = formatTime(timestamp, output.timeStyle === 'utc' ? 'utc' : 'local', terminal.now());
   const paint = type === 'delete' ? output.paintOut.red : output.paintOut.green;
+  const leftOut = event.conflated === undefined ? '' : output.paintOut.dim(` +${event.conflated}`);
   const data = stripUnsafe(JSON.stringify(event.data) ?? 'null');
-  terminal.out.write(`${output.paintOut.dim(time)}  ${paint(stripUnsafe(type))}  ${stripUnsafe(id)}  ${data}\n`);
+  terminal.out.write(
+    `${output.paintOut.dim(time)}  ${paint(stripUnsafe(type))}${leftOut}  ${stripUnsafe(id)}  ${data}\n`,
+  );
 }

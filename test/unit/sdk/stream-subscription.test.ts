@@ -1,18 +1,31 @@
 // When a subscription gives up, and when it tries again, on a platform moved by hand.
 
 import { expect, test } from 'vitest';
-import { LastingSubscription } from '../../../src/sdk/stream-subscription.ts';
+import {
+  LastingSubscription,
+  type StreamHandlers,
+  type SubscribeOptions,
+} from '../../../src/sdk/stream-subscription.ts';
 import { FakePlatform, type FakeSocket } from '../../support/fake-platform.ts';
+
+interface Setting {
+  readonly options?: SubscribeOptions;
+  readonly handlers?: StreamHandlers<unknown>;
+}
 
 class Setup {
   readonly platform = new FakePlatform();
   readonly errors: string[] = [];
-  readonly subscription = new LastingSubscription<unknown>({
-    ...{ platform: this.platform, url: 'ws://engine:3112', stream: 's', group: 'g', options: {} },
-    handlers: { onError: ({ code }) => this.errors.push(code) },
-    onEnded: () => {},
-    onThrown: () => {},
-  });
+  readonly subscription: LastingSubscription<unknown>;
+
+  constructor({ options = {}, handlers = {} }: Setting) {
+    this.subscription = new LastingSubscription<unknown>({
+      ...{ platform: this.platform, url: 'ws://engine:3112', stream: 's', group: 'g', options },
+      handlers: { onError: ({ code }) => this.errors.push(code), ...handlers },
+      onEnded: () => {},
+      onThrown: () => {},
+    });
+  }
 
   get socket(): FakeSocket {
     const socket = this.platform.sockets.at(-1);
@@ -33,8 +46,8 @@ class Setup {
   }
 }
 
-async function dialled(): Promise<Setup> {
-  const setup = new Setup();
+async function dialled(setting: Setting = {}): Promise<Setup> {
+  const setup = new Setup(setting);
   await Promise.resolve();
   return setup;
 }
@@ -62,6 +75,49 @@ test('[T4] whoever was let in before is not sent away while the auth function is
   setup.say('sync', []);
   expect(setup.errors).toEqual([]);
   setup.subscription.close();
+});
+
+test('[T5] with `conflate` the engine is asked for it at each dial; without a word of it, it is not', async () => {
+  const setup = await dialled({ options: { conflate: true } });
+  setup.say('sync', []);
+  setup.socket.drop();
+  await setup.redial();
+  expect([...new Set(setup.platform.sockets.map(({ request }) => request.url))]).toEqual([
+    'ws://engine:3112/stream/s/g/?conflate=true',
+    'ws://engine:3112/stream/s/g/?epoch=e&seq=1&conflate=true',
+  ]);
+  setup.subscription.close();
+  expect((await dialled()).socket.request.url).toBe('ws://engine:3112/stream/s/g/');
+});
+
+test('[T2] [T5] what was left out is told with the next event, and is no gap', async () => {
+  const told: object[] = [];
+  const syncs: boolean[] = [];
+  const handlers: StreamHandlers<unknown> = {
+    onSync: (_items, { isGap }) => void syncs.push(isGap),
+    onChange: ({ timestamp: _, ...change }) => void told.push(change),
+    onEvent: ({ timestamp: _, ...event }) => void told.push(event),
+  };
+  const { socket, platform, subscription } = await dialled({ options: { conflate: true }, handlers });
+  const place = { type: 'stream', timestamp: 1, epoch: 'e' };
+  socket.say({ ...place, id: null, seq: 1, event: { type: 'sync', data: ['old'], ids: ['a'] } });
+  // The creation of `b` was left out, and so was the deletion of `a`.
+  socket.say({ ...place, id: 'b', seq: 5, conflated: 3, event: { type: 'update', data: 'b' } });
+  socket.say({ ...place, id: 'a', seq: 6, event: { type: 'create', data: 'new' } });
+  socket.say({ ...place, id: null, seq: 9, conflated: 2, event: { type: 'event', event: { type: 'e', data: 1 } } });
+  socket.say({ ...place, id: 'c', seq: 11, conflated: 1, event: { type: 'delete', data: 'c' } });
+  expect(told).toEqual([
+    { type: 'create', id: 'b', data: 'b', seq: 5, conflated: 3 },
+    { type: 'update', id: 'a', data: 'new', seq: 6 },
+    { type: 'e', id: null, data: 1, seq: 9, conflated: 2 },
+    { type: 'delete', id: 'c', data: 'c', seq: 11, conflated: 1 },
+  ]);
+  expect([...subscription.items]).toEqual([
+    ['a', 'new'],
+    ['b', 'b'],
+  ]);
+  expect([syncs, platform.sockets.length]).toEqual([[false], 1]);
+  subscription.close();
 });
 
 test.each([[{ stream: '.' }], [{ group: '..' }], [{ group: '.', options: { item: 'g' } }]])(
