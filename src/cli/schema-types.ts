@@ -1,5 +1,6 @@
 // JSON schemas as TypeScript types, for `svc types generate`. A type may be wider than its schema, never narrower: what
-// TypeScript cannot say (patterns, ranges) is left out, and a schema that contains itself ends in `unknown`.
+// TypeScript cannot say (patterns, ranges) is left out, and a schema that contains itself ends in `unknown`. So does one
+// whose parts refer to one another so often that its text would double with every step: a comment says so.
 
 import { isRecord, type JsonRecord, textIn, textsIn } from './records.ts';
 
@@ -37,11 +38,18 @@ function comment(description: string): string[] {
 }
 
 export function typeText(schema: unknown): string {
-  return typeBelow(schema, { root: schema, open: new Set() });
+  const followed = { count: 0 };
+  const text = typeBelow(schema, { root: schema, followed, open: new Set() });
+  return followed.count > REFERENCES_MAX ? `${text} /* ${TOO_MANY} */` : text;
 }
+
+const REFERENCES_MAX = 1_000;
+const TOO_MANY = `more than ${REFERENCES_MAX} references: those behind them are unknown here`;
 
 interface Reading {
   readonly root: unknown;
+  /** How many references the whole type has followed. */
+  readonly followed: { count: number };
   /** References that are being followed. */
   readonly open: ReadonlySet<string>;
 }
@@ -64,6 +72,7 @@ function typeBelow(schema: unknown, reading: Reading): string {
 function referenceType({ $ref: reference }: JsonRecord, reading: Reading): string | undefined {
   if (typeof reference !== 'string') return undefined;
   if (reading.open.has(reference) || !reference.startsWith('#')) return 'unknown';
+  if (++reading.followed.count > REFERENCES_MAX) return 'unknown';
   const steps = reference.slice(1).split('/').slice(1).map(decodeStep);
   const target = steps.reduce<unknown>(
     (value, step) => (isRecord(value) && Object.hasOwn(value, step) ? value[step] : undefined),

@@ -30,3 +30,13 @@ test('a description cannot leave its comment', () => {
   const text = registryText([{ id: 'a::b', description: 'x */ evil()\n//', request: {}, response: undefined }]);
   expect(text).toContain('/** x * / evil() // */\n    "a::b": { in: unknown; out: any };');
 });
+
+test('a schema whose parts name the next one twice each ends, and says what is left out', () => {
+  const steps = Array.from({ length: 64 }, (_, step) => {
+    const next = { $ref: `#/$defs/${step + 1}` };
+    return [step, { type: 'object', properties: { left: next, right: next } }];
+  });
+  const text = typeText({ $ref: '#/$defs/0', $defs: Object.fromEntries(steps) });
+  expect(text.length).toBeLessThan(1_000_000);
+  expect(text).toMatch(/more than 1000 references: those behind them are unknown here \*\/$/);
+});
