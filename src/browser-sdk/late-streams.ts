@@ -18,7 +18,7 @@ export class LateStreams implements StreamsOfWorker {
     const stream = async (): Promise<SvcStream> => (await this.#load()).stream(name);
     return {
       group: <T>(groupId: string) => lateGroup<T>(async () => (await stream()).group<T>(groupId)),
-      groups: async () => (await stream()).groups(),
+      groups: async (...given) => (await stream()).groups(...given),
     };
   }
 

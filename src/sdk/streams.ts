@@ -24,8 +24,8 @@ import type { UpdateError, UpdateOp } from './update-ops.ts';
 export interface SvcStream {
   /** One group of it. */
   group<T = unknown>(groupId: string): StreamGroup<T>;
-  /** The groups that hold something. */
-  groups(): Promise<string[]>;
+  /** The groups that hold something, up to 10 000; more with `offset` and `limit`. */
+  groups(page?: { readonly offset?: number; readonly limit?: number }): Promise<string[]>;
 }
 
 /**
@@ -104,11 +104,9 @@ interface Closable {
 function createStream(parts: StreamsParts, open: Set<Closable>, stream: string): SvcStream {
   return {
     group: <T>(group: string): StreamGroup<T> => createGroup(parts, open, stream, group),
-    async groups() {
-      const answer: unknown = await parts.trigger({
-        function_id: 'stream::list_groups',
-        payload: { stream_name: stream },
-      });
+    async groups(page = {}) {
+      const payload = { ...page, stream_name: stream };
+      const answer: unknown = await parts.trigger({ function_id: 'stream::list_groups', payload });
       return listIn(answer, 'groups').map(String);
     },
   };

@@ -38,6 +38,8 @@ describe('svc.stream', () => {
       });
       expect(await room.list()).toEqual(new Map([['a', { n: 7 }]]));
       expect(await chat.groups()).toEqual(['room1']);
+      await chat.group<Message>('room2').set('a', { n: 1 });
+      expect(await chat.groups({ offset: 1, limit: 1 })).toEqual(['room2']);
       const heard: unknown[] = [];
       const watch = room.subscribe({ onEvent: ({ type, data, id }) => heard.push([type, data, id]) });
       await watch.ready();
