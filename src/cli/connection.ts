@@ -14,6 +14,7 @@ import type { CONNECTION_FLAGS } from './connection-flags.ts';
 import { formatDuration } from './durations.ts';
 import { EXIT } from './exit-codes.ts';
 import { CliFailure, usageFailure } from './failures.ts';
+import { printedNumber, withNumberWatch } from './number-watch.ts';
 
 export interface CallSettings {
   readonly timeoutMs?: number;
@@ -27,6 +28,8 @@ export interface EngineConnection {
   readonly address: string;
   readonly state: StateClient;
   stream(name: string): SvcStream;
+  /** A number of an answer so far that is not printed as it was stored; only looked for where values are printed. */
+  readonly lostNumber: string | undefined;
   /** Rejects when the connection is lost; for commands that follow something. */
   readonly lost: Promise<never>;
   /** The answer, or an `SvcError`. */
@@ -35,10 +38,14 @@ export interface EngineConnection {
 
 type ConnectionContext = Pick<Context<typeof CONNECTION_FLAGS>, 'flags' | 'output' | 'terminal'>;
 
-/** Connects, hands the connection to `use`, and closes it whatever happens. */
+/**
+ * Connects, hands the connection to `use`, and closes it whatever happens. `printsValues`: what users have stored is
+ * printed, so a number in it that loses digits is warned of.
+ */
 export async function withEngine<T>(
   context: ConnectionContext,
   use: (engine: EngineConnection) => Promise<T>,
+  { printsValues = false } = {},
 ): Promise<T> {
   const { flags, output, terminal } = context;
   const address = checkAddress(flags.url);
@@ -46,7 +53,12 @@ export async function withEngine<T>(
   const startedMs = terminal.elapsedMs();
   // Its socket library takes a while to load: a command that only explains itself, or refuses its flags, does without.
   const { createWorker, nodePlatform } = await import('../sdk/internal.ts');
-  const place = output.showsWire ? await loggedPlace(nodePlatform, output) : nodePlatform;
+  const shown = output.showsWire ? await loggedPlace(nodePlatform, output) : nodePlatform;
+  const loss: { number?: string } = {};
+  const noteLoss = (number: string): void => {
+    loss.number ??= number;
+  };
+  const place = printsValues ? withNumberWatch(shown, noteLoss) : shown;
   const contexts = place.createContextStorage();
   const caller = createWorker(
     flags.url,
@@ -82,12 +94,27 @@ export async function withEngine<T>(
   try {
     await withinTime(caller.ready(), flags.timeout, address);
     output.detail(`connected to ${address} in ${formatDuration(terminal.elapsedMs() - startedMs)}`);
-    return await use({ address, state: caller.state, stream: (name) => caller.stream(name), lost, call });
+    return await use({
+      address,
+      state: caller.state,
+      stream: (name) => caller.stream(name),
+      get lostNumber() {
+        return loss.number;
+      },
+      lost,
+      call,
+    });
   } catch (error) {
     throw isSvcError(error) ? explain(error, address, output.verbose) : error;
   } finally {
+    if (loss.number !== undefined) output.warn(lossText(loss.number));
     await caller.shutdown();
   }
+}
+
+function lossText(number: string): string {
+  const printed = printedNumber(number);
+  return `The answer holds the number ${number}, which is printed as ${printed}: its digits are lost here.`;
 }
 
 async function loggedPlace(platform: Platform, output: ConnectionContext['output']): Promise<Platform> {

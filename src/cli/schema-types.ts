@@ -1,6 +1,6 @@
 // JSON schemas as TypeScript types, for `svc types generate`. A type may be wider than its schema, never narrower: what
-// TypeScript cannot say (patterns, ranges) is left out, and a schema that contains itself ends in `unknown`. So does one
-// whose parts refer to one another so often that its text would double with every step: a comment says so.
+// TypeScript cannot say (patterns, ranges) is left out, and a schema that contains itself ends in `unknown`. So does
+// one whose parts refer to one another so often that its text would double with every step: a comment says so.
 
 import { isRecord, type JsonRecord, textIn, textsIn } from './records.ts';
 

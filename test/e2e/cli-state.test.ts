@@ -3,6 +3,7 @@
 import { once } from 'node:events';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { registerWorker, type SvcWorker } from '../../src/sdk/index.ts';
+import { RawWorker } from '../support/raw-worker.ts';
 import {
   ANY_PORT,
   type EngineProcess,
@@ -51,6 +52,26 @@ describe('svc state get', () => {
       stdout: '{"name":"Ann","tags":["a"]}\n',
       stderr: '',
     });
+  });
+
+  test('[CLI-20] a number that loses digits on the way is named, and an export with it has not worked', async () => {
+    // As a program writes it that has such numbers: ours refuse them.
+    await using other = await RawWorker.connect(engine.url);
+    other.sendText(
+      '{"type":"invokefunction","invocation_id":"5e6a3a37-3c2c-4b8e-9c55-0a4a4f6d1c11","function_id":"state::set",' +
+        '"data":{"scope":"users","key":"ann","value":{"id":12345678901234567890}}}',
+    );
+    await other.next('invocationresult');
+    const warning =
+      'warning: The answer holds the number 12345678901234567890, which is printed as 12345678901234567000: its ' +
+      'digits are lost here.\n';
+    expect(await svc('get', 'users', 'ann')).toEqual({
+      code: 0,
+      signal: null,
+      stdout: '{"id":12345678901234567000}\n',
+      stderr: warning,
+    });
+    expect(await svc('export')).toMatchObject({ code: 1, stderr: `${warning}1 entries\n` });
   });
 
   test('[CLI-4] tells a stored null from a key that is not there', async () => {

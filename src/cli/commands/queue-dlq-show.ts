@@ -1,5 +1,5 @@
 import { defineCommand } from '../command.ts';
-import { withEngine } from '../connection.ts';
+import { type EngineConnection, withEngine } from '../connection.ts';
 import { CONNECTION_FLAGS } from '../connection-flags.ts';
 import { chooseLetter } from '../dead-letters.ts';
 import { stripUnsafeLines } from '../display-text.ts';
@@ -21,12 +21,13 @@ export const queueDlqShow = defineCommand({
   exitCodes: [EXIT.notFound, EXIT.timedOut, EXIT.unreachable, EXIT.refused],
   async run(context) {
     const { operands, output, terminal } = context;
-    const letter = await withEngine(context, async (engine): Promise<JsonRecord> => {
+    const readLetter = async (engine: EngineConnection): Promise<JsonRecord> => {
       const { queue, id } = await chooseLetter(engine, operands[0] ?? '');
       const answer = await engine.call('engine::queue::dlq_messages', { topic: queue, message_id: id });
       const [row] = Array.isArray(answer) ? answer : [];
       return { queue, ...(isRecord(row) ? row : {}) };
-    });
+    };
+    const letter = await withEngine(context, readLetter, { printsValues: true });
     const moment = (field: string): string => timeText((numberIn(letter, field) ?? 0) * 1_000, output, terminal);
     const pairs: [string, string][] = [
       ...['queue', 'id', 'function_id', 'reason', 'retries', 'deliveries'].map((field): [string, string] => [

@@ -10,6 +10,8 @@ export const stateExport = defineCommand({
   details: [
     'Each line is {"scope","key","value"}, as svc state import reads it. Each page is of one moment; what is ' +
       'written meanwhile may or may not be among them. A copy of one moment: svc backup.',
+    'Numbers beyond 15 digits or so, which only other programs can have stored, are printed rounded: then a warning ' +
+      'names one of them, and the exit code is 1.',
   ],
   flags: {
     prefix: { kind: 'text', placeholder: '<text>', help: 'Only keys that begin with the text.' },
@@ -20,20 +22,26 @@ export const stateExport = defineCommand({
     { line: 'svc state export > state.jsonl', shows: 'All entries of all scopes.' },
     { line: 'svc state export users --prefix a', shows: 'Those of one scope whose keys begin with a.' },
   ],
-  exitCodes: [EXIT.timedOut, EXIT.unreachable, EXIT.refused],
+  exitCodes: [EXIT.failed, EXIT.timedOut, EXIT.unreachable, EXIT.refused],
   async run(context) {
     const { flags, operands, output } = context;
     const filter = flags.prefix === undefined ? {} : { prefix: flags.prefix };
     let count = 0;
-    await withEngine(context, async ({ state }) => {
-      for await (const scope of operands.length === 0 ? state.scopes() : operands) {
-        for await (const { key, value } of state.list<unknown>(scope, filter)) {
-          output.printLine({ scope, key, value });
-          count++;
+    const isWhole = await withEngine(
+      context,
+      async (engine) => {
+        const { state } = engine;
+        for await (const scope of operands.length === 0 ? state.scopes() : operands) {
+          for await (const { key, value } of state.list<unknown>(scope, filter)) {
+            output.printLine({ scope, key, value });
+            count++;
+          }
         }
-      }
-    });
+        return engine.lostNumber === undefined;
+      },
+      { printsValues: true },
+    );
     output.note(`${count} entries`);
-    return EXIT.done;
+    return isWhole ? EXIT.done : EXIT.failed;
   },
 });

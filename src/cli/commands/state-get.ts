@@ -33,7 +33,7 @@ export const stateGet = defineCommand({
     const { flags, operands, output, terminal } = context;
     const [scope = '', key = ''] = operands;
     const read = flags['with-version'] ? readVersioned : readValue;
-    const value = await withEngine(context, (engine) => read(engine, scope, key));
+    const value = await withEngine(context, (engine) => read(engine, scope, key), { printsValues: true });
     const shown = flags.path === undefined ? value : insideOf(value, flags.path, key);
     if (flags.raw && typeof shown === 'string') terminal.out.write(`${shown}\n`);
     else output.printJson(shown);

@@ -26,9 +26,13 @@ export const stateList = defineCommand({
     const [scope = ''] = operands;
     const filter = flags.prefix === undefined ? {} : { prefix: flags.prefix };
     const entries: StateEntry<unknown>[] = [];
-    await withEngine(context, async ({ state }) => {
-      for await (const entry of state.list<unknown>(scope, filter)) entries.push(entry);
-    });
+    await withEngine(
+      context,
+      async ({ state }) => {
+        for await (const entry of state.list<unknown>(scope, filter)) entries.push(entry);
+      },
+      { printsValues: true },
+    );
     const columns = flags.keys ? [KEY] : [KEY, VALUE];
     const records = flags.keys ? entries.map(({ key }) => ({ key })) : entries;
     output.printRows({ columns, rows: entries, records });

@@ -18,7 +18,10 @@ export const streamGet = defineCommand({
   async run(context) {
     const { stream, group } = groupOperand(context.operands);
     const [, item = ''] = context.operands;
-    context.output.printJson(await withEngine(context, (engine) => engine.stream(stream).group(group).get(item)));
+    const value = await withEngine(context, (engine) => engine.stream(stream).group(group).get(item), {
+      printsValues: true,
+    });
+    context.output.printJson(value);
     return EXIT.done;
   },
 });

@@ -18,8 +18,10 @@ export const streamItems = defineCommand({
   exitCodes: [EXIT.notFound, EXIT.timedOut, EXIT.unreachable, EXIT.refused],
   async run(context) {
     const { stream, group } = groupOperand(context.operands);
-    const items = await withEngine(context, (engine) =>
-      inPages(async (page) => [...(await engine.stream(stream).group(group).list(page))]),
+    const items = await withEngine(
+      context,
+      (engine) => inPages(async (page) => [...(await engine.stream(stream).group(group).list(page))]),
+      { printsValues: true },
     );
     const records = items.map(([id, data]) => ({ id, data }));
     context.output.printRows({

@@ -86,7 +86,7 @@ export const trigger = defineCommand({
     const { functionId, pairs } = readTarget(context);
     const prepared = await prepareCall(context, functionId, pairs);
     const call = context.flags.edit ? await edited(context, prepared) : prepared;
-    return await withEngine(context, async (engine) => {
+    const run = async (engine: EngineConnection): Promise<ExitCode> => {
       try {
         if (context.flags.wait) return await callAndFollow(context, engine, call);
         return context.flags.repeat === 1
@@ -97,7 +97,8 @@ export const trigger = defineCommand({
       } finally {
         if (context.flags.trace) await call.trace?.show(engine, context);
       }
-    });
+    };
+    return await withEngine(context, run, { printsValues: true });
   },
   async explain(context) {
     const { functionId } = readTarget(context);
