@@ -25,7 +25,8 @@ export function firstLostNumber(json: string): string | undefined {
 function isLost(token: string): boolean {
   const value = Number(token);
   if (!Number.isFinite(value)) return true;
-  return WHOLE.test(token) && BigInt(token) !== BigInt(value);
+  // The digits that a double is written with are enough to read it again, as those of a moment in nanoseconds.
+  return WHOLE.test(token) && BigInt(token) !== BigInt(value) && String(value) !== token;
 }
 
 const TEXT_OR_NUMBER = /"(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*/g;

@@ -39,8 +39,9 @@ export class ChildPart implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
+    if (this.#child.exitCode !== null || this.#child.signalCode !== null) return;
     const ended = once(this.#child, 'exit');
     if (this.#child.connected) this.#child.disconnect();
-    if (this.#child.exitCode === null) await ended;
+    await ended;
   }
 }
