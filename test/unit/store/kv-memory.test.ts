@@ -39,6 +39,7 @@ test('[guarantees 4] A small value keeps no more memory than its own, whatever w
 function bufferBytes(): number {
   setFlagsFromString('--expose-gc');
   const collect: unknown = runInNewContext('gc');
-  if (typeof collect === 'function') collect();
+  // What the first finds is given back beside the program; the second waits for that.
+  for (let time = 0; time < 2; time++) if (typeof collect === 'function') collect();
   return process.memoryUsage().arrayBuffers;
 }
