@@ -12,7 +12,7 @@ import { FAULT_ROUNDS, faultRandom } from '../support/fault-tools.ts';
 import { RawWorker } from '../support/raw-worker.ts';
 import type { SeededRandom } from '../support/seeded-random.ts';
 import { StreamClient } from '../support/stream-client.ts';
-import { streamYaml } from '../support/stream-engine.ts';
+import { streamClientsOf, streamYaml } from '../support/stream-engine.ts';
 import { waitFor } from '../support/wait-for.ts';
 
 const IS_LONG = process.env.SVC_FAULT_ROUNDS !== undefined;
@@ -73,7 +73,7 @@ test('[T5] [fault 27] it is closed with 4408, the others get every event, and me
       // It says that it lives: on a busy machine its silence would end it before its buffer does.
       slow.socket.ping();
       await write(200);
-      return (await connectionsOf(worker)) === SUBSCRIBERS;
+      return (await streamClientsOf(worker)) === SUBSCRIBERS;
     },
     60_000 + EVENTS * 10,
   );
@@ -86,13 +86,6 @@ test('[T5] [fault 27] it is closed with 4408, the others get every event, and me
   expect(highest - usual).toBeLessThan(NOISE_BYTES_MAX);
   await Promise.all(good.map((client) => client[Symbol.asyncDispose]()));
 });
-
-/** How many clients the stream server has, as its health says. */
-async function connectionsOf(worker: RawWorker): Promise<number> {
-  const { result } = await worker.call('engine::health::check', {});
-  type Health = { components: { modules: Record<string, { details?: { connections?: number } }> } };
-  return (result as Health).components.modules['svc-stream']?.details?.connections ?? 0;
-}
 
 test.runIf(IS_LONG)(
   `[T5] [fault 27] 1 of ${CROWD} reads 1 KiB a second while ${EVENTS_PER_SECOND} events are written`,
@@ -118,7 +111,7 @@ test.runIf(IS_LONG)(
     crowd.tell('slow');
     let highest = 0;
     const endMs = performance.now() + CLOSED_MS_MAX;
-    while ((await connectionsOf(worker)) === CROWD) {
+    while ((await streamClientsOf(worker)) === CROWD) {
       if (performance.now() > endMs) throw new Error('The slow one was not closed in time');
       highest = Math.max(highest, await writeFor(engine, svc, random, 1_000));
     }
@@ -132,7 +125,7 @@ test.runIf(IS_LONG)(
     line.figure = [...figures, `MiB=${growth.toFixed(1)}`, `offences=${offences.length}`].join();
     expect(closeCode).toBe(4408);
     expect(offences).toEqual([]);
-    expect(await connectionsOf(worker)).toBe(CROWD - 1);
+    expect(await streamClientsOf(worker)).toBe(CROWD - 1);
     for (const watcher of watchers) watcher[Symbol.dispose]();
     await svc.shutdown();
     expect(growth).toBeLessThanOrEqual(GROWTH_MIB_MAX);

@@ -1,6 +1,7 @@
 // Many changes of few items, more than whoever does not read may have unread.
 
 import type { RawWorker } from './raw-worker.ts';
+import { streamClientsOf } from './stream-engine.ts';
 
 export const PRICES = { stream_name: 'prices', group_id: 'all' };
 const ITEMS = 20;
@@ -25,7 +26,7 @@ export async function writeUntilOneIsLeft(worker: RawWorker): Promise<number> {
   do {
     if (n >= WRITES_MAX) throw new Error('Nobody was too slow');
     await writeTo(n + 50);
-  } while ((await connectionsOf(worker)) > 1);
+  } while ((await streamClientsOf(worker)) > 1);
   await writeTo(n + WRITES_MORE);
   return n;
 }
@@ -35,13 +36,6 @@ function change(worker: RawWorker, n: number): Promise<unknown> {
   const item = { ...PRICES, item_id: `i${n % ITEMS}` };
   if (n % 17 === 0) return worker.call('stream::delete', item);
   return worker.call('stream::set', { ...item, data: { n, pad: PAD } });
-}
-
-/** How many clients the stream server has, as its health says. */
-async function connectionsOf(worker: RawWorker): Promise<number> {
-  const { result } = await worker.call('engine::health::check', {});
-  type Health = { components: { modules: Record<string, { details?: { connections?: number } }> } };
-  return (result as Health).components.modules['svc-stream']?.details?.connections ?? 0;
 }
 
 export async function storedIn(worker: RawWorker): Promise<Map<string, unknown>> {

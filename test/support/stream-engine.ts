@@ -1,6 +1,7 @@
 // A test engine with the stream server, its items in memory unless the test says otherwise.
 
 import type { Clock } from '../../src/effects/clock.ts';
+import type { RawWorker } from './raw-worker.ts';
 import { ONE_PORT, startTestEngine, type TestEngine } from './test-engine.ts';
 
 export interface StreamEngine extends TestEngine {
@@ -22,4 +23,11 @@ export async function startStreamEngine(config = '', top = '', clock?: Clock): P
   const [, streams] = engine.urls;
   if (streams === undefined) throw new Error('The engine has no stream server');
   return { ...engine, streams };
+}
+
+/** How many clients the stream server has, as its health says. */
+export async function streamClientsOf(worker: RawWorker): Promise<number> {
+  const { result } = await worker.call('engine::health::check', {});
+  type Health = { components: { modules: Record<string, { details?: { connections?: number } }> } };
+  return (result as Health).components.modules['svc-stream']?.details?.connections ?? 0;
 }

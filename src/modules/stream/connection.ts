@@ -47,7 +47,6 @@ export class StreamConnection {
   hasAsked = false;
   readonly #parts: ConnectionParts;
   readonly #unread = new UnreadMessages();
-  readonly #behindFrom: UnreadLimits;
   /** Most connections never need one. */
   #backlog: Backlog | undefined;
   #isDrainAwaited = false;
@@ -55,12 +54,6 @@ export class StreamConnection {
 
   constructor(parts: ConnectionParts) {
     this.#parts = parts;
-    const { bytesMax, messagesMax } = parts.limits;
-    this.#behindFrom = {
-      ...parts.limits,
-      bytesMax: BEHIND_SHARE * bytesMax,
-      messagesMax: BEHIND_SHARE * messagesMax,
-    };
     this.context = parts.context;
     this.isBatched = parts.isBatched;
     this.connectedMs = parts.nowMs;
@@ -132,7 +125,11 @@ export class StreamConnection {
   }
 
   #isFarBehind(): boolean {
-    return this.#unread.isBehind && this.#unread.isOver(this.#parts.socket.bufferedBytes, this.#behindFrom);
+    if (!this.#unread.isBehind) return false;
+    const { socket, limits } = this.#parts;
+    const bytesMax = BEHIND_SHARE * limits.bytesMax;
+    const messagesMax = BEHIND_SHARE * limits.messagesMax;
+    return this.#unread.isOver(socket.bufferedBytes, { ...limits, bytesMax, messagesMax });
   }
 
   #awaitDrain(): void {
