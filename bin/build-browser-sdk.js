@@ -1,5 +1,5 @@
-// Bundles `svc-browser-sdk`: the file that a page begins with, and beside it the parts that it loads when it first
-// needs them. The errors, which index.js exports, are not put into the parts again.
+// Bundles `svc-browser-sdk`: the file that a page loads first, and the parts that this file loads on demand. The error
+// classes, which index.js exports, are not repeated in the parts.
 
 import { rmSync } from 'node:fs';
 import { basename, join } from 'node:path';
@@ -29,7 +29,7 @@ const partsStayOutside = {
   },
 };
 
-/** One class of errors for all of them. */
+/** All files use the same error classes. */
 const errorsStayInIndex = {
   name: 'errors stay in index.js',
   setup({ onResolve }) {
@@ -37,19 +37,19 @@ const errorsStayInIndex = {
   },
 };
 
-/** Doors and parts: what is loaded beside index.js. Their names are those of their sources. */
+/** Entry points and parts, in addition to index.js. They keep the names of their sources. */
 const others = [
   'http.ts',
   'triggers.ts',
-  '../sdk/called-side.ts',
-  '../sdk/log-by-call.ts',
-  '../sdk/channels.ts',
-  '../sdk/checked-handler.ts',
-  '../sdk/queue-client.ts',
-  '../sdk/retry.ts',
-  '../sdk/shutdown.ts',
-  '../sdk/state-client.ts',
-  '../sdk/streams.ts',
+  '../sdk/calls/called-side.ts',
+  '../sdk/telemetry/log-by-call.ts',
+  '../sdk/channels/channels.ts',
+  '../sdk/functions/checked-handler.ts',
+  '../sdk/data/queue-client.ts',
+  '../sdk/calls/retry.ts',
+  '../sdk/worker/shutdown.ts',
+  '../sdk/data/state-client.ts',
+  '../sdk/streams/streams.ts',
 ];
 
 for (const name of ['index.ts', 'react.ts', ...others])
@@ -61,7 +61,7 @@ await build({
   entryNames: '[name]',
   plugins: [errorsStayInIndex],
 });
-// Of the SDK it takes types only. The words in front let components that a server renders in part import it.
+// It imports only types of the SDK. The banner allows an import from server-rendered components.
 await build({
   ...common,
   entryPoints: [join(folder, 'react.ts')],

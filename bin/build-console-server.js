@@ -1,4 +1,4 @@
-// Bundles the server of `svc-console` into one file, so that its package needs nothing of the engine's. `ws` stays a
+// Bundles the server of `svc-console` into one file, so that its package needs no files of the engine. `ws` stays a
 // dependency of the package.
 
 import { chmodSync } from 'node:fs';
@@ -20,5 +20,5 @@ await build({
   logLevel: 'warning',
 });
 
-// It is the program of its package.
+// The file is the executable of its package.
 chmodSync(join(folder, 'dist/server.js'), 0o755);

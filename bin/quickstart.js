@@ -1,4 +1,4 @@
-// `npm start`: the engine on svc-config.yaml and the sample worker beside it, until Ctrl-C.
+// `npm start`: runs the engine with svc-config.yaml, and the sample worker, until Ctrl-C.
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -15,7 +15,7 @@ engine.once('message', () => {
   worker.once('message', () => process.stdout.write(INVITATION));
 });
 
-// Ctrl-C reaches all processes of the terminal by itself; a SIGTERM to this one must be passed on.
+// Ctrl-C reaches all processes of the terminal; a SIGTERM reaches only this one and must be passed on.
 process.on('SIGINT', () => {});
 process.on('SIGTERM', () => {
   engine.kill('SIGTERM');
@@ -23,7 +23,7 @@ process.on('SIGTERM', () => {
 });
 
 const INVITATION = `
-The engine runs, and the worker 'greeter' offers three functions. In a second terminal, paste:
+The engine is running, and the worker 'greeter' offers three functions. Paste into a second terminal:
 
   npx svc trigger greet::hello name=Ada
   npx svc http GET /hello/Ada

@@ -1,5 +1,5 @@
-// The reference of the SDK, from the doc comments of what `svc-sdk` exports, read from its built declarations. `npm run
-// docs` writes docs/sdk.md; run by itself it prints the page, which a test compares.
+// The reference of the SDK, from the doc comments of the exports of `svc-sdk` in its built declarations. `npm run docs`
+// writes docs/sdk.md; run directly, this file prints the page, and a test compares it.
 
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -12,8 +12,8 @@ const INTRODUCTION = `# SDK reference
 Everything that \`svc-sdk\` exports, made from its doc comments by \`npm run docs\`; do not edit. \`svc-browser-sdk\` has the
 same interface; [browser.md](browser.md) says what differs. Every example is compiled by a test. To begin: a program calls
 [registerWorker](#registerworker) and gets an [SvcWorker](#svcworker); its functions get a payload and a
-[HandlerContext](#handlercontext). \`svc-sdk/testing\` is told in [testing.md](testing.md), \`svc-sdk/logging\` in
-[tracing.md](tracing.md).
+[HandlerContext](#handlercontext). \`svc-sdk/testing\` is described in [testing.md](testing.md), \`svc-sdk/logging\` in
+[tracing.md](observability/tracing.md).
 `;
 
 export function sdkReference() {
@@ -32,7 +32,7 @@ export function sdkReference() {
   return `${[INTRODUCTION, contents(exported), ...exported.map((one) => section(one, checker))].join('\n')}`;
 }
 
-/** What a program can use as a value, and what only its types can name. */
+/** Exports that are values, and exports that are only types. */
 function contents(exported) {
   const isValue = ({ symbol, isType }) => !isType && (symbol.flags & ts.SymbolFlags.Value) !== 0;
   const links = (some) => some.map(({ name }) => `[${name}](#${name.toLowerCase()})`).join(', ');
@@ -49,7 +49,7 @@ function isExportedAsType(symbol) {
 }
 
 function section({ name, symbol, isType }, checker) {
-  // Nobody can make one of a class that is only a type to him.
+  // A class that is exported only as a type has no usable constructor.
   const hidden = isType ? /^\s*(#private;|private |constructor\()/ : /^\s*(#private;|private )/;
   const declarations = [...new Set((symbol.declarations ?? []).map((one) => declarationText(one, hidden)))];
   const text = ts.displayPartsToString(symbol.getDocumentationComment(checker)).trim();
@@ -60,7 +60,7 @@ function section({ name, symbol, isType }, checker) {
   return `## ${name}\n\n${text}\n\n\`\`\`ts\n${declarations.join('\n')}\n\`\`\`\n${examples.join('')}`;
 }
 
-/** As users may write it: without what only the class itself sees. */
+/** Without private members. */
 function declarationText(declaration, hidden) {
   const whole = ts.isVariableDeclaration(declaration) ? declaration.parent.parent : declaration;
   return whole

@@ -1,11 +1,11 @@
-// A picture of a page, written anew with 256 colours: the same to the eye, and less than half the bytes.
+// Rewrites a screenshot with 256 colours: it looks the same and has less than half the bytes.
 
 import { crc32, deflateSync, inflateSync } from 'node:zlib';
 
 const SIGNATURE = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);
 const COLOURS_MAX = 256;
 
-/** Of a PNG without palette or interlacing, 8 bits a channel, as browsers make them. */
+/** Reads a PNG without palette or interlacing, with 8 bits per channel, as browsers write them. */
 export function smallPng(png) {
   const { width, height, rgb } = decode(png);
   const { palette, places } = paletteOf(rgb);
@@ -16,7 +16,7 @@ export function smallPng(png) {
   const head = Buffer.alloc(13);
   head.writeUInt32BE(width, 0);
   head.writeUInt32BE(height, 4);
-  // 8 bits, by palette.
+  // 8 bits per pixel, with a palette.
   head.set([8, 3, 0, 0, 0], 8);
   const parts = [chunk('IHDR', head), chunk('PLTE', palette), chunk('IDAT', deflateSync(rows, { level: 9 }))];
   return Buffer.concat([SIGNATURE, ...parts, chunk('IEND', Buffer.alloc(0))]);
@@ -35,15 +35,14 @@ function decode(png) {
   }
   const [width, height] = [head.readUInt32BE(0), head.readUInt32BE(4)];
   const channels = { 2: 3, 6: 4 }[head[9]];
-  if (head[8] !== 8 || channels === undefined || head[12] !== 0)
-    throw new Error('A PNG of a form that is not read here');
+  if (head[8] !== 8 || channels === undefined || head[12] !== 0) throw new Error('Unsupported PNG format');
   const bytes = unfilter(inflateSync(Buffer.concat(data)), width * channels, height, channels);
   const rgb = Buffer.alloc(width * height * 3);
   for (let at = 0; at < width * height; at++) bytes.copy(rgb, at * 3, at * channels, at * channels + 3);
   return { width, height, rgb };
 }
 
-/** Each row was written as its difference to what is left of it, above it, or both. */
+/** Undoes the row filters: each byte is stored as its difference to the byte on its left, above it, or both. */
 function unfilter(raw, stride, height, channels) {
   const out = Buffer.alloc(stride * height);
   for (let y = 0; y < height; y++) {
@@ -66,8 +65,8 @@ function paeth(left, up, corner) {
 }
 
 /**
- * Colours that lie near each other become the one of them that is seen most; how near depends on how many there are.
- * Few pixels of a colour of their own, as a mark of state has, so keep it.
+ * Similar colours become the most frequent one of them; the distance depends on the number of colours. A distinct
+ * colour of only a few pixels, such as a state marker, is therefore kept.
  */
 function paletteOf(rgb) {
   const counts = new Map();

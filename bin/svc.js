@@ -1,6 +1,6 @@
 #!/usr/bin/env node
-// The door of the built program. Plain JavaScript without static imports of ours, so that an old Node
-// reaches the check instead of failing on syntax it does not know.
+// The entry point of the built program. Plain JavaScript without static imports of our files, so that an old Node
+// reaches the version check instead of failing on new syntax.
 
 import { existsSync } from 'node:fs';
 import module from 'node:module';
@@ -19,12 +19,12 @@ if (major < 20 || (major === 20 && minor < 12)) {
   await import(main.href);
 }
 
-// The next start need not compile it again. In the user's own folder: Node's default is one that others may write to.
+// Caches compiled code for the next start, in the user's own folder: other users may write to Node's default folder.
 function keepCompiledCode() {
   try {
     module.enableCompileCache?.(join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'svc'));
   } catch {
-    // A user without a home: then it is compiled each time.
+    // Without a home folder there is no cache.
   }
 }
 

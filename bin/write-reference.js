@@ -1,5 +1,5 @@
-// `npm run docs`: writes docs/configuration.md from the schemas of the built engine, and docs/sdk.md from the doc comments
-// of the built SDK.
+// `npm run docs`: writes docs/configuration.md from the schemas of the built engine, and docs/sdk.md from the doc
+// comments of the built SDK.
 
 import { writeFileSync } from 'node:fs';
 import { configurationReference } from '../src/config/reference.ts';

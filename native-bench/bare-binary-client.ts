@@ -1,5 +1,5 @@
 // Both clients of the engine's binary form without an SDK, as lean as those of the raw batched relay: what the engine
-// itself costs, beside the floor, with the same peers.
+// itself costs, next to the floor, with the same peers.
 
 import { once } from 'node:events';
 import { WebSocket } from 'ws';

@@ -1,11 +1,12 @@
-// What checking a large frame costs the router's thread: inline, and handed to the pool as `router/large-frames.ts`
+// What checking a large frame costs the router's thread: inline, and handed to the pool as
+// `router/calls/large-frames.ts`
 // does it (copy into shared memory, hop, picking the fields out). Medians of interleaved rounds.
 //
 //   npm run bench:scan-hop
 
 import { makePayload } from '../bench/support/part.ts';
 import { createPool } from '../src/effects/pool.ts';
-import { decodeLocatedFrame, decodeWorkerFrame } from '../src/protocol/decode.ts';
+import { decodeLocatedFrame, decodeWorkerFrame } from '../src/protocol/frames/decode.ts';
 
 const SIZES_KIB = [16, 64, 128, 256, 1024, 4096, 16_000];
 const ROUNDS = 9;

@@ -5,14 +5,14 @@
 //   npm run bench:store-hop
 
 import { performance } from 'node:perf_hooks';
-import { Counters } from '../src/core/counters.ts';
+import { Counters } from '../src/core/registry/counters.ts';
 import { systemClock } from '../src/effects/clock.ts';
 import { createOwnThread } from '../src/effects/pool.ts';
 import { systemRandom } from '../src/effects/random.ts';
-import { STORE_LIMITS } from '../src/store/contract.ts';
-import { MemoryKv } from '../src/store/kv-memory.ts';
-import { StoreRegistry } from '../src/store/registry.ts';
-import { STATE_COMMANDS } from '../src/store/state/index.ts';
+import { STATE_COMMANDS } from '../src/store/commands/state/index.ts';
+import { MemoryKv } from '../src/store/kv/kv-memory.ts';
+import { StoreRegistry } from '../src/store/place/registry.ts';
+import { STORE_LIMITS } from '../src/store/thread/contract.ts';
 
 const ROUNDS = Number(process.argv[2] ?? 15);
 const silent = { debug() {}, info() {}, warn() {}, error() {} };

@@ -1,6 +1,6 @@
-// Decides which alert rules hold and which may act. Keeps nothing: rules, values and clocks come with each task.
+// Decides which alert rules fire and which may act. It has no state: rules, values and clocks come with each task.
 
-import { type AlertInput, type AlertVerdict, evaluateAlerts } from '../src/core/telemetry/alert-rules.ts';
+import { type AlertInput, type AlertVerdict, evaluateAlerts } from '../src/core/telemetry/metrics/alert-rules.ts';
 
 interface AlertTask {
   readonly inputs: readonly AlertInput[];

@@ -1,5 +1,5 @@
-// Rolls metrics up into minutes, five minutes and hours, and answers questions about them. Keeps what it has between
-// tasks, so it is never ended while the engine runs; started with the first point.
+// Aggregates metrics into minutes, five minutes and hours, and answers queries about them. It keeps state between
+// tasks, so it runs as long as the engine; it starts with the first point.
 
 import { move } from 'piscina';
 import { systemClock } from '../src/effects/clock.ts';

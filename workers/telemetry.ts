@@ -1,27 +1,33 @@
-// The telemetry thread: owns what was observed, prints the answers to questions about it, and sends it to a collector.
-// Never ended while the engine runs. A hop costs 0.1 ms and carries a batch of 50 ms of telemetry, or a whole answer.
+// The telemetry thread: keeps spans, logs and metrics, answers queries about them, and sends them to a collector. It
+// runs as long as the engine. A hop costs 0.1 ms and carries a batch of 50 ms of telemetry, or a whole answer.
 
 import { writeSync } from 'node:fs';
 import { move } from 'piscina';
 import { systemClock } from '../src/effects/clock.ts';
 import { systemRandom } from '../src/effects/random.ts';
 import { yieldToCalls } from '../src/effects/thread-priority.ts';
-import { consoleLine } from '../src/telemetry/console-line.ts';
+import { wholeLines } from '../src/effects/whole-lines.ts';
+import { type RecordConsole, recordConsole } from '../src/telemetry/console-line.ts';
 import { TelemetryHost } from '../src/telemetry/host.ts';
 import type { TelemetryTask } from '../src/telemetry/tasks.ts';
 
 yieldToCalls();
 
 let host: TelemetryHost | undefined;
+let recordsShown: RecordConsole | undefined;
 const STDERR = 2;
 
 export default async function runTelemetryTask(task: TelemetryTask): Promise<unknown> {
   if (task.kind === 'open') {
-    const show = consoleLine(task.options.console, systemClock, (line) => writeSync(STDERR, line));
-    const world = { clock: systemClock, token: systemRandom.token, show };
+    const { console: style, settings } = task.options;
+    const linesPerSecond = settings.logs.consoleLinesPerSecond;
+    const write = wholeLines((bytes) => writeSync(STDERR, bytes));
+    const shown = recordConsole({ style, linesPerSecond, clock: systemClock, write });
+    const world = { clock: systemClock, token: systemRandom.token, show: shown.show };
     const opened = new TelemetryHost(task.options, world);
     await opened.openDisk();
     host = opened;
+    recordsShown = shown;
     return null;
   }
   if (host === undefined) throw new Error('The telemetry thread was not opened');
@@ -37,6 +43,7 @@ export default async function runTelemetryTask(task: TelemetryTask): Promise<unk
     case 'tick':
       return host.tick();
     case 'stop':
+      recordsShown?.end();
       return await host.stop(task.withinMs);
   }
 }

@@ -1,5 +1,5 @@
 // Requests per second and latency of the HTTP port with 64 connections: engine and one worker process, against the same
-// handler in one process without any hop (Fastify, node:http, bare uWebSockets.js), and behind the usual gateway hop
+// handler in one process without any hop (Fastify, node:http, bare uWebSockets.js), and with the usual gateway hop
 // (Fastify → NATS → responder). Then 10 000 routes against 1. Fresh processes, interleaved rounds, medians.
 //
 //   npm run bench:http            5 rounds

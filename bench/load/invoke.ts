@@ -1,5 +1,5 @@
 // Calls per second, latency and CPU per call: caller → engine → worker → back, with svc-sdk in both forms of the wire,
-// and beside them the same relay on bare uWebSockets.js, in interleaved rounds of one run. Below the cells: what the
+// and, next to them, the same relay on bare uWebSockets.js, in interleaved rounds of one run. Below the cells: what the
 // engine's own work costs in each form, against the raw batched relay of the same bytes.
 //
 //   npm run bench:invoke            all cells, 5 rounds

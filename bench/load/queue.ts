@@ -1,6 +1,6 @@
 // Durable jobs: 64 producers, concurrency 64, a handler that does nothing in a worker process.
 //
-//   1  from enqueue to done, beside BullMQ on a Redis of its own with `appendfsync` always and everysec, in turns
+//   1  from enqueue to done, next to BullMQ on a Redis of its own with `appendfsync` always and everysec, in turns
 //   2  the rates of enqueueing and of delivery alone, with nothing and with a million jobs waiting, and how long a
 //      start with them takes
 //   3  memory before and after 100 000 fifo groups
@@ -11,11 +11,11 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { STORE_LIMITS } from '../../src/store/contract.ts';
-import { openStore } from '../../src/store/open-store.ts';
-import { queuePause as pause } from '../../src/store/queue/admin.ts';
-import { enqueue } from '../../src/store/queue/enqueue.ts';
-import { encodeEnqueue } from '../../src/store/queue/enqueue-codec.ts';
+import { queuePause as pause } from '../../src/store/commands/queue/admin.ts';
+import { enqueue } from '../../src/store/commands/queue/enqueue.ts';
+import { encodeEnqueue } from '../../src/store/commands/queue/enqueue-codec.ts';
+import { openStore } from '../../src/store/kv/open-store.ts';
+import { STORE_LIMITS } from '../../src/store/thread/contract.ts';
 import { startRedis } from '../support/bench-redis.ts';
 import { type Part, startPart, stop } from '../support/cell.ts';
 

@@ -1,5 +1,5 @@
 // Durable state over the wire against the same number of durable puts on bare lmdb, and against Redis that syncs every
-// write; gets and updates; what large updates cost everybody else; how long a start with a million entries takes.
+// write; gets and updates; what large updates cost all other callers; how long a start with a million entries takes.
 //
 //   npm run bench:state
 
@@ -7,8 +7,8 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { open } from 'lmdb';
-import { openStore } from '../../src/store/open-store.ts';
-import { entryKey } from '../../src/store/state/keys.ts';
+import { entryKey } from '../../src/store/commands/state/keys.ts';
+import { openStore } from '../../src/store/kv/open-store.ts';
 import { type Part, startPart, stop } from '../support/cell.ts';
 
 /** `npm run bench:state -- 3` for fewer. */

@@ -4,9 +4,9 @@
 //   npm run bench:telemetry [points] [spans]
 
 import { monitorEventLoopDelay } from 'node:perf_hooks';
-import { checkValue } from '../../src/core/fields-check.ts';
-import type { TelemetryBatch } from '../../src/core/telemetry/intake.ts';
-import { OpenSpan, STATUS, writeRow } from '../../src/core/telemetry/span-rows.ts';
+import { checkValue } from '../../src/core/config-fields/fields-check.ts';
+import type { TelemetryBatch } from '../../src/core/telemetry/records/intake.ts';
+import { OpenSpan, STATUS, writeRow } from '../../src/core/telemetry/spans/span-rows.ts';
 import { systemClock } from '../../src/effects/clock.ts';
 import { createLogger } from '../../src/effects/logger.ts';
 import { createOwnThread } from '../../src/effects/pool.ts';
@@ -88,6 +88,7 @@ function startClient(): TelemetryClient {
   const write = (line: string) => process.stderr.write(`${line}\n`);
   const started = new TelemetryClient({
     options: { settings, facts, exporter: undefined, console: undefined },
+    markKey: () => 'key of this benchmark',
     isForMemoryOnly: true,
     createThread: () => createOwnThread('telemetry'),
     createRollupThread: () => createOwnThread('rollups'),

@@ -1,16 +1,16 @@
 // The steps of one call, each alone. `npm run bench:micro` measures them; `test/unit/bench.test.ts` runs each a few
 // times, so that none of them rots. Every step returns a number that depends on its work.
 
-import { CallTable } from '../../src/core/call-table.ts';
-import type { Executor } from '../../src/core/executor.ts';
-import { selectWorker } from '../../src/core/select-worker.ts';
-import { rawJson } from '../../src/protocol/byte-string.ts';
-import { CompactDecoder } from '../../src/protocol/compact-decode.ts';
-import { CompactEncoder } from '../../src/protocol/compact-encode.ts';
-import { decodeWorkerFrame } from '../../src/protocol/decode.ts';
-import { encodeEngineFrame } from '../../src/protocol/encode.ts';
-import { readShape, type Shape } from '../../src/protocol/shape.ts';
-import { nodeMemory } from '../../src/sdk/memory-node.ts';
+import { CallTable } from '../../src/core/calls/call-table.ts';
+import type { Executor } from '../../src/core/calls/executor.ts';
+import { selectWorker } from '../../src/core/calls/select-worker.ts';
+import { decodeWorkerFrame } from '../../src/protocol/frames/decode.ts';
+import { encodeEngineFrame } from '../../src/protocol/frames/encode.ts';
+import { rawJson } from '../../src/protocol/json/byte-string.ts';
+import { CompactDecoder } from '../../src/protocol/payload/compact-decode.ts';
+import { CompactEncoder } from '../../src/protocol/payload/compact-encode.ts';
+import { readShape, type Shape } from '../../src/protocol/payload/shape.ts';
+import { nodeMemory } from '../../src/sdk/node/memory-node.ts';
 import { makePayload } from '../support/part.ts';
 
 export interface Step {

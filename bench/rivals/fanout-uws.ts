@@ -1,6 +1,6 @@
 // The floor of the fan-out: bare uWebSockets.js, which publishes what a publisher sends it.
 
-import { loadUws } from '../../src/transport/uws-library.ts';
+import { loadUws } from '../../src/transport/uws/uws-library.ts';
 import { answerReady } from '../support/part.ts';
 
 interface TopicSocket {

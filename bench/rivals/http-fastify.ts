@@ -1,4 +1,4 @@
-// Fastify as a single process: no hop, the handler beside the server.
+// Fastify as a single process: no hop, the handler runs in the server.
 
 import fastify from 'fastify';
 import { answerReady } from '../support/part.ts';

@@ -1,4 +1,4 @@
-// Behind the gateway: answers what NATS brings.
+// The responder of the gateway: answers the messages of NATS.
 
 import { connect } from '@nats-io/transport-node';
 import { answerReady } from '../support/part.ts';

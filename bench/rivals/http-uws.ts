@@ -1,6 +1,6 @@
-// Bare uWebSockets.js: the floor that the engine's HTTP port stands on.
+// Bare uWebSockets.js: the library below the engine's HTTP port.
 
-import { loadUws } from '../../src/transport/uws-library.ts';
+import { loadUws } from '../../src/transport/uws/uws-library.ts';
 import { answerReady } from '../support/part.ts';
 
 const uws = loadUws();

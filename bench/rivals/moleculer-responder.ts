@@ -1,4 +1,4 @@
-// The responder part with Moleculer over TCP: its nodes talk directly, no broker stands between. The caller finds it
+// The responder part with Moleculer over TCP: its nodes talk directly, with no broker between them. The caller finds it
 // through the address that this part reports as its own.
 
 import { ServiceBroker } from 'moleculer';

@@ -15,7 +15,7 @@ export interface CellSpec {
 /** Which programs play the three parts. Each is a file that speaks `bench/support/part.ts`. */
 export interface Contender {
   readonly name: string;
-  /** Absent: the other two talk directly, and the responder tells the address. */
+  /** Absent: the other two talk directly, and the responder reports the address. */
   readonly server: readonly string[] | undefined;
   readonly responder: readonly string[];
   readonly caller: readonly string[];
@@ -38,7 +38,7 @@ export interface Part {
   ask<T>(message: object): Promise<T>;
 }
 
-/** What a part says of itself when it stands. */
+/** What a part reports when it is ready. */
 interface Standing {
   readonly url?: string;
   /** The process that does the work, where the part is only its parent. */

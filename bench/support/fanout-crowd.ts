@@ -4,7 +4,7 @@
 
 import { connect, type Socket } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
-import { Void } from '../../src/sdk/actions.ts';
+import { Void } from '../../src/sdk/calls/actions.ts';
 import { createWorker } from '../../src/sdk/internal.ts';
 import { answerReady } from './part.ts';
 

@@ -1,7 +1,7 @@
 // The server part of the fan-out: an engine with a stream server, items in memory.
 
 import { loadConfig } from '../../src/config/load.ts';
-import { declareModules, startEngine } from '../../src/engine.ts';
+import { declareModules, startEngine } from '../../src/engine/engine.ts';
 import { answerReady } from './part.ts';
 import { UNOBSERVED } from './unobserved.ts';
 

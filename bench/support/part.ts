@@ -1,6 +1,6 @@
 // The side of a part that `cell.ts` talks to: answers over the process channel.
 
-/** Tells the parent that the part stands, when it asks. */
+/** Reports to the parent that the part is ready, when asked. */
 export function answerReady(details: () => Promise<object>): void {
   process.on('message', async (message: { ask?: string }) => {
     if (message.ask === 'ready') process.send?.(await details());

@@ -2,7 +2,7 @@
 // configuration of `svc-observability`, as flow YAML; without one nothing is observed.
 
 import { loadConfig } from '../../src/config/load.ts';
-import { declareModules, startEngine } from '../../src/engine.ts';
+import { declareModules, startEngine } from '../../src/engine/engine.ts';
 import { answerReady } from './part.ts';
 import { UNOBSERVED_CONFIG } from './unobserved.ts';
 

@@ -1,7 +1,7 @@
 // An engine with an HTTP port, in a process of its own, as `svc start` runs it.
 
 import { loadConfig } from '../../src/config/load.ts';
-import { declareModules, startEngine } from '../../src/engine.ts';
+import { declareModules, startEngine } from '../../src/engine/engine.ts';
 import { answerReady } from './part.ts';
 import { UNOBSERVED } from './unobserved.ts';
 

@@ -1,4 +1,4 @@
-// The worker behind the engine's HTTP port. `routes`: how many others there are beside the one that is measured.
+// The worker of the engine's HTTP port. `routes`: how many other routes there are in addition to the measured one.
 
 import { type HttpRequest, http, registerWorker } from 'svc-sdk';
 import { answerReady } from './part.ts';

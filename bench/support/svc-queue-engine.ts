@@ -1,7 +1,7 @@
 // The server part: an engine with queues in the folder that it is given.
 
 import { loadConfig } from '../../src/config/load.ts';
-import { declareModules, startEngine } from '../../src/engine.ts';
+import { declareModules, startEngine } from '../../src/engine/engine.ts';
 import { answerReady } from './part.ts';
 import { UNOBSERVED } from './unobserved.ts';
 

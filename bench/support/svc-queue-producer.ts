@@ -1,5 +1,5 @@
 // The producer part of queues: each of so many callers sends its next job when it has the receipt of the last.
-// It also asks the engine how many jobs are left, which tells when they are done, durably.
+// It also asks the engine how many jobs are left, which shows when they are done, durably.
 
 import { Enqueue, registerWorker } from 'svc-sdk';
 

@@ -4,7 +4,7 @@ import { type CellResult, type CellSpec, type Contender, measureCell } from './c
 
 export type Medians = CellResult;
 
-/** Every contender in every round, the order turned each time, so that a drift of the machine favours nobody. */
+/** Every contender in every round, the order turned each time, so that a drift of the machine favours none of them. */
 export async function measureRounds(
   contenders: readonly Contender[],
   spec: CellSpec,

@@ -1,14 +1,14 @@
-// JSON on the wire and a timer for each deadline from the start; handlers, schemas, channels and streams when they are
-// used.
+// The parts of a worker in a page. From the start: JSON on the wire and a timer for each deadline. On first use:
+// handlers, schemas, channels and streams.
 
-import { SUBPROTOCOL_JSON } from '../protocol/subprotocols.ts';
-import type { CalledSide } from '../sdk/called-side.ts';
-import type { Deadline, Deadlines } from '../sdk/deadline-wheel.ts';
-import type { Called, Features } from '../sdk/features.ts';
-import type { IncomingCallsParts } from '../sdk/incoming-calls.ts';
-import type { PlatformClock } from '../sdk/platform.ts';
-import type { Registrations } from '../sdk/registrations.ts';
-import { JsonWire } from '../sdk/wire-json.ts';
+import { SUBPROTOCOL_JSON } from '../protocol/frames/subprotocols.ts';
+import type { CalledSide } from '../sdk/calls/called-side.ts';
+import type { Deadline, Deadlines } from '../sdk/calls/deadline-wheel.ts';
+import type { IncomingCallsParts } from '../sdk/calls/incoming-calls.ts';
+import { JsonWire } from '../sdk/wire/wire-json.ts';
+import type { Called, Features } from '../sdk/worker/features.ts';
+import type { PlatformClock } from '../sdk/worker/platform.ts';
+import type { Registrations } from '../sdk/worker/registrations.ts';
 import { LateChannels } from './late-channels.ts';
 import { type LateParts, loadPart } from './late-parts.ts';
 import { createLateQueue } from './late-queue.ts';
@@ -20,17 +20,19 @@ export function createFeatures(parts: LateParts): Features {
     dialFacts: () => ({ headers: {}, subprotocols: [SUBPROTOCOL_JSON] }),
     openWire: (socket, _frameBytesMax, noteReference) => new JsonWire(socket, noteReference),
     createDeadlines: (clock) => new Timers(clock),
-    callWithRetry: async (...call) => (await loadPart(() => import('../sdk/retry.ts'))).callWithRetry(...call),
+    callWithRetry: async (...call) => (await loadPart(() => import('../sdk/calls/retry.ts'))).callWithRetry(...call),
     checkHandler(run, schemas) {
       if (schemas.input === undefined && schemas.output === undefined) return run;
-      const checked = loadPart(async () => (await import('../sdk/checked-handler.ts')).checkHandler(run, schemas));
-      // Whoever calls is told; there may be nobody.
+      const checked = loadPart(async () =>
+        (await import('../sdk/functions/checked-handler.ts')).checkHandler(run, schemas),
+      );
+      // Each caller gets the error; there may be no caller.
       checked.catch((error) => schemas.warn?.(`${schemas.functionId}: ${error}`));
       return async (payload, invocation) => (await checked)(payload, invocation);
     },
     createTelemetry: ({ worker }) => ({
       log: (...record) =>
-        void import('../sdk/log-by-call.ts').then(
+        void import('../sdk/telemetry/log-by-call.ts').then(
           (part) => part.logByCall(worker, ...record),
           () => {},
         ),
@@ -42,9 +44,9 @@ export function createFeatures(parts: LateParts): Features {
     createStreams: (streams) => new LateStreams(streams),
     async drain(ending) {
       try {
-        await (await import('../sdk/shutdown.ts')).drain(ending);
+        await (await import('../sdk/worker/shutdown.ts')).drain(ending);
       } catch {
-        // The end must not wait for code that cannot be had.
+        // The end must not wait for code that cannot be loaded.
         ending.withdraw();
       }
     },
@@ -69,17 +71,17 @@ class LateCalled implements Called {
     if (this.#isExpected) return;
     this.#isExpected = true;
     const load = async (): Promise<void> => {
-      const { CalledSide } = await import('../sdk/called-side.ts');
+      const { CalledSide } = await import('../sdk/calls/called-side.ts');
       this.side = new CalledSide(this.#calls, this.#registrations);
     };
     this.#parts.awaitPart(load, (error) => {
       this.#isExpected = false;
-      this.#calls.settings.log('error', `no function of this page can be called: ${error}`);
+      this.#calls.settings.log('error', `cannot run functions of this page: ${error}`);
     });
   }
 }
 
-/** A page has few calls on hand: a timer for each is no matter. */
+/** A page has few calls in flight, so a timer for each costs little. */
 class Timers implements Deadlines {
   readonly #clock: PlatformClock;
   readonly #cancels = new Map<Deadline, () => void>();

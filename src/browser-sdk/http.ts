@@ -1,4 +1,4 @@
-// The second door: for the page that answers HTTP requests. Few do, so all the others need not load it.
+// A separate entry point for pages that answer HTTP requests. Few pages do, and no other page loads it.
 
 export {
   HttpAnswer,
@@ -10,4 +10,4 @@ export {
   type HttpTriggerOptions,
   http,
   streamed,
-} from '../sdk/http.ts';
+} from '../sdk/triggers/http.ts';

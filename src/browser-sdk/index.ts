@@ -1,14 +1,14 @@
-// The public door of `svc-browser-sdk`.
+// The public entry point of `svc-browser-sdk`.
 
-import type { SvcWorker } from '../sdk/svc-worker.ts';
-import { Worker } from '../sdk/worker.ts';
+import type { SvcWorker } from '../sdk/worker/svc-worker.ts';
+import { Worker } from '../sdk/worker/worker.ts';
 import { createFeatures } from './features-browser.ts';
 import { LateParts } from './late-parts.ts';
 import { type BrowserOptions, refuseForeign } from './options.ts';
 import { createPlatform } from './platform-browser.ts';
 
 /**
- * Connects the page to the engine and returns at once; what is registered or called before the connection stands waits
+ * Connects the page to the engine and returns at once. Registrations and calls made before the connection is up wait
  * for it. One worker is enough for a page.
  *
  * @example
@@ -33,15 +33,9 @@ export {
   type EnqueueReceipt,
   Void,
   type VoidCall,
-} from '../sdk/actions.ts';
-export type { TraceIds } from '../sdk/baggage.ts';
-export type { CallOptions, RetryOptions, TriggerRequest } from '../sdk/call-options.ts';
-export type { ChannelReader } from '../sdk/channel-reader.ts';
-export type { ChannelRef } from '../sdk/channel-ref.ts';
-export type { ChannelWriter } from '../sdk/channel-writer.ts';
-export type { Channel, ChannelOptions } from '../sdk/channels.ts';
-export type { ConnectionState } from '../sdk/connection.ts';
-export type { HandlerContext, TriggerOrigin } from '../sdk/context.ts';
+} from '../sdk/calls/actions.ts';
+export type { TraceIds } from '../sdk/calls/baggage.ts';
+export type { CallOptions, RetryOptions, TriggerRequest } from '../sdk/calls/call-options.ts';
 export {
   isEnqueueRefused,
   isFunctionNotFound,
@@ -53,19 +47,15 @@ export {
   type RemoteFailure,
   SvcError,
   type SvcErrorDetails,
-} from '../sdk/errors.ts';
-export type { Rejection, WorkerEvents } from '../sdk/events.ts';
-export type { FunctionDefinition, RegisteredFunction } from '../sdk/function-definition.ts';
-// All of it, not by name: users extend `Functions` by merging with this module, which only reaches what is
-// exported this way.
-export * from '../sdk/functions.ts';
-export { Fatal, RetryLater } from '../sdk/job-errors.ts';
-export type { JsonSchema } from '../sdk/json-schema.ts';
-export type { Logger, LoggerLevel } from '../sdk/logger.ts';
-export type { IncomingCall, Middleware, OutgoingCall } from '../sdk/middleware.ts';
-export type { DeadLetter, DeadLetterQueue, QueuedJob, SvcQueue } from '../sdk/queue-client.ts';
-export type { Schema } from '../sdk/schema.ts';
-export type { StandardIssue, StandardResult, StandardSchema } from '../sdk/standard-schema.ts';
+} from '../sdk/calls/errors.ts';
+export { Fatal, RetryLater } from '../sdk/calls/job-errors.ts';
+export type { IncomingCall, Middleware, OutgoingCall } from '../sdk/calls/middleware.ts';
+export type { ChannelReader } from '../sdk/channels/channel-reader.ts';
+export type { ChannelRef } from '../sdk/channels/channel-ref.ts';
+export type { ChannelWriter } from '../sdk/channels/channel-writer.ts';
+export type { Channel, ChannelOptions } from '../sdk/channels/channels.ts';
+export type { ConnectionState } from '../sdk/connection/connection.ts';
+export type { DeadLetter, DeadLetterQueue, QueuedJob, SvcQueue } from '../sdk/data/queue-client.ts';
 export type {
   StateChange,
   StateClient,
@@ -77,11 +67,19 @@ export type {
   StateUpdate,
   StateVersion,
   StateWatch,
-} from '../sdk/state-client.ts';
-export type { StreamChange, StreamEvent } from '../sdk/stream-items.ts';
-export type { StreamHandlers, StreamSubscription, SubscribeOptions } from '../sdk/stream-subscription.ts';
-export type { StreamGroup, StreamUpdate, SvcStream } from '../sdk/streams.ts';
-export type { SvcWorker } from '../sdk/svc-worker.ts';
+} from '../sdk/data/state-client.ts';
+export { ops, type UpdateError, type UpdateOp } from '../sdk/data/update-ops.ts';
+export type { FunctionDefinition, RegisteredFunction } from '../sdk/functions/function-definition.ts';
+// All of it, not by name: users extend `Functions` by merging with this module, and merging only reaches exports of
+// this kind.
+export * from '../sdk/functions/functions.ts';
+export type { JsonSchema } from '../sdk/schema/json-schema.ts';
+export type { Schema } from '../sdk/schema/schema.ts';
+export type { StandardIssue, StandardResult, StandardSchema } from '../sdk/schema/standard-schema.ts';
+export type { StreamChange, StreamEvent } from '../sdk/streams/stream-items.ts';
+export type { StreamHandlers, StreamSubscription, SubscribeOptions } from '../sdk/streams/stream-subscription.ts';
+export type { StreamGroup, StreamUpdate, SvcStream } from '../sdk/streams/streams.ts';
+export type { Logger, LoggerLevel } from '../sdk/telemetry/logger.ts';
 export type {
   RegisteredTrigger,
   RegisteredTriggerType,
@@ -90,7 +88,7 @@ export type {
   TriggerDefinition,
   TriggerTypeDefinition,
   TriggerTypeProvider,
-} from '../sdk/trigger-definition.ts';
+} from '../sdk/triggers/trigger-definition.ts';
 export {
   type CronTick,
   type CronTrigger,
@@ -98,6 +96,8 @@ export {
   cron,
   type EventTrigger,
   event,
-} from '../sdk/trigger-kinds.ts';
-export { ops, type UpdateError, type UpdateOp } from '../sdk/update-ops.ts';
+} from '../sdk/triggers/trigger-kinds.ts';
+export type { HandlerContext, TriggerOrigin } from '../sdk/worker/context.ts';
+export type { Rejection, WorkerEvents } from '../sdk/worker/events.ts';
+export type { SvcWorker } from '../sdk/worker/svc-worker.ts';
 export type { BrowserOptions } from './options.ts';

@@ -1,10 +1,10 @@
-// Channels of a page: their code is loaded when the first message comes in that may hold a reference.
+// Channels of a page: their code is loaded when the first message arrives that may hold a reference.
 
-import type { Channel, Channels } from '../sdk/channels.ts';
-import { SvcError } from '../sdk/errors.ts';
-import type { ChannelsOfWorker } from '../sdk/features.ts';
-import type { Settings } from '../sdk/options.ts';
-import type { Platform } from '../sdk/platform.ts';
+import { SvcError } from '../sdk/calls/errors.ts';
+import type { Channel, Channels } from '../sdk/channels/channels.ts';
+import type { ChannelsOfWorker } from '../sdk/worker/features.ts';
+import type { Settings } from '../sdk/worker/options.ts';
+import type { Platform } from '../sdk/worker/platform.ts';
 import type { LateParts } from './late-parts.ts';
 
 export class LateChannels implements ChannelsOfWorker {
@@ -12,12 +12,12 @@ export class LateChannels implements ChannelsOfWorker {
 
   constructor(parts: LateParts, platform: Platform, settings: Settings) {
     const load = async (): Promise<void> => {
-      const { Channels } = await import('../sdk/channels.ts');
+      const { Channels } = await import('../sdk/channels/channels.ts');
       this.#channels ??= new Channels(platform, settings);
     };
     parts.onReference = () => {
       if (this.#channels !== undefined) return;
-      parts.awaitPart(load, (error) => settings.log('error', `references to channels stay references: ${error}`));
+      parts.awaitPart(load, (error) => settings.log('error', `cannot open channel references: ${error}`));
     };
   }
 

@@ -1,14 +1,14 @@
-// Parts of the SDK that are files of their own, loaded when they are first used, so that what a page loads before its
-// first call fits into one round trip (14 kB).
+// Parts of the SDK in files of their own, loaded on first use, so that what a page loads before its first call fits
+// into one round trip (14 kB).
 //
-// L1  While a part is being loaded that incoming messages may need, they wait: they are handed on in the order in which
-//     they came, and the end of the connection behind them.
+// - While a part is loaded that incoming messages may need, they wait. They are then delivered in the order in which
+//   they arrived, followed by the end of the connection.
 
-import { REF_MARK } from '../sdk/channel-ref.ts';
-import { isSvcError, SvcError } from '../sdk/errors.ts';
-import type { SocketEvents } from '../sdk/platform.ts';
+import { isSvcError, SvcError } from '../sdk/calls/errors.ts';
+import { REF_MARK } from '../sdk/channels/channel-ref.ts';
+import type { SocketEvents } from '../sdk/worker/platform.ts';
 
-/** Loads a part; what can go wrong is told as an error of the SDK. */
+/** Loads a part; a failure becomes an error of the SDK. */
 export async function loadPart<Part>(load: () => Promise<Part>): Promise<Part> {
   try {
     return await load();
@@ -24,7 +24,7 @@ export class LateParts {
   /** Never rejects. */
   #loading: Promise<void> | undefined;
 
-  /** Has messages wait for the part, or for the failure to get it. */
+  /** Makes messages wait until the part is loaded or has failed to load. */
   awaitPart(load: () => Promise<void>, onFailed: (error: unknown) => void): void {
     const mine = Promise.all([loadPart(load).catch(onFailed), this.#loading]).then(() => {
       if (this.#loading === mine) this.#loading = undefined;
@@ -32,7 +32,7 @@ export class LateParts {
     this.#loading = mine;
   }
 
-  /** What stands between a worker's socket and whoever hears of it. */
+  /** Wraps the events of a worker's socket, to hold back its messages. */
   holdBack(events: SocketEvents): SocketEvents {
     let last: Promise<void> | undefined;
     const inOrder = (task: () => void): void => {

@@ -1,13 +1,13 @@
-// `svc.queue(name)` of a page: the same calls, made when the code for them is there.
+// `svc.queue(name)` of a page: the same calls, made when their code is loaded.
 
-import type { Features } from '../sdk/features.ts';
-import type { SvcQueue } from '../sdk/queue-client.ts';
+import type { SvcQueue } from '../sdk/data/queue-client.ts';
+import type { Features } from '../sdk/worker/features.ts';
 import { loadPart } from './late-parts.ts';
 
 export const createLateQueue: Features['createQueue'] = (worker, name) => {
   let loaded: Promise<SvcQueue> | undefined;
   const queue = (): Promise<SvcQueue> => {
-    loaded ??= loadPart(async () => (await import('../sdk/queue-client.ts')).createQueueClient(worker, name));
+    loaded ??= loadPart(async () => (await import('../sdk/data/queue-client.ts')).createQueueClient(worker, name));
     return loaded;
   };
   return {

@@ -1,13 +1,13 @@
-// `svc.state` of a page: the same calls, made when the code for them is there.
+// `svc.state` of a page: the same calls, made when their code is loaded.
 
-import type { Features } from '../sdk/features.ts';
-import type { StateClient } from '../sdk/state-client.ts';
+import type { StateClient } from '../sdk/data/state-client.ts';
+import type { Features } from '../sdk/worker/features.ts';
 import { loadPart } from './late-parts.ts';
 
 export const createLateState: Features['createState'] = (worker, uuid) => {
   let loaded: Promise<StateClient> | undefined;
   const state = (): Promise<StateClient> => {
-    loaded ??= loadPart(async () => (await import('../sdk/state-client.ts')).createStateClient(worker, uuid));
+    loaded ??= loadPart(async () => (await import('../sdk/data/state-client.ts')).createStateClient(worker, uuid));
     return loaded;
   };
   return {
@@ -26,7 +26,7 @@ export const createLateState: Features['createState'] = (worker, uuid) => {
       const watch = state().then((client) => client.watch(...given));
       return {
         ready: async () => (await watch).ready(),
-        // One that never began needs no end.
+        // A watch that never started needs no stop.
         stop: () => void watch.then((begun) => begun.stop()).catch(() => {}),
       };
     },

@@ -1,9 +1,9 @@
-// `svc.stream(name)` of a page: the same calls, made when the code for them is there.
+// `svc.stream(name)` of a page: the same calls, made when their code is loaded.
 
-import { isSvcError } from '../sdk/errors.ts';
-import type { StreamsOfWorker } from '../sdk/features.ts';
-import type { StreamHandlers, StreamSubscription } from '../sdk/stream-subscription.ts';
-import type { StreamGroup, Streams, StreamsParts, SvcStream } from '../sdk/streams.ts';
+import { isSvcError } from '../sdk/calls/errors.ts';
+import type { StreamHandlers, StreamSubscription } from '../sdk/streams/stream-subscription.ts';
+import type { StreamGroup, Streams, StreamsParts, SvcStream } from '../sdk/streams/streams.ts';
+import type { StreamsOfWorker } from '../sdk/worker/features.ts';
 import { loadPart } from './late-parts.ts';
 
 export class LateStreams implements StreamsOfWorker {
@@ -27,7 +27,7 @@ export class LateStreams implements StreamsOfWorker {
   }
 
   #load(): Promise<Streams> {
-    this.#streams ??= loadPart(async () => new (await import('../sdk/streams.ts')).Streams(this.#parts));
+    this.#streams ??= loadPart(async () => new (await import('../sdk/streams/streams.ts')).Streams(this.#parts));
     return this.#streams;
   }
 }

@@ -1,7 +1,7 @@
-// What can be said of a worker in a page. A page cannot set headers or hear signals, so those options are not there.
+// Options of a worker in a page. A page cannot set headers or receive signals, so those options do not exist here.
 
-import { SvcError } from '../sdk/errors.ts';
-import type { WorkerOptions } from '../sdk/options.ts';
+import { SvcError } from '../sdk/calls/errors.ts';
+import type { WorkerOptions } from '../sdk/worker/options.ts';
 
 /**
  * Options of `registerWorker`.
@@ -14,13 +14,14 @@ import type { WorkerOptions } from '../sdk/options.ts';
  */
 export interface BrowserOptions extends Omit<WorkerOptions, 'headers' | 'token' | 'wire' | 'handle_signals'> {
   /**
-   * The token for the auth function of the engine's port, asked for before each connection. It travels as the
-   * subprotocols `Authorization, <token>`, which hold letters, digits and !#$%&'*+.^_`|~- only: base64url fits.
+   * Returns the token for the auth function of the engine's port; called before each connection. The token travels as
+   * the subprotocols `Authorization, <token>`, whose only characters are letters, digits and !#$%&'*+.^_`|~-: base64url
+   * fits.
    */
   readonly auth?: (() => string | Promise<string>) | undefined;
 }
 
-/** Whoever writes no types must not believe that a token is sent where none is. */
+/** Without types, a user could believe that `token` or `headers` are sent: refuse them. */
 export function refuseForeign(options: object): void {
   for (const name of ['headers', 'token', 'wire']) {
     if (!(name in options)) continue;

@@ -1,10 +1,10 @@
-// The SDK in a page or a web worker: what the browser has for clock, chance, sockets and log.
+// The SDK in a page or a web worker: the browser's clock, random numbers, sockets and log.
 
-import type { ContextStorage, HostFacts, LogLevel, Platform, SocketEvents } from '../sdk/platform.ts';
-import { utf8Length } from '../sdk/utf8.ts';
+import { utf8Length } from '../sdk/wire/utf8.ts';
+import type { ContextStorage, HostFacts, LogLevel, Platform, SocketEvents } from '../sdk/worker/platform.ts';
 import { BrowserSocket, type GetToken } from './socket-browser.ts';
 
-/** `holdBack` stands between a worker's socket and whoever takes its messages. */
+/** `holdBack` wraps the events of a worker's socket. */
 export function createPlatform(
   getToken: GetToken | undefined,
   holdBack: (events: SocketEvents) => SocketEvents,
@@ -39,7 +39,7 @@ export function createPlatform(
   };
 }
 
-/** A dial: not while the browser knows that there is no network, and at once when there is one again. */
+/** A timer for a dial: waits while the browser knows that there is no network, and runs at once when it returns. */
 function afterWithNetwork(delayMs: number, task: () => void): () => void {
   const run = (): void => {
     cancel();
@@ -54,7 +54,7 @@ function afterWithNetwork(delayMs: number, task: () => void): () => void {
   return cancel;
 }
 
-/** `crypto.randomUUID` is there for pages served by TLS only. */
+/** `crypto.randomUUID` exists only in pages served over TLS. */
 function uuid(): string {
   const bytes = crypto.getRandomValues(new Uint8Array(16));
   bytes[6] = ((bytes[6] ?? 0) & 0x0f) | 0x40;
@@ -63,7 +63,7 @@ function uuid(): string {
   return digits.replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
 }
 
-/** A browser does not follow `await`: the value is there for what a handler calls before its first one. */
+/** A browser cannot carry a value through `await`: it is set only for what a handler calls before its first one. */
 function createContextStorage<T>(): ContextStorage<T> {
   let current: T | undefined;
   return {

@@ -1,4 +1,4 @@
-// The third door: hooks for pages made with React.
+// The entry point for React: hooks.
 
 export { SvcProvider, type SvcProviderProps, useSvc } from './react/provider.ts';
 export { type ConnectionView, useConnection } from './react/use-connection.ts';

@@ -1,18 +1,18 @@
-// A WebSocket of the browser as the SDK wants it.
+// A WebSocket of the browser in the form that the SDK needs.
 //
-// The browser keeps from a page why a dial failed (it may be another site's business), and pings and pongs as well:
-// workers and streams ask by a message of their own, channels rely on the browser to tell of their end.
+// The browser hides from a page why a dial failed (that may concern another site), and pings and pongs as well. Workers
+// and streams send a message of their own as a ping; channels rely on the browser to report their end.
 
-import { SUBPROTOCOL_AUTHORIZATION } from '../protocol/subprotocols.ts';
-import type { PlatformSocket, SocketClosure, SocketEvents, SocketRequest } from '../sdk/platform.ts';
-import { encodeFrame } from '../sdk/wire.ts';
+import { SUBPROTOCOL_AUTHORIZATION } from '../protocol/frames/subprotocols.ts';
+import { encodeFrame } from '../sdk/wire/wire.ts';
+import type { PlatformSocket, SocketClosure, SocketEvents, SocketRequest } from '../sdk/worker/platform.ts';
 
 export type GetToken = () => string | Promise<string>;
 
 export class BrowserSocket implements PlatformSocket {
   readonly #request: SocketRequest;
   readonly #events: SocketEvents;
-  /** Absent while the token is asked for. */
+  /** Absent while the token is requested. */
   #socket: WebSocket | undefined;
   #isOver = false;
 
@@ -85,10 +85,10 @@ export class BrowserSocket implements PlatformSocket {
   }
 }
 
-/** What the browser would say of a bad one quotes it. */
+/** The browser's own error for an invalid token would quote it. */
 function checkToken(token: string): string {
   if (SUBPROTOCOL.test(token)) return token;
-  throw new Error('auth gave a token that no subprotocol can be');
+  throw new Error('auth: the token is no valid subprotocol');
 }
 
 const SUBPROTOCOL = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;

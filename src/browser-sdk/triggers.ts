@@ -1,4 +1,4 @@
-// A door of its own: for the page that asks for triggers by what changes. Few do, so all the others need not load it.
+// A separate entry point for pages with triggers on changes. Few pages have them, and no other page loads it.
 
 export {
   type LogTrigger,
@@ -12,4 +12,4 @@ export {
   type StreamTriggerCustomEvent,
   type StreamTriggerEvent,
   type StreamTriggerOptions,
-} from '../sdk/data-triggers.ts';
+} from '../sdk/triggers/data-triggers.ts';

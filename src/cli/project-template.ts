@@ -1,21 +1,21 @@
-// The templates of `svc create`: plain folders beside this file, copied and made the user's own. Nothing is fetched.
+// The templates of `svc create`: folders next to this file, which are copied and adapted. Nothing is downloaded.
 //
-// A template is its own folder over those it shares with others. Two things are changed on the way: the name of the
-// package, and the versions of our own packages, which stand there as `*`.
+// A template consists of its own folder and of shared folders. Two things change in the copy: the name of the package,
+// and the versions of the svc packages, which the templates give as `*`.
 
 import { existsSync } from 'node:fs';
 import { cp, mkdir, readdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { basename, join, relative, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { engineVersion, packageRoot } from '../effects/version.ts';
-import { isEngineNode } from './pinned-node.ts';
-import { isRecord, type JsonRecord } from './records.ts';
+import { isEngineNode } from './engine/pinned-node.ts';
+import { isRecord, type JsonRecord } from './text/records.ts';
 
 export interface Template {
   readonly name: string;
   readonly summary: string;
   readonly language: 'ts' | 'python';
-  /** What to try when it runs. */
+  /** A command to try when the project runs. */
   readonly tryLine: string;
 }
 
@@ -34,7 +34,7 @@ export const TEMPLATES: readonly Template[] = [
   },
   {
     name: 'queue-worker',
-    summary: 'Jobs that are retried, and dead letters',
+    summary: 'Jobs with retries and dead letters',
     language: 'ts',
     tryLine: `curl http://127.0.0.1:3111/sign-up -H 'content-type: application/json' -d '{"to":"ann@example.org"}'`,
   },
@@ -46,19 +46,19 @@ export const TEMPLATES: readonly Template[] = [
   },
   {
     name: 'cron-report',
-    summary: 'A report built by the calendar',
+    summary: 'A report built on a schedule',
     language: 'ts',
     tryLine: 'curl http://127.0.0.1:3111/report',
   },
   {
     name: 'demo',
-    summary: 'Two workers that keep every part of the engine busy',
+    summary: 'Two workers that use every part of the engine',
     language: 'ts',
     tryLine: 'npx svc trace list',
   },
   {
     name: 'python-worker',
-    summary: 'A worker in Python, with a client of its own',
+    summary: 'A worker in Python, with its own client',
     language: 'python',
     tryLine: "npx svc trigger words::count text='to be or not to be'",
   },
@@ -68,12 +68,12 @@ const FOLDER = fileURLToPath(new URL('templates/', import.meta.url));
 
 const SHARED = { ts: ['common', 'typescript'], python: ['common'] } as const;
 
-/** Writes the template into the folder, over what is there. */
+/** Writes the template into the folder and overwrites existing files. */
 export async function writeTemplate({ name, language }: Template, target: string): Promise<void> {
   await writeParts([...SHARED[language], name], target);
 }
 
-/** A worker alone: a manifest, one function, a test. What it is called stands in its files as `__name__`. */
+/** A single worker: a manifest, one function, a test. Its files contain `__name__` in place of its name. */
 export async function writeWorker(language: 'ts' | 'js', name: string, target: string): Promise<readonly string[]> {
   const part = `worker-${language}`;
   await writeParts(['common', part], target);
@@ -92,7 +92,7 @@ export async function writeWorker(language: 'ts' | 'js', name: string, target: s
 async function writeParts(parts: readonly string[], target: string): Promise<void> {
   await mkdir(target, { recursive: true });
   for (const part of parts) await cp(join(FOLDER, part), target, { recursive: true });
-  // A package cannot carry a file of that name.
+  // An npm package cannot contain a file named `.gitignore`.
   await rename(join(target, 'gitignore'), join(target, '.gitignore'));
   const manifest = join(target, 'package.json');
   await writeFile(manifest, await ownManifest(await readFile(manifest, 'utf8'), basename(target)));
@@ -107,8 +107,8 @@ export async function isEmptyFolder(path: string): Promise<boolean> {
 }
 
 /**
- * A range for one of our packages: the folder in a checkout, or the one that is installed beside this. By its version
- * alone npm would look for it in a registry, where the name `svc` is somebody else's.
+ * A dependency on one of the svc packages: its folder in a checkout, or the installed one. With a version, npm would
+ * look in a registry, where the name `svc` belongs to another project.
  */
 function ourRange(name: string): string {
   const root = packageRoot();
@@ -123,7 +123,7 @@ const OUR_PACKAGES: Readonly<Record<string, string>> = {
   'svc-browser-sdk': 'src/browser-sdk',
 };
 
-/** The manifest with the name of the project and real versions. */
+/** The package manifest with the name of the project and real versions. */
 async function ownManifest(text: string, folderName: string): Promise<string> {
   const manifest = recordIn(JSON.parse(text));
   const own = {
@@ -141,7 +141,7 @@ function withOurRanges(dependencies: unknown): JsonRecord {
   return Object.fromEntries(pairs.map(([name, range]) => [name, range === '*' ? ourRange(name) : range]));
 }
 
-/** Where the Node of the shell is too old for TypeScript files, scripts find the one that the engine runs on. */
+/** When the Node of the shell is too old for TypeScript files, scripts use the Node of the engine. */
 async function newerNode(): Promise<{ optionalDependencies?: JsonRecord }> {
   if (isEngineNode(process.versions.node)) return {};
   const ours = recordIn(JSON.parse(await readFile(join(packageRoot(), 'package.json'), 'utf8')));
@@ -153,7 +153,7 @@ function recordIn(value: unknown): JsonRecord {
   return isRecord(value) ? value : {};
 }
 
-/** What npm accepts as a name. */
+/** Converts the text to a name that npm accepts. */
 export function packageName(folderName: string): string {
   const name = folderName
     .toLowerCase()

@@ -1,4 +1,4 @@
-// What is different between the configuration that runs and the one that the file holds now. Pure.
+// The differences between the running configuration and the present file. Pure.
 
 import { isDeepStrictEqual } from 'node:util';
 import type { LoadedConfig } from './load.ts';
@@ -13,7 +13,7 @@ export interface ConfigChanges {
   readonly projectWorkers: boolean;
 }
 
-/** Of modules that may be listed several times, the n-th. */
+/** For modules that may be listed several times, the n-th. */
 export interface ModulePlace {
   readonly name: string;
   readonly nth: number;

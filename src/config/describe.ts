@@ -1,11 +1,11 @@
-// The configuration as the console shows it: what is in effect, and where each value comes from (CFG-2).
+// The configuration as the console shows it: the values in effect, and the source of each (CFG-2).
 
 import { stringify } from 'yaml';
 import type { Config, ConfigField, ConfigSchema, ConfigSource, ConfigValue } from '../console-api/system.ts';
-import type { Schema } from '../core/fields.ts';
-import { isMap, type Path } from '../core/fields-check.ts';
-import { listFields } from '../core/fields-facts.ts';
-import type { ModuleDeclaration } from '../core/module-declaration.ts';
+import type { Schema } from '../core/config-fields/fields.ts';
+import { isMap, type Path } from '../core/config-fields/fields-check.ts';
+import { listFields } from '../core/config-fields/fields-facts.ts';
+import type { ModuleDeclaration } from '../core/config-fields/module-declaration.ts';
 import { effectiveConfig, showModule, showWorker } from './effective-config.ts';
 import type { LoadedConfig } from './load.ts';
 import { placeholderNames } from './placeholders.ts';
@@ -32,7 +32,7 @@ export function describeConfig(config: LoadedConfig): Config {
   };
 }
 
-/** They stand in the list of the configuration as in the file, each by its place there. */
+/** They are listed as in the file, each by its place there. */
 function projectValues(config: LoadedConfig): ConfigValue[] {
   const places = ['workers', 'modules'].flatMap((key) => {
     const list = isMap(config.written) ? config.written[key] : undefined;
@@ -71,7 +71,7 @@ function fieldsOf(schema: Schema<unknown>): ConfigField[] {
   }));
 }
 
-/** Every value that is no map, by its path. */
+/** Every value that is not a map, by its path. */
 function valuesIn(value: unknown, name: string, sourceOf: (path: Path) => ConfigSource): ConfigValue[] {
   const found: ConfigValue[] = [];
   const visit = (at: unknown, path: Path, shownPath: string): void => {
@@ -87,7 +87,7 @@ function valuesIn(value: unknown, name: string, sourceOf: (path: Path) => Config
   return found;
 }
 
-/** What the file itself says there, before variables were put in. */
+/** The text in the file, before variables were expanded. */
 function sourceAt({ written }: LoadedConfig, path: Path): ConfigSource {
   let at: unknown = written;
   for (const step of path) {

@@ -1,7 +1,7 @@
-// A configuration as `svc dev` runs it: what is kept, is kept in memory, and all ports are moved by the same amount. It
-// works on what was read and checked, so that defaults, aliases and both styles of the file need no case of their own.
+// A configuration as `svc dev` runs it: all stores are in memory, and all ports are moved by the same amount. It works
+// on the checked configuration, so that defaults, aliases and both styles of the file need no special case.
 
-import { isMap } from '../core/fields-check.ts';
+import { isMap } from '../core/config-fields/fields-check.ts';
 import type { LoadedConfig } from './load.ts';
 import type { LoadedModule } from './module-entries.ts';
 
@@ -33,7 +33,7 @@ function withPort(module: LoadedModule, offset: number): LoadedModule {
   return { ...module, config: { ...config, port: config.port + offset } };
 }
 
-/** The store of traces, the only one that is no adapter. */
+/** The store of traces, the only one that is not an adapter. */
 function withoutDisk(config: unknown): unknown {
   if (!isMap(config) || config.trace_storage === undefined) return config;
   const { trace_storage: _storage, ...rest } = config;

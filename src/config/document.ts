@@ -1,7 +1,7 @@
-// A configuration file as a plain value, with the way back from a path to its line.
+// A configuration file as a plain value that maps each path to its line.
 
 import { LineCounter } from 'yaml';
-import { type FieldProblem, isSecretPath, type Path } from '../core/fields-check.ts';
+import { type FieldProblem, isSecretPath, type Path } from '../core/config-fields/fields-check.ts';
 import { plainTree } from './plain-tree.ts';
 import { type ConfigProblem, fileProblem, formatPath, formatProblem } from './problem.ts';
 import { drawBrokenLine, drawEntry, type Place } from './source-excerpt.ts';
@@ -11,9 +11,9 @@ export const FILE_BYTES_MAX = 1024 * 1024;
 
 export interface ConfigDocument {
   readonly value: unknown;
-  /** What is legal YAML but hardly meant, with its place. */
+  /** Legal YAML that is probably a mistake, with its place. */
   readonly warnings: readonly string[];
-  /** What is written at a path. In quotes or as a block it is text, whatever it looks like. */
+  /** The entry at a path. In quotes or as a block it is text, whatever it looks like. */
   entryAt(path: Path): { readonly value: unknown; readonly isQuoted: boolean };
   /** The problem at its place in the file. A path that is not in the file leads to the nearest entry above it. */
   locate(problem: FieldProblem): ConfigProblem;
@@ -61,7 +61,7 @@ export function readDocument(text: string, file: string): ReadDocument {
 }
 
 export function describeTooBig(sizeBytes: number): string {
-  return `The file has ${sizeBytes} bytes; at most ${FILE_BYTES_MAX} are read.`;
+  return `The file has ${sizeBytes} bytes, over the limit of ${FILE_BYTES_MAX}.`;
 }
 
 function startOf({ key, content }: Place): number {

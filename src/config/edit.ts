@@ -1,8 +1,8 @@
-// Changes of a configuration file that leave everything else as its owner wrote it: comments, order, spacing. The text
-// is cut and spliced at the places that the parser names; nothing is printed anew.
+// Changes of a configuration file that keep everything else as its owner wrote it: comments, order, spacing. The text
+// is cut and spliced at the places that the parser reports; nothing is printed again.
 
 import { isScalar, isSeq, isMap as isYamlMap, LineCounter, type Node, stringify, type YAMLSeq } from 'yaml';
-import type { NewEntry } from '../core/worker-manifest.ts';
+import type { NewEntry } from '../core/workers/worker-manifest.ts';
 import { composeYaml } from './yaml-syntax.ts';
 
 const STEP = '  ';
@@ -87,7 +87,7 @@ function rangeOfItem(list: YAMLSeq, index: number): readonly [start: number, end
   return rangeOf(item);
 }
 
-/** Where the last thing inside ends; a block's own range may reach over the blank lines and comments that follow. */
+/** The end of the last content inside; a block's own range may include the blank lines and comments that follow. */
 function contentEnd(text: string, node: Node): number {
   let [, end] = rangeOf(node);
   while (end > 0 && /\s/.test(text[end - 1] ?? '')) end--;
@@ -98,13 +98,13 @@ function lineStart(text: string, offset: number): number {
   return text.lastIndexOf('\n', offset - 1) + 1;
 }
 
-/** Behind the end of the line, with its comment. */
+/** After the end of the line, with its comment. */
 function lineEnd(text: string, offset: number): number {
   const end = text.indexOf('\n', offset);
   return end < 0 ? text.length : end + 1;
 }
 
-/** Comment lines without a blank line between belong to what stands below them. */
+/** Comment lines without a blank line between belong to the entry below them. */
 function commentAbove(text: string, start: number): number {
   let from = start;
   while (from > 0) {

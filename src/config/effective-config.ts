@@ -1,13 +1,13 @@
-import { redactBySchema } from '../core/fields-redact.ts';
-import { redactFields } from '../core/redaction.ts';
-import type { ProjectWorker } from '../core/worker-manifest.ts';
+import { redactBySchema } from '../core/config-fields/fields-redact.ts';
+import type { ProjectWorker } from '../core/workers/worker-manifest.ts';
 import type { LoadedConfig } from './load.ts';
 import type { LoadedModule } from './module-entries.ts';
+import { projectWorkerFields } from './project-workers.ts';
 import { topLevel } from './settings.ts';
 
 /**
- * What `svc config show` prints: the settings and modules as they hold, every default filled in, every secret
- * taken out (X22). All modules stand under `workers`, by name, whichever style the file uses.
+ * The output of `svc config show`: the settings and modules in effect, with every default filled in and every secret
+ * removed (X22). All modules are listed under `workers`, by name, whichever style the file uses.
  */
 export function effectiveConfig({
   settings,
@@ -21,7 +21,7 @@ export function effectiveConfig({
 }
 
 export function showWorker({ name, path, env, config }: ProjectWorker): unknown {
-  return redactFields({ name, path, env, ...(config !== undefined && { config }) });
+  return redactBySchema(projectWorkerFields, { name, path, env, ...(config !== undefined && { config }) });
 }
 
 export function showModule({ declaration, name, config, adapter }: LoadedModule) {

@@ -1,9 +1,9 @@
-// The configuration as a JSON Schema (draft 2020-12), for editors: completion, hover text, red underlines. Made from
-// the same declarations that the engine checks a file against. It is the more lenient of the two: contradictions
-// between fields and what variables expand to are only known to `svc config check`.
+// The configuration as a JSON Schema (draft 2020-12), for editors: completion, hover text, red underlines. Generated
+// from the declarations that the engine checks a file against. It is more lenient than the engine: only `svc config
+// check` finds contradictions between fields and knows the values of variables.
 
-import { isOptionalGroup, type Schema } from '../core/fields.ts';
-import type { AdapterDeclaration, ModuleDeclaration } from '../core/module-declaration.ts';
+import { isOptionalGroup, type Schema } from '../core/config-fields/fields.ts';
+import type { AdapterDeclaration, ModuleDeclaration } from '../core/config-fields/module-declaration.ts';
 import { projectWorkerFields } from './project-workers.ts';
 import { topLevel } from './settings.ts';
 
@@ -21,7 +21,7 @@ export function configurationSchema(declarations: readonly ModuleDeclaration[]):
   };
 }
 
-/** Anything may be written as a variable, and is checked after that was read. */
+/** Any value may be written as a variable, and is checked after expansion. */
 const VARIABLE = { type: 'string', pattern: '\\$\\{[^}]+\\}' };
 
 function moduleEntry(declaration: ModuleDeclaration): Json {
@@ -32,7 +32,7 @@ function moduleEntry(declaration: ModuleDeclaration): Json {
   return namedEntry(declaration, { ...config, properties: { ...recordOf(config.properties), adapter } });
 }
 
-/** Told apart by `name` or `class`; a key without a value counts as absent everywhere in the file. */
+/** Distinguished by `name` or `class`; a key without a value counts as absent everywhere in the file. */
 function namedEntry({ name, aliases, classes }: ModuleDeclaration | AdapterDeclaration, config: Json): Json {
   const byName = { properties: { name: { enum: [name, ...aliases] } }, required: ['name'] };
   const byClass = { properties: { class: { enum: classes } }, required: ['class'] };
@@ -98,7 +98,7 @@ function objectOf(fields: ReadonlyMap<string, Schema<unknown>>): Json {
   };
 }
 
-/** A map of fields that is left out counts as empty, so only what is inside it can be missing. */
+/** An omitted map of fields counts as empty, so only fields inside it can be missing. */
 function mustBeGiven({ kind, fallback }: Schema<unknown>): boolean {
   return fallback === undefined && !['optional', 'refused', 'fields', 'anything'].includes(kind);
 }
@@ -107,7 +107,7 @@ function orVariable(kind: Json): Json {
   return { anyOf: [kind, { $ref: '#/$defs/variable' }] };
 }
 
-/** `key:` without a value is the same as no key. The words about the key stay outside, where editors look. */
+/** `key:` without a value is the same as no key. The description stays outside, where editors look. */
 function orNull({ description, default: fallback, ...kind }: Json): Json {
   return {
     ...(description === undefined ? {} : { description }),

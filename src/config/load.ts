@@ -1,11 +1,11 @@
-// From the text of a configuration file to what the engine runs, or to everything that is wrong with it. Pure: the
-// text, the environment and the known modules are arguments, so that a start, a reload and `svc config check`
-// are the same code (K1, K4).
+// From the text of a configuration file to the loaded configuration, or to all of its problems. Pure: the text, the
+// environment and the known modules are arguments, so that a start, a reload and `svc config check` use the same code
+// (K1, K4).
 
-import { checkValue, type FieldProblem, isMap, type Path } from '../core/fields-check.ts';
-import type { ModuleDeclaration } from '../core/module-declaration.ts';
-import { isSecretKey } from '../core/redaction.ts';
-import type { ProjectWorker } from '../core/worker-manifest.ts';
+import { checkValue, type FieldProblem, isMap, type Path } from '../core/config-fields/fields-check.ts';
+import type { ModuleDeclaration } from '../core/config-fields/module-declaration.ts';
+import { isSecretKey } from '../core/config-fields/redaction.ts';
+import type { ProjectWorker } from '../core/workers/worker-manifest.ts';
 import { type ConfigDocument, readDocument } from './document.ts';
 import { type ListEntry, type LoadedModule, type ModuleCatalogue, readModules } from './module-entries.ts';
 import { type Environment, expandPlaceholders, placeholderNames } from './placeholders.ts';
@@ -14,14 +14,17 @@ import { findContradictions, type Settings, topLevel } from './settings.ts';
 
 export interface LoadedConfig {
   readonly settings: Settings;
-  /** Those that run unasked, then in the order of the file: those under `workers`, then those under `modules`. */
+  /**
+   * Modules that run without an entry, then in the order of the file: those under `workers`, then those under
+   * `modules`.
+   */
   readonly modules: readonly LoadedModule[];
   readonly projectWorkers: readonly ProjectWorker[];
   readonly warnings: readonly string[];
-  /** The name of the file, and what stands in it before variables are put in. */
+  /** The name of the file, and its content before variables are expanded. */
   readonly file: string;
   readonly written: unknown;
-  /** What is found to be wrong with it later, at its place in the file. */
+  /** Adds the place in the file to a problem that is found later. */
   locate(problem: FieldProblem): ConfigProblem;
 }
 
@@ -65,13 +68,13 @@ function listEntries(root: unknown, key: string): readonly ListEntry[] {
   return Array.isArray(list) ? list.map((value: unknown, index) => ({ value, path: [key, index] })) : [];
 }
 
-/** A variable such as API_TOKEN may end up in the wrong field, whose message must not repeat it. */
+/** A variable such as API_TOKEN may be used in the wrong field, whose message must not repeat it. */
 function namesSecretVariable(document: ConfigDocument, path: Path): boolean {
   const { value } = document.entryAt(path);
   return typeof value === 'string' && placeholderNames(value).some(isSecretKey);
 }
 
-/** All problems in the order of the file. What follows from a missing variable is left out: it is told already. */
+/** All problems in the order of the file. Consequences of a missing variable are omitted: it is reported already. */
 function refuse(
   document: ConfigDocument,
   unexpanded: readonly FieldProblem[],

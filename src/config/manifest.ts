@@ -1,13 +1,13 @@
-// `svc.worker.yaml` from its text, or everything that is wrong with it, with line and column like the configuration.
+// Reads `svc.worker.yaml` from its text, or reports its problems with line and column, like the configuration.
 
-import { checkValue, type FieldProblem } from '../core/fields-check.ts';
+import { checkValue, type FieldProblem } from '../core/config-fields/fields-check.ts';
 import {
   commandsOf,
   manifestSchema,
   nameOffence,
   type WorkerCommands,
   type WorkerManifest,
-} from '../core/worker-manifest.ts';
+} from '../core/workers/worker-manifest.ts';
 import { readDocument } from './document.ts';
 import type { ConfigProblem } from './problem.ts';
 

@@ -1,9 +1,17 @@
 // The entries of `workers:` and `modules:`, each resolved to its declaration and checked against it.
 
-import { anything, type FieldsSchema, fields, optional, refused, type Schema, text } from '../core/fields.ts';
-import { checkValue, type FieldProblem, isMap, type Path, quote } from '../core/fields-check.ts';
-import type { AdapterDeclaration, ModuleDeclaration } from '../core/module-declaration.ts';
-import type { ProjectWorker } from '../core/worker-manifest.ts';
+import {
+  anything,
+  type FieldsSchema,
+  fields,
+  optional,
+  refused,
+  type Schema,
+  text,
+} from '../core/config-fields/fields.ts';
+import { checkValue, type FieldProblem, isMap, type Path, quote } from '../core/config-fields/fields-check.ts';
+import type { AdapterDeclaration, ModuleDeclaration } from '../core/config-fields/module-declaration.ts';
+import type { ProjectWorker } from '../core/workers/worker-manifest.ts';
 import { describeUnknown, findByName } from './module-names.ts';
 import { formatPath } from './problem.ts';
 import { readProjectWorker } from './project-workers.ts';
@@ -12,9 +20,9 @@ export interface LoadedModule<C = unknown> {
   readonly declaration: ModuleDeclaration<C>;
   readonly name: string;
   readonly config: C;
-  /** Only of modules that take one. */
+  /** Only for modules that have adapters. */
   readonly adapter?: LoadedAdapter;
-  /** Where it stands in the file; empty for one that runs although no entry names it. */
+  /** Its place in the file; empty for a module that runs without an entry. */
   readonly path: Path;
 }
 
@@ -24,7 +32,7 @@ export interface LoadedAdapter {
   readonly config: unknown;
 }
 
-/** Modules that the product has and this version does not contain yet. */
+/** Modules of the product that this version does not contain yet. */
 export interface UnbuiltModules {
   readonly names: readonly string[];
   readonly message: string;
@@ -46,7 +54,7 @@ interface ReadModules {
   readonly problems: readonly FieldProblem[];
 }
 
-/** The modules that the entries ask for. With problems the list is incomplete and means nothing. */
+/** The modules that the entries name. If there are problems, the list is incomplete and must not be used. */
 export function readModules(
   entries: readonly ListEntry[],
   catalogue: ModuleCatalogue,
@@ -83,16 +91,16 @@ function readProject({ value, path }: ListEntry, reading: Reading): LoadedModule
   return [];
 }
 
-/** Whether an entry takes the place of the module that would run unasked. */
+/** Whether an entry replaces the module that would run without one. */
 function isReplaced(declaration: ModuleDeclaration, listed: readonly LoadedModule[]): boolean {
   return listed.some(
-    // A config that is wrong has no value; it is told as such, and nothing runs.
+    // An invalid config has no value; it is reported as such, and nothing runs.
     ({ declaration: own, config }) =>
       own === declaration && (config === undefined || (declaration.standsForDefault?.(config) ?? true)),
   );
 }
 
-/** A module that runs although no entry names it. */
+/** A module that runs without an entry. */
 function withDefaults(declaration: ModuleDeclaration): LoadedModule {
   const checked = checkValue(declaration.config, {});
   if (!checked.ok) throw new Error(`The defaults of ${declaration.name} break its own schema`);
@@ -108,7 +116,7 @@ interface Reading {
   readonly projectWorkers: Map<string, ProjectWorker>;
 }
 
-/** The keys that turn an entry into something other than a built-in module. */
+/** The keys that make an entry something other than a built-in module. */
 const FOREIGN_KEYS = {
   env: refused("Only a worker with a 'path' has an environment of its own."),
   image: refused('This version does not run container images. Remove this entry.'),
@@ -127,7 +135,7 @@ const adapterSchema = optional(
 
 function readEntry({ value, path }: ListEntry, reading: Reading): LoadedModule | undefined {
   check(entrySchema, value, path, reading);
-  // What is wrong with the entry itself is told; the rest of it is still worth a look.
+  // A problem of the entry itself is reported; the rest of it is still checked.
   if (!isMap(value) || Object.keys(FOREIGN_KEYS).some((key) => Object.hasOwn(value, key))) return undefined;
   const named = readName('module', value, path, reading);
   if (named === undefined) return undefined;
@@ -238,7 +246,7 @@ function refuseRepetition(declaration: ModuleDeclaration, path: Path, namePath: 
   const first = reading.listed.get(declaration);
   if (first === undefined) reading.listed.set(declaration, formatPath(path));
   else if (!declaration.repeatable) {
-    const message = `${declaration.name} is already listed at ${first}, and may be listed once only.`;
+    const message = `${declaration.name} is already listed at ${first}, and can be listed only once.`;
     reading.problems.push({ path: namePath, at: 'value', message });
   }
 }

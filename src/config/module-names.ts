@@ -1,9 +1,9 @@
-// Which module or adapter a word in the file means. Every one can be written by name, by short form and by class.
+// Which module or adapter a word in the file means. Each can be written by name, by short form and by class.
 
-import { quote } from '../core/fields-check.ts';
-import { nearestWords } from '../core/nearest.ts';
+import { quote } from '../core/config-fields/fields-check.ts';
+import { nearestWords } from '../core/config-fields/nearest.ts';
 
-/** What modules and adapters have in common here. */
+/** The common shape of modules and adapters. */
 interface Named {
   readonly name: string;
   readonly aliases: readonly string[];

@@ -1,7 +1,7 @@
 // `${NAME}` and `${NAME:default}` in the scalars of a parsed file. Expanding after parsing keeps a variable from
 // adding structure to the file, whatever it holds (X21).
 
-import { type FieldProblem, isMap, type Path, quote } from '../core/fields-check.ts';
+import { type FieldProblem, isMap, type Path, quote } from '../core/config-fields/fields-check.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -10,19 +10,19 @@ interface Expanded {
   readonly problems: readonly FieldProblem[];
 }
 
-/** Bound of what all placeholders of a file insert together: one long variable can be named many times. */
+/** The limit of what all placeholders of a file insert together: one long variable can be named many times. */
 export const EXPANSION_CHARS_MAX = 1024 * 1024;
 
 /**
  * The value with every placeholder expanded. A plain scalar that is exactly one placeholder gets the type that YAML
- * would give to the text. `isQuoted` tells of a scalar written in quotes or as a block: that stays text.
+ * would give to the text. `isQuoted` marks a scalar written in quotes or as a block: it stays text.
  */
 export function expandPlaceholders(value: unknown, env: Environment, isQuoted: (path: Path) => boolean): Expanded {
   const expansion: Expansion = { env, isQuoted, problems: [], insertedChars: 0 };
   return { value: expandBelow(value, [], expansion), problems: expansion.problems };
 }
 
-/** The variables that a text asks for. */
+/** The variables that a text names. */
 export function placeholderNames(text: string): readonly string[] {
   return piecesOf(text).flatMap((piece) => (typeof piece === 'string' ? [] : [piece.name]));
 }
@@ -34,7 +34,7 @@ export function typeScalar(text: string): string | number | boolean | null {
   if (/^(true|True|TRUE)$/.test(plain)) return true;
   if (/^(false|False|FALSE)$/.test(plain)) return false;
   if (/^[-+]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][-+]?[0-9]+)?$/.test(plain)) return Number(plain);
-  // Number() knows the prefixes 0o and 0x; the core schema allows no sign before them.
+  // Number() accepts the prefixes 0o and 0x; the core schema allows no sign before them.
   if (/^(0o[0-7]+|0x[0-9a-fA-F]+)$/.test(plain)) return Number(plain);
   if (/^[-+]?\.(inf|Inf|INF)$/.test(plain)) return plain.startsWith('-') ? -Infinity : Infinity;
   return /^\.(nan|NaN|NAN)$/.test(plain) ? Number.NaN : text;
@@ -85,7 +85,7 @@ function lookUp({ name, byDefault }: Placeholder, path: Path, expansion: Expansi
   return '';
 }
 
-/** Literal text and placeholders in turn. What is no complete placeholder is literal text. */
+/** Literal text and placeholders in turn. An incomplete placeholder is literal text. */
 function piecesOf(text: string): readonly (string | Placeholder)[] {
   const pieces: (string | Placeholder)[] = [];
   let literal = '';

@@ -2,7 +2,7 @@
 // that no key of the file can reach one (X19).
 
 import { isMap, isScalar, isSeq, type ParsedNode, type Scalar, type YAMLMap, type YAMLSeq } from 'yaml';
-import { type Path, quote } from '../core/fields-check.ts';
+import { type Path, quote } from '../core/config-fields/fields-check.ts';
 import type { Place, Span } from './source-excerpt.ts';
 import { NESTING_MAX, TOO_DEEP } from './yaml-syntax.ts';
 
@@ -43,7 +43,7 @@ export function plainTree(rootNode: ParsedNode | null): PlainTree {
 }
 
 interface Building {
-  /** The entries of each map and list, by the container made for it. */
+  /** The entries of each map and list, by the container built for it. */
   readonly entries: Map<object, ReadonlyMap<string | number, Entry>>;
   readonly problems: TreeProblem[];
   readonly warnings: TreeProblem[];
@@ -88,7 +88,7 @@ function plainMap(node: YAMLMap.Parsed, path: Path, building: Building): Record<
     const entryPath = [...path, name];
     const entry = entryOf(pair.value, { start, end }, entryPath, building);
     const refuse = (message: string) => building.problems.push({ path: entryPath, place: entry, message });
-    if (entries.has(name)) refuse(`The key ${quote(name)} stands here a second time.`);
+    if (entries.has(name)) refuse(`The key ${quote(name)} occurs here a second time.`);
     if (isMergeKey(pair.key)) refuse("Merge keys ('<<') are not allowed. Write the keys out.");
     entries.set(name, entry);
     map[name] = entry.value;
@@ -97,7 +97,7 @@ function plainMap(node: YAMLMap.Parsed, path: Path, building: Building): Record<
   return map;
 }
 
-/** Words that YAML 1.1 took for flags: whoever writes `no` may mean either. */
+/** Words that YAML 1.1 reads as flags: a person who writes `no` may mean either. */
 function isFlagElsewhere(value: unknown): value is string {
   return typeof value === 'string' && /^(y|yes|n|no|on|off)$/i.test(value);
 }

@@ -1,6 +1,6 @@
-import type { Path } from '../core/fields-check.ts';
+import type { Path } from '../core/config-fields/fields-check.ts';
 
-/** Something wrong with the configuration, at its place in the file. */
+/** A problem of the configuration, at its place in the file. */
 export interface ConfigProblem {
   /** As the user named it. */
   readonly file: string;
@@ -11,18 +11,18 @@ export interface ConfigProblem {
   /** `workers[1].config.port`; empty for the root. */
   readonly path: string;
   readonly message: string;
-  /** The line of the file with a caret below it, without secrets; empty when there is nothing to show. */
+  /** The line of the file with a caret below it, without secrets; empty if there is nothing to show. */
   readonly excerpt: string;
 }
 
-/** `file:line:column: path: message`, and the place below it. */
+/** `file:line:column: path: message`, followed by the excerpt. */
 export function formatProblem({ file, line, column, path, message, excerpt }: ConfigProblem): string {
   const place = line === 0 ? file : `${file}:${line}:${column}`;
   const head = [place, path, message].filter((part) => part !== '').join(': ');
   return excerpt === '' ? head : `${head}\n${excerpt}`;
 }
 
-/** A problem that has no line: the file cannot be read, or not at all. */
+/** A problem without a line: the file cannot be read or parsed. */
 export function fileProblem(file: string, message: string): ConfigProblem {
   return { file, line: 0, column: 0, path: '', message, excerpt: '' };
 }

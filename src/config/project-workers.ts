@@ -1,13 +1,14 @@
 // Entries under `workers` that have a `path`: programs of the user which the engine starts and keeps running.
 
-import { anything, fields, mapOf, optional, refused, text } from '../core/fields.ts';
-import { checkValue, type FieldProblem, type Path } from '../core/fields-check.ts';
-import { nameOffence, type ProjectWorker } from '../core/worker-manifest.ts';
+import { anything, fields, mapOf, optional, refused, secretText, text } from '../core/config-fields/fields.ts';
+import { checkValue, type FieldProblem, type Path } from '../core/config-fields/fields-check.ts';
+import { nameOffence, type ProjectWorker } from '../core/workers/worker-manifest.ts';
 
 export const projectWorkerFields = fields({
   name: text({ bytesMax: 63 }),
   path: text(),
-  env: mapOf(text({ bytesMin: 0 }), { default: {} }),
+  // Where programs get their secrets, under names that no rule for keys knows.
+  env: mapOf(secretText({ bytesMin: 0 }), { default: {} }),
   config: optional(anything()),
   class: refused("A worker with a 'path' has a name, not a class."),
   image: refused('This version does not run container images. Remove this entry.'),

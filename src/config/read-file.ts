@@ -7,7 +7,7 @@ export type ReadFile =
   | { readonly ok: true; readonly text: string }
   | { readonly ok: false; readonly problem: ConfigProblem };
 
-/** What is needed of an opened file; a test hands in its own. */
+/** The methods of an opened file that are used; a test passes its own. */
 export interface OpenFile {
   stat(): Promise<{ readonly size: number; isDirectory(): boolean }>;
   read(buffer: Uint8Array, offset: number, length: number): Promise<{ readonly bytesRead: number }>;
@@ -16,20 +16,20 @@ export interface OpenFile {
 
 type Opener = (path: string) => Promise<OpenFile>;
 
-/** The text of a configuration file. At most the limit is read, also of a pipe, which does not tell its size. */
+/** The text of a configuration file. Reads no more than the limit, even from a pipe, which does not report its size. */
 export async function readConfigFile(path: string, openFile: Opener = openToRead): Promise<ReadFile> {
   const refuse = (message: string): ReadFile => ({ ok: false, problem: fileProblem(path, message) });
   let file: OpenFile | undefined;
   try {
     file = await openFile(path);
     const status = await file.stat();
-    if (status.isDirectory()) return refuse(`${resolve(path)} is a directory; a file is needed.`);
+    if (status.isDirectory()) return refuse(`${resolve(path)} is a directory, not a file.`);
     if (status.size > FILE_BYTES_MAX) return refuse(describeTooBig(status.size));
     const bytes = await readUpTo(file, FILE_BYTES_MAX + 1);
     if (bytes.length > FILE_BYTES_MAX) return refuse(describeTooBig(bytes.length));
     return { ok: true, text: new TextDecoder('utf-8', { fatal: true }).decode(bytes) };
   } catch (error) {
-    // Whatever the system or the decoder objects to, the user's next step is to look at this path.
+    // Whatever the error of the system or the decoder, the user's next step is to check this path.
     return refuse(describeFailure(error, resolve(path)));
   } finally {
     await file?.close();

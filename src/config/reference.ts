@@ -1,9 +1,9 @@
-// The configuration reference, made from the schemas themselves: `npm run docs` writes docs/configuration.md, and a
-// test compares the two.
+// The configuration reference, generated from the schemas: `npm run docs` writes docs/configuration.md, and a test
+// compares the two.
 
-import type { Schema } from '../core/fields.ts';
-import { type FieldFacts, listFields } from '../core/fields-facts.ts';
-import type { AdapterDeclaration, ModuleDeclaration } from '../core/module-declaration.ts';
+import type { Schema } from '../core/config-fields/fields.ts';
+import { type FieldFacts, listFields } from '../core/config-fields/fields-facts.ts';
+import type { AdapterDeclaration, ModuleDeclaration } from '../core/config-fields/module-declaration.ts';
 import { topLevel } from './settings.ts';
 
 export function configurationReference(declarations: readonly ModuleDeclaration[]): string {

@@ -1,7 +1,6 @@
-// The top-level settings that this version reads, and the refusal of those that belong to later ones (decisions 29).
+// The top-level settings that this version reads, and the refusal of those that belong to later ones (PD-29).
 
-import { parseAddressBlock } from '../core/address-block.ts';
-import type { ValueOf } from '../core/fields.ts';
+import type { ValueOf } from '../core/config-fields/fields.ts';
 import {
   anything,
   either,
@@ -13,10 +12,13 @@ import {
   oneOf,
   optional,
   refused,
+  secretText,
   text,
-} from '../core/fields.ts';
-import type { FieldProblem } from '../core/fields-check.ts';
-import { readListedPlaces } from '../core/outgoing-rules.ts';
+} from '../core/config-fields/fields.ts';
+import type { FieldProblem } from '../core/config-fields/fields-check.ts';
+import { redactUrl } from '../core/config-fields/redaction.ts';
+import { parseAddressBlock } from '../core/gates/address-block.ts';
+import { readListedPlaces } from '../core/gates/outgoing-rules.ts';
 
 const KIB = 1024;
 const MIB = 1024 * KIB;
@@ -24,7 +26,7 @@ const GIB = 1024 * MIB;
 
 const balance = oneOf(['least_in_flight', 'newest', 'reject_duplicates']);
 
-/** Limits of the trusted bridge: the rows of guarantees section 4 that no module field names. */
+/** Limits of the trusted bridge: the rows of guarantees 4 that no module field names. */
 const trustedLimits = fields({
   frame_bytes: limit(
     16 * MIB,
@@ -32,10 +34,20 @@ const trustedLimits = fields({
     256 * MIB,
     'Largest message from a worker; a larger one closes its connection (1009)',
   ),
-  connections: limit(10_000, 1, 1_000_000, 'Open connections of one port; one more is answered 503'),
-  connections_per_second: limit(500, 1, 100_000, 'New connections of one port per second; more are answered 429'),
-  outbound_buffer_bytes: limit(16 * MIB, KIB, GIB, 'Bytes waiting for one worker, above which it gets no new calls'),
-  outbound_close_bytes: limit(32 * MIB, KIB, GIB, 'Bytes waiting for one worker, above which it is closed (4408)'),
+  connections: limit(10_000, 1, 1_000_000, 'Open connections of one port; one more gets 503'),
+  connections_per_second: limit(500, 1, 100_000, 'New connections of one port per second; more get 429'),
+  outbound_buffer_bytes: limit(
+    16 * MIB,
+    KIB,
+    GIB,
+    'Bytes waiting for one worker; above it the worker gets no new calls',
+  ),
+  outbound_close_bytes: limit(
+    32 * MIB,
+    KIB,
+    GIB,
+    'Bytes waiting for one worker; above it the connection is closed (4408)',
+  ),
   in_flight_per_worker: limit(1024, 1, 1_000_000, 'Calls that one worker runs at a time'),
   in_flight_per_caller: limit(4096, 1, 1_000_000, 'Calls that one connection waits for at a time'),
   functions_per_worker: limit(5000, 1, 1_000_000, 'Functions that one worker may register'),
@@ -45,7 +57,7 @@ const trustedLimits = fields({
 const engineLimits = fields({
   in_flight: limit(65_536, 1, 10_000_000, 'Calls that the whole engine has in flight'),
   outbound_buffers_bytes: limit(512 * MIB, MIB, 64 * GIB, 'Bytes waiting for all connections together'),
-  channels: limit(10_000, 1, 1_000_000, 'Open channels; making one more is answered OVERLOADED'),
+  channels: limit(10_000, 1, 1_000_000, 'Open channels; one more gets OVERLOADED. Half are for trusted callers'),
   channel_buffer_bytes: limit(
     MIB,
     256 * KIB,
@@ -62,18 +74,23 @@ const engineLimits = fields({
   channel_spills_bytes: limit(GIB, 0, 1024 * GIB, 'Bytes of all channels together kept in temporary files'),
 });
 
-/** Limits of ports with `rbac`, for connections that nobody trusts. */
+/** Limits of ports with `rbac`, for restricted connections. */
 const browserLimits = fields({
   frame_bytes: limit(MIB, KIB, 256 * MIB, 'Largest message; a larger one closes its connection (1009)'),
-  connections: limit(10_000, 1, 1_000_000, 'Open connections of one port; one more is answered 503'),
-  connections_per_second: limit(500, 1, 100_000, 'New connections of one port per second; more are answered 429'),
-  connections_per_address: limit(200, 1, 1_000_000, 'Open connections of one address; one more is answered 429'),
-  connections_per_second_per_address: limit(50, 1, 100_000, 'New ones per second; more are answered 429'),
-  auth_calls: limit(256, 1, 100_000, 'Newcomers whom the auth function looks at; one more is answered 503'),
+  connections: limit(10_000, 1, 1_000_000, 'Open connections of one port; one more gets 503'),
+  connections_per_second: limit(500, 1, 100_000, 'New connections of one port per second; more get 429'),
+  connections_per_address: limit(200, 1, 1_000_000, 'Open connections of one address; one more gets 429'),
+  connections_per_second_per_address: limit(50, 1, 100_000, 'New connections of one address per second; more get 429'),
+  auth_calls: limit(256, 1, 100_000, 'Connections that wait for the auth function; one more gets 503'),
   ask_timeout_ms: limit(5_000, 1, 3_600_000, 'How long auth functions, registration hooks and middleware may take'),
   registration_timeout_ms: limit(60_000, 1_000, 3_600_000, 'Time to register or call something; then closed (4401)'),
-  max_age_ms: limit(43_200_000, 1_000, 31_536_000_000, 'Age at which a connection has to prove itself again (4402)'),
-  outbound_close_bytes: limit(4 * MIB, KIB, GIB, 'Bytes waiting for one connection, above which it is closed (4408)'),
+  max_age_ms: limit(43_200_000, 1_000, 31_536_000_000, 'Age at which a connection has to authenticate again (4402)'),
+  outbound_close_bytes: limit(
+    4 * MIB,
+    KIB,
+    GIB,
+    'Bytes waiting for one connection; above it the connection is closed (4408)',
+  ),
   in_flight_per_worker: limit(1024, 1, 1_000_000, 'Calls that one connection runs at a time'),
   in_flight_per_caller: limit(64, 1, 1_000_000, 'Calls that one connection waits for at a time'),
   functions_per_worker: limit(100, 1, 1_000_000, 'Functions that one connection may register'),
@@ -82,12 +99,25 @@ const browserLimits = fields({
     200,
     1,
     1_000_000,
-    'Messages of one connection; more are refused, after 10 s closed (4429)',
+    'Messages of one connection; more are refused, and closed after 10 s (4429)',
   ),
   messages_burst: limit(400, 1, 1_000_000, 'Messages that one connection may send at once'),
+  channels: limit(64, 1, 1_000_000, 'Open channels that one connection made; one more gets OVERLOADED'),
+  channel_bytes: limit(
+    48 * MIB,
+    MIB,
+    64 * GIB,
+    'Bytes kept for readers of the channels that one connection made; beyond it a writer is closed (1013)',
+  ),
+  channels_per_second: limit(
+    20,
+    1,
+    1_000_000,
+    'New channels of one connection per second, and at once; more get RATE_LIMITED',
+  ),
 });
 
-/** Limits of the stream server, for clients that nobody trusts, and of what its store keeps. */
+/** Limits of the stream server, for untrusted clients, and of the contents of its store. */
 const streamLimits = fields({
   frame_bytes: limit(
     64 * KIB,
@@ -95,42 +125,61 @@ const streamLimits = fields({
     16 * MIB,
     'Largest message from a client; a larger one closes its connection (1009)',
   ),
-  connections: limit(50_000, 1, 1_000_000, 'Open connections; one more is answered 503'),
-  connections_per_second: limit(500, 1, 100_000, 'New connections per second; more are answered 429'),
-  connections_per_address: limit(200, 1, 1_000_000, 'Open connections of one address; one more is answered 429'),
-  connections_per_second_per_address: limit(50, 1, 100_000, 'New ones per second; more are answered 429'),
-  auth_calls: limit(256, 1, 100_000, 'Newcomers whom the auth function looks at; one more is answered 503'),
+  connections: limit(50_000, 1, 1_000_000, 'Open connections; one more gets 503'),
+  connections_per_second: limit(500, 1, 100_000, 'New connections per second; more get 429'),
+  connections_per_address: limit(200, 1, 1_000_000, 'Open connections of one address; one more gets 429'),
+  connections_per_second_per_address: limit(50, 1, 100_000, 'New connections of one address per second; more get 429'),
+  auth_calls: limit(256, 1, 100_000, 'Connections that wait for the auth function; one more gets 503'),
   ask_timeout_ms: limit(5_000, 1, 3_600_000, 'How long the auth function and handlers of stream:join may take'),
   registration_timeout_ms: limit(60_000, 1_000, 3_600_000, 'Time to join something; then closed (4401)'),
-  outbound_buffer_bytes: limit(MIB, KIB, GIB, 'Bytes of events unread by one client, above which it is closed (4408)'),
-  outbound_messages: limit(1_000, 1, 1_000_000, 'Messages unread by one client, above which it is closed (4408)'),
-  messages_per_second: limit(200, 1, 1_000_000, 'Messages of one client; more are refused, after 10 s closed (4429)'),
+  outbound_buffer_bytes: limit(
+    MIB,
+    KIB,
+    GIB,
+    'Unread bytes of events of one client; above it the client is closed (4408)',
+  ),
+  outbound_messages: limit(1_000, 1, 1_000_000, 'Unread messages of one client; above it the client is closed (4408)'),
+  messages_per_second: limit(
+    200,
+    1,
+    1_000_000,
+    'Messages of one client; more are refused, and closed after 10 s (4429)',
+  ),
   messages_burst: limit(400, 1, 1_000_000, 'Messages that one client may send at once'),
   subscriptions: limit(100, 1, 100_000, 'Subscriptions of one connection; one more is refused'),
-  value_bytes: limit(4 * MIB, 1, 7 * MIB, 'Largest item; a larger one is answered PAYLOAD_TOO_LARGE'),
+  value_bytes: limit(4 * MIB, 1, 7 * MIB, 'Largest item; a larger one gets PAYLOAD_TOO_LARGE'),
   history_events: limit(1_000, 0, 1_000_000, 'Events kept of one group for clients that come back'),
   history_ms: limit(300_000, 0, 86_400_000, 'How long they are kept'),
   history_bytes: limit(MIB, 0, GIB, 'Bytes of them kept of one group'),
 });
 
 const httpLimits = fields({
-  connections: limit(10_000, 1, 1_000_000, 'Open connections of the HTTP port; one more is answered 503'),
-  body_buffers_bytes: limit(256 * MIB, MIB, 64 * GIB, 'Bytes of request bodies kept in memory; more are answered 503'),
+  connections: limit(10_000, 1, 1_000_000, 'Open connections of the HTTP port; one more gets 503'),
+  body_buffers_bytes: limit(256 * MIB, MIB, 64 * GIB, 'Bytes of request bodies kept in memory; more get 503'),
 });
 
 export const topLevel = fields({
-  workers: listOf(anything(), { default: [], help: 'What runs: modules, and programs of your own' }),
+  workers: listOf(anything(), { default: [], help: 'Modules, and programs of your own' }),
   modules: listOf(anything(), { default: [], help: 'The same list under its older name' }),
   threads: either(integer({ min: 1 }), oneOf(['auto']), {
     default: 'auto',
-    help: "Threads for work beside the router's own; auto: one per core, at least 2",
+    help: "Threads in addition to the router's own; auto: one per core, at least 2",
   }),
-  compat: optional(oneOf(['iii'], { help: 'Answer as the peer engine does wherever the product differs from it' })),
+  compat: optional(oneOf(['iii'], { help: 'Answer as iii does wherever the product differs from it' })),
   strict: flag({ default: false, help: 'Security warnings at the start become errors' }),
   bridge_token: optional(
-    text({ bytesMin: 32, secret: true, help: 'What workers and the console must present; needed beyond loopback' }),
+    secretText({
+      bytesMin: 32,
+      help: 'Token that workers and the console must present; required for any but loopback',
+    }),
   ),
-  allowed_hosts: listOf(text(), { default: [], help: 'Host names and addresses by which the engine may be asked' }),
+  mark_key: optional(
+    secretText({
+      bytesMin: 32,
+      help: 'Key of the marks of log triggers, the same for engines that share work; otherwise each generates its own',
+    }),
+  ),
+  allowed_hosts: listOf(text(), { default: [], help: 'Host names and addresses under which the engine answers' }),
   drain_timeout_ms: integer({
     min: 0,
     max: 3_600_000,
@@ -154,7 +203,7 @@ export const topLevel = fields({
   }),
   trusted_proxies: listOf(text(), {
     default: [],
-    help: 'Addresses or CIDR blocks of proxies whose X-Forwarded-For is believed',
+    help: 'Addresses or CIDR blocks of proxies whose X-Forwarded-For is trusted',
   }),
   outgoing: fields({
     allow: listOf(text(), {
@@ -167,11 +216,11 @@ export const topLevel = fields({
 
 export type Settings = Omit<ValueOf<typeof topLevel>, 'workers' | 'modules'>;
 
-/** Settings that are right one by one and wrong together. */
+/** Settings that are valid one by one and contradict each other. */
 export function findContradictions({ limits, trusted_proxies: proxies, outgoing }: Settings): readonly FieldProblem[] {
   const strangers = proxies.flatMap((text, index): FieldProblem[] => {
     if (parseAddressBlock(text) !== undefined) return [];
-    const message = `Must be an address or a CIDR block such as 10.0.0.0/8, found '${text}'.`;
+    const message = `Must be an address or a CIDR block such as 10.0.0.0/8, found '${redactUrl(text)}'.`;
     return [{ path: ['trusted_proxies', index], at: 'value', message }];
   });
   strangers.push(...unlistable(outgoing.allow));
@@ -184,7 +233,7 @@ export function findContradictions({ limits, trusted_proxies: proxies, outgoing 
       at: 'value',
       message:
         `Must be at least limits.trusted.outbound_buffer_bytes (${bufferBytes}), found the number ${closeBytes}: ` +
-        'a slow worker would be closed before it is spared new calls.',
+        'a slow worker would be closed before it stops getting new calls.',
     },
   ];
 }
@@ -192,7 +241,7 @@ export function findContradictions({ limits, trusted_proxies: proxies, outgoing 
 function unlistable(entries: readonly string[]): FieldProblem[] {
   return entries.flatMap((text, index): FieldProblem[] => {
     if (!('wrong' in readListedPlaces([text]))) return [];
-    const message = `Must be a host name, an address or a CIDR block such as 10.0.0.0/8, found '${text}'.`;
+    const message = `Must be a host name, an address or a CIDR block such as 10.0.0.0/8, found '${redactUrl(text)}'.`;
     return [{ path: ['outgoing', 'allow', index], at: 'value', message }];
   });
 }

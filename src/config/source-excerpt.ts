@@ -1,15 +1,15 @@
-// The piece of the file that a message points at. A file holds secrets, and errors end up in logs (X22): what is
-// shown is only the key and value in question, and of a file that could not be parsed the line without whatever
-// follows a secret key.
+// The excerpt of the file that a message points at. A file contains secrets, and errors are logged (X22), so an excerpt
+// shows only the key and value in question. For a file that could not be parsed, it shows the line without anything
+// that follows a secret key.
 
-import { isSecretKey, isUrlKey, REDACTED, redactUrl } from '../core/redaction.ts';
+import { isAddressKey, isSecretKey, REDACTED, redactUrl } from '../core/config-fields/redaction.ts';
 
 export interface Span {
   readonly start: number;
   readonly end: number;
 }
 
-/** Where one entry of a map or list stands in the text. */
+/** The place of one entry of a map or list in the text. */
 export interface Place {
   /** Items of lists have no key. */
   readonly key: Span | undefined;
@@ -41,7 +41,7 @@ export function drawBrokenLine(text: string, offset: number): string {
 const EXCERPT_CHARS_MAX = 100;
 
 function draw(line: string, caret: number): string {
-  // Tabs would move the caret, other control characters the terminal.
+  // Tabs would move the caret, and other control characters would affect the terminal.
   const clean = line.replaceAll(/[\p{Cc}\p{Cf}]/gu, ' ').trimEnd();
   const skipped = Math.max(0, caret - EXCERPT_CHARS_MAX / 2);
   const shown = clean.slice(skipped, skipped + EXCERPT_CHARS_MAX);
@@ -54,8 +54,8 @@ function firstLine(text: string): string {
 }
 
 /**
- * Where a secret begins in a line, or -1. With the tree out of reach this goes by the look of the text: a secret
- * lasts from its key to the next line that begins an entry and is not indented further.
+ * Where a secret begins in a line, or -1. Without a syntax tree this uses the text: a secret extends from its key to
+ * the next line that begins an entry and is not indented further.
  */
 function findSecret(textBefore: string, line: string): number {
   let secretIndent = -1;
@@ -70,12 +70,12 @@ function findSecret(textBefore: string, line: string): number {
 function secretKeyEnd(line: string): number {
   for (let colon = line.indexOf(':'); colon >= 0; colon = line.indexOf(':', colon + 1)) {
     const name = wordBefore(line, colon);
-    if (isSecretKey(name) || isUrlKey(name)) return colon + 1;
+    if (isSecretKey(name) || isAddressKey(name)) return colon + 1;
   }
   return -1;
 }
 
-/** Long enough for any key; it bounds the work on one very long line. */
+/** Long enough for any key; it limits the work on one very long line. */
 const NAME_CHARS_MAX = 200;
 
 function wordBefore(line: string, colon: number): string {

@@ -1,11 +1,11 @@
 // YAML text → syntax tree, with everything refused that makes YAML dangerous or ambiguous (X21).
 //
-// The lexer is driven by hand, one token at a time, because the library's own entry points nest first and ask later:
-// they recurse to the end of the stack and catch what happens there. That is not safe. 4000 bytes of `- - - -` were
-// seen to end the process, because V8 aborts when it must compile a regular expression on an exhausted stack. Here
-//   1. anchors, aliases, tags and directives end the work at their first token, so nothing is ever expanded;
-//   2. nesting beyond the limit ends it at the token that goes too deep, so the composer's recursion is bounded;
-//   3. duplicate keys are left to `plain-tree.ts`, since the library compares each key with all others.
+// The lexer is driven by hand, one token at a time, because the library's own entry points recurse to the end of the
+// stack and catch the error there. That is not safe: 4000 bytes of `- - - -` ended the process, because V8 aborts when
+// it must compile a regular expression on an exhausted stack. Here
+//  1. anchors, aliases, tags and directives stop the work at their first token, so nothing is ever expanded;
+//  2. nesting beyond the limit stops it at the token that goes too deep, so the composer's recursion is bounded;
+//  3. duplicate keys are left to `plain-tree.ts`, because the library compares each key with all others.
 
 import { Composer, CST, Lexer, type LineCounter, type ParsedNode, Parser } from 'yaml';
 
@@ -20,7 +20,7 @@ export type ComposedYaml =
   | { readonly ok: true; readonly root: ParsedNode | null }
   | { readonly ok: false; readonly problem: SyntaxProblem };
 
-/** `lines` learns where lines begin, as far as the text was read. */
+/** `lines` receives the beginnings of lines, as far as the text was read. */
 export function composeYaml(text: string, lines: LineCounter): ComposedYaml {
   const tokens = readTokens(text, lines);
   if (!Array.isArray(tokens)) return { ok: false, problem: tokens };
@@ -91,13 +91,13 @@ const REFUSED_TOKENS: ReadonlyMap<string, string> = new Map([
   ['directive-line', 'Directives (%) are not allowed here.'],
 ]);
 
-/** The library's own text would show what it met, which may be a secret. Punctuation is none. */
+/** The library's own text would show what it found, which may be a secret. Punctuation is not. */
 function unexpectedToken({ offset, source }: CST.ErrorToken): SyntaxProblem {
   const found = /^[[\]{},:?-]{1,3}$/.test(source) ? `'${source}'` : 'text';
   return { offset, message: `Unexpected ${found}. Check the indentation, quotes and brackets before it.` };
 }
 
-/** Some messages end with a piece of the source after a colon. It may be a secret, and the place says it as well. */
+/** Some messages end with a piece of the source after a colon. It may be a secret, and the place already shows it. */
 function sentence(message: string): string {
   return `${message.replace(/(?<=\w): .*$/s, '')}.`;
 }

@@ -1,15 +1,19 @@
-// What the console server says of itself, before and without an engine: `GET /console.json`.
+// What the console server reports about itself, before and without an engine: `GET /console.json`.
 
 export const CONSOLE_INFO_PATH = '/console.json';
 
-/** The WebSocket of streams cannot carry a header from a browser: the token goes base64url-coded into this offer. */
+/**
+ * A browser cannot send a header with the WebSocket of streams. It offers the token as a subprotocol, base64url-coded.
+ */
 export const TOKEN_SUBPROTOCOL_PREFIX = 'svc-console-token.';
 
 export interface ConsoleInfo {
   version: string;
   read_only: boolean;
   flow_enabled: boolean;
-  /** The browser has to ask its user for the token: `Authorization: Bearer`, or the first live frame. */
+  /**
+   * The browser has to ask its user for the token and send it: as `Authorization: Bearer`, or in the first live frame.
+   */
   token_required: boolean;
   engine: EngineLink;
 }
@@ -20,16 +24,16 @@ export interface EngineLink {
   bridge_url: string;
   /** Whether the bridge is connected now. */
   connected: boolean;
-  /** Since when it is as `connected` says, Unix milliseconds. */
+  /** When `connected` last changed, in Unix milliseconds. */
   since: number;
   error: string | null;
-  /** How to start it. */
+  /** The command that starts the engine. */
   hint: string;
 }
 
 /**
- * `POST` here sends one request to the engine's HTTP port and answers what came back as JSON. So the browser needs no
- * other origin (APP-3), and no answer of an application is ever a document of the console's origin.
+ * `POST` here sends one request to the engine's HTTP port and answers the response as JSON. The browser then needs no
+ * other origin (APP-3), and no answer of an application becomes a document of the console's origin.
  */
 export const HTTP_REQUEST_PATH = '/api/http-request';
 
@@ -39,7 +43,7 @@ export interface HttpRequest {
   path: string;
   headers: [name: string, value: string][];
   body?: string;
-  /** 1 to 60 000; 30 000 where it is not given. */
+  /** 1 to 60 000. The default is 30 000. */
   timeout_ms?: number;
 }
 
@@ -47,12 +51,12 @@ export interface HttpResponse {
   status: number;
   status_text: string;
   headers: [name: string, value: string][];
-  /** Empty where it is not text. */
+  /** Empty where the body is not text. */
   body: string;
   is_text: boolean;
   /** Of the whole body. */
   bytes: number;
-  /** The body was longer than `HTTP_RESPONSE_BYTES_MAX`, or went on when the time was over: here is its beginning. */
+  /** The body was longer than `HTTP_RESPONSE_BYTES_MAX`, or did not end in time: only its beginning is here. */
   is_cut: boolean;
   duration_ms: number;
 }

@@ -1,7 +1,7 @@
-// What all routes of the console API share: pages of lists, errors, and the headers beside an answer
-// (console-and-cli.md 5). The engine answers in these shapes, console and command line read them.
+// What all routes of the console API share: pages of lists, errors, and the headers of an answer. The engine answers in
+// these shapes, and the console and the command line read them.
 
-/** Below the HTTP port of the engine; the console server offers the same below `/api`. */
+/** Under the HTTP port of the engine. The console server offers the same routes under `/api`. */
 export const API_PREFIX = '/_console/v1';
 
 export const LIST_LIMIT_DEFAULT = 100;
@@ -9,13 +9,13 @@ export const LIST_LIMIT_MAX = 1_000;
 
 export interface List<T> {
   items: T[];
-  /** Hand it back as `cursor` for the next page; `null`: this was the last. */
+  /** Send it as `cursor` to get the next page. `null`: this was the last page. */
   next_cursor: string | null;
-  /** Of all pages; `null` where counting is not cheap. */
+  /** Of all pages. `null` where counting is expensive. */
   total: number | null;
 }
 
-/** Every list takes these as query parameters; which `sort` words there are stands at each list. */
+/** Every list takes these query parameters. Each list names its `sort` words. */
 export interface ListQuery {
   limit?: number;
   cursor?: string;
@@ -42,16 +42,16 @@ export interface MissingModule {
   module: string;
   /** YAML for the configuration file. */
   snippet: string;
-  /** A command that adds it, where there is one. */
+  /** A command that adds it, if there is one. */
   command?: string;
 }
 
-/** `error.details` of `CONFLICT` (409): the entry as it is now; `null` when it was deleted meanwhile. */
+/** `error.details` of `CONFLICT` (409): the entry as it is now, `null` when it was deleted in the meantime. */
 export interface ConflictDetails<T> {
   current: T | null;
 }
 
-/** On answers of `POST /invoke`, also on failures. */
+/** Sent with answers of `POST /invoke`, also with failures. */
 export const INVOKE_HEADERS = {
   traceId: 'x-svc-trace-id',
   durationMs: 'x-svc-duration-ms',

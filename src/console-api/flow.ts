@@ -1,4 +1,4 @@
-// The flow graph, derived by the engine from registrations and stored traces.
+// The flow graph, which the engine derives from registrations and stored traces.
 
 export interface FlowNode {
   /** `trigger:<id>`, `function:<id>`, `queue:<name>`, `state:<scope>`, `stream:<name>`, `topic:<name>`. */
@@ -8,7 +8,7 @@ export interface FlowNode {
   namespace: string | null;
   worker: string | null;
   trigger_type: string | null;
-  /** Of HTTP triggers. */
+  /** Only of HTTP triggers. */
   method: string | null;
   status: 'ok' | 'error' | 'inactive';
   internal: boolean;
@@ -33,13 +33,13 @@ export interface FlowQuery {
 export interface FlowGraph {
   nodes: FlowNode[];
   edges: FlowEdge[];
-  /** Whether traces were there to derive edges from. */
+  /** Whether there were traces to derive edges from. */
   has_traces: boolean;
 }
 
 export interface FlowLayout {
   id: string;
-  /** What the page stored; `null`: nothing yet. */
+  /** What the page stored. `null`: nothing yet. */
   config: unknown;
 }
 

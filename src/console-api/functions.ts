@@ -4,12 +4,12 @@ import type { ListQuery } from './envelope.ts';
 import type { TriggerRow } from './triggers.ts';
 import type { ModuleRef } from './values.ts';
 
-/** Of the last five minutes, or of as much of them as spans are kept for. */
+/** Of the last five minutes, or of the time for which spans are kept if that is shorter. */
 export interface FunctionFigures {
   calls_per_minute: number;
   /** 0 to 1. */
   error_rate: number;
-  /** In the time that is looked at. */
+  /** Within that time. */
   calls: number;
   errors: number;
   p50_ms: number | null;
@@ -18,14 +18,14 @@ export interface FunctionFigures {
   last_call_at: number | null;
   last_error_at: number | null;
   last_error: string | null;
-  /** That time in fifteen parts, oldest first; only in a list that was asked for it. */
+  /** That time in fifteen parts, oldest first. Only in a list that was asked for it. */
   recent?: RecentCalls[];
 }
 
 export interface RecentCalls {
   calls: number;
   errors: number;
-  /** Spent in them. */
+  /** Milliseconds spent in these calls. */
   total_ms: number;
 }
 
@@ -34,7 +34,7 @@ export interface FunctionRow {
   worker_name: string;
   description: string | null;
   status: 'active' | 'draining';
-  /** Of the engine itself, or marked `metadata: {internal: true}`. */
+  /** A function of the engine itself, or one with `metadata: {internal: true}`. */
   internal: boolean;
   triggers: { count: number; types: string[] };
   workers: ModuleRef[];
@@ -45,11 +45,11 @@ export interface FunctionRow {
 /** `sort`: `id` (default), `worker`, `triggers`, `calls`, `errors`, `p95`. */
 export interface FunctionsQuery extends ListQuery {
   q?: string;
-  /** First segment of the id. */
+  /** The first segment of the id. */
   ns?: string;
   worker?: string;
   internal?: boolean;
-  /** With the course of the last minutes. */
+  /** Adds `recent` to the figures of each function. */
   recent?: boolean;
 }
 
@@ -63,7 +63,7 @@ export interface FunctionDetail extends FunctionRow {
 export interface InvokeRequest {
   function_id: string;
   payload?: unknown;
-  /** The name older clients use. */
+  /** The name that older clients use. */
   input?: unknown;
   action?: InvokeAction;
   timeout_ms?: number;

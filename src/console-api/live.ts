@@ -1,6 +1,6 @@
 // The live socket, `GET /live`: JSON text frames, one socket for each tab (LIV-1).
 
-import type { SpanRecord } from '../core/telemetry/records.ts';
+import type { SpanRecord } from '../core/telemetry/records/records.ts';
 import type { FunctionRow } from './functions.ts';
 import type { JobRow, QueueRow, Task } from './queues.ts';
 import type { Counts, HealthWord } from './system.ts';
@@ -10,7 +10,7 @@ import type { JsonType } from './values.ts';
 import type { WorkerRow } from './workers.ts';
 
 export const LIVE_BATCH = { ms: 100, items: 256, bytes: 64 * 1024 } as const;
-/** Values above it are left out of `state:` and `stream:` items. */
+/** Larger values are left out of `state:` and `stream:` items. */
 export const LIVE_VALUE_BYTES_MAX = 64 * 1024;
 
 export type LiveRequest =
@@ -18,7 +18,7 @@ export type LiveRequest =
   | { op: 'sub'; id: number; topic: string; filter?: LiveFilter; since?: string }
   | { op: 'unsub'; id: number };
 
-/** Members that a topic does not know are refused. */
+/** A member that the topic does not know is refused. */
 export interface LiveFilter {
   /** `logs` */
   severity_min?: number;
@@ -45,19 +45,19 @@ export type LiveFrame<T = unknown> =
   | LiveItems<T>
   | { id: number; seq: number; gap: { dropped: number } }
   | { id?: number; error: { code: string; message: string } }
-  /** The first frame after `sub` was accepted: `cursor` stands before every item that follows. */
+  /** The first frame after `sub` was accepted. `cursor` is before every item that follows. */
   | { id: number; seq: 0; subscribed: { topic: string; cursor: string | null } };
 
 export interface LiveItems<T> {
   id: number;
-  /** From 1 on, without holes on one subscription. */
+  /** Counts from 1, without holes on one subscription. */
   seq: number;
   items: T[];
-  /** Where this batch ends: hand it to `since` to go on behind it. */
+  /** Where this batch ends: send it as `since` to continue after it. */
   cursor?: string;
 }
 
-/** Which items each topic brings. Names in topics are percent-encoded, as in paths. */
+/** The items of each topic. Names in topics are percent-encoded, as in paths. */
 export interface LiveTopics {
   counters: CountersItem;
   health: HealthItem;
@@ -73,7 +73,7 @@ export interface LiveTopics {
   [task: `task:${string}`]: Task;
 }
 
-/** Once a second. Rates are of the last second, percentiles of the last minute; `null` without metrics. */
+/** Sent once a second. Rates are of the last second, percentiles of the last minute. `null` without metrics. */
 export interface CountersItem extends Counts {
   at: number;
   calls_per_s: number | null;
@@ -87,7 +87,7 @@ export interface CountersItem extends Counts {
   event_loop_delay_ms: number | null;
 }
 
-/** Something about the engine changed; the first frame of a subscription has one of each. */
+/** A change of the engine's health. A subscription starts with one item of each kind. */
 export type HealthItem =
   | { kind: 'engine'; status: HealthWord; draining: boolean }
   | { kind: 'module'; name: string; status: HealthWord; adapter: string | null; reason: string | null }
@@ -95,7 +95,7 @@ export type HealthItem =
   | { kind: 'alert'; name: string; firing: boolean; value: number | null }
   | { kind: 'config'; ok: boolean; message: string; at: number };
 
-/** `version` rises by one with each item; a missed one means: read the list again. */
+/** `version` rises by one with each item. If one is missing, read the list again. */
 export type RegistryItem = { version: number } & (
   | { object: 'function'; change: 'added' | 'changed'; id: string; row: FunctionRow }
   | { object: 'trigger'; change: 'added' | 'changed'; id: string; row: TriggerRow }
@@ -103,8 +103,8 @@ export type RegistryItem = { version: number } & (
   | { object: 'function' | 'trigger' | 'worker'; change: 'removed'; id: string }
 );
 
-/** The job left the queue where `job` is null. */
-/** `id` is `null` where jobs moved that were not followed one by one, and once at the start. */
+/** `job` is null when the job left the queue. */
+/** `id` is `null` where jobs changed that are not followed one by one, and once at the start. */
 export interface JobChange {
   at: number;
   id: string | null;
@@ -112,7 +112,7 @@ export interface JobChange {
   figures: QueueRow;
 }
 
-/** `old_value` and `new_value` are left out above 64 KiB; `size` and `old_size` are there always. */
+/** `old_value` and `new_value` are left out above 64 KiB. `size` and `old_size` are always present. */
 export interface StateChange {
   at: number;
   scope: string;
@@ -139,6 +139,6 @@ export interface StreamTap {
   payload?: unknown;
   seq: number | null;
   epoch: string | null;
-  /** How many clients it went to. */
+  /** How many clients received it. */
   receivers: number;
 }

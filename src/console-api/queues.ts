@@ -1,23 +1,23 @@
-// Queues, jobs, dead letters, and bulk work on them.
+// Queues, jobs, dead letters, and bulk operations on them.
 
 import type { ListQuery } from './envelope.ts';
 
 export interface QueueRow {
   name: string;
-  /** `topic`: copies of published messages, one inner queue for each subscriber. */
+  /** `topic`: copies of published messages, with one inner queue for each subscriber. */
   type: 'standard' | 'fifo' | 'topic';
   adapter: string;
-  /** What the adapter cannot tell of it. */
+  /** What the adapter cannot report about it. */
   not_told: QueueSecret[];
   paused: boolean;
   waiting: number;
-  /** `null`, as `retrying`: nobody counts them. */
+  /** `null`, like `retrying`, where the adapter does not count them. */
   delayed: number | null;
   running: number;
   retrying: number | null;
   waiting_for_worker: number;
   dead: number;
-  /** Jobs per second, lately, by way of this engine. */
+  /** Recent rate in jobs per second, through this engine. */
   in_per_s: number;
   out_per_s: number;
   oldest_waiting_ms: number | null;
@@ -26,9 +26,9 @@ export interface QueueRow {
 }
 
 /**
- * `jobs`: which ones wait. `waits`: how many wait for their time or their next attempt. `attempts`: all but the last
- * error of a job. `payloads`: those of jobs that are not dead. `payload_search`: a text in them. `groups`: the lines of
- * a FIFO queue.
+ * `jobs`: which jobs wait. `waits`: how many wait for their time or their next attempt. `attempts`: all but the last
+ * error of a job. `payloads`: those of live jobs. `payload_search`: a search in payloads. `groups`: the groups of a
+ * FIFO queue.
  */
 export type QueueSecret = 'jobs' | 'waits' | 'attempts' | 'payloads' | 'payload_search' | 'groups';
 
@@ -55,29 +55,29 @@ export interface JobRow {
   due_at: number | null;
   size_bytes: number;
   error: string | null;
-  /** Of dead letters. */
+  /** Only of dead letters. */
   failed_at: number | null;
   first_failed_at: number | null;
   reason: string | null;
-  /** FIFO: the value of its group, as JSON. */
+  /** FIFO: the value of the group, as JSON. */
   group: string | null;
 }
 
-/** `state=dead` lists dead letters, newest first; the others come in the order of the queue. */
+/** `state=dead` lists dead letters, newest first. The other states are listed in the order of the queue. */
 export interface JobsQuery extends ListQuery, JobFilter {
   state?: QueueJobState;
 }
 
 export interface JobFilter {
   function_id?: string;
-  /** In receipt, error or payload; of living jobs in Redis only in the first two. */
+  /** Text in the receipt, the error or the payload. For live jobs in Redis only in the first two. */
   q?: string;
   /** FIFO: the value of the group. */
   group?: string;
   /** The folded message of `DeadGroup`. */
   error_group?: string;
   attempts_min?: number;
-  /** Enqueued at least that long ago. */
+  /** Seconds since the job was enqueued, at least. */
   older_than_ms?: number;
 }
 
@@ -88,23 +88,23 @@ export interface JobAttempt {
   /** The name of the worker that ran it. */
   worker: string | null;
   trace_id: string | null;
-  /** The wait before the next attempt; `null`: there is none. */
+  /** The delay before the next attempt. `null`: there is no next attempt. */
   delay_ms: number | null;
 }
 
 export interface JobDetail extends JobRow {
-  /** `null` with `payload_available: false` where the store hands it out to workers only. */
+  /** `null` with `payload_available: false` where the store gives it only to workers. */
   payload: unknown;
   payload_available: boolean;
   progress: unknown;
   finished_at: number | null;
   /** When it was redriven with another payload. */
   edited_at: number | null;
-  /** Those that failed, newest first, as far as the store keeps them. */
+  /** The failed attempts, newest first, as far as the store keeps them. */
   attempts: JobAttempt[];
 }
 
-/** The lines of a FIFO queue, those that wait longest first. */
+/** The groups of a FIFO queue, those that wait longest first. */
 export interface QueueGroups {
   groups: QueueGroup[];
   /** More groups have jobs than are listed. */
@@ -112,16 +112,16 @@ export interface QueueGroups {
 }
 
 export interface QueueGroup {
-  /** As JSON; `null` where the queue is one group as a whole. */
+  /** As JSON. `null` where the whole queue is one group. */
   value: string | null;
-  /** How many stand in its line, the head with them. */
+  /** How many jobs the group has, including the head. */
   jobs: number;
-  /** All behind it wait for this one. */
+  /** The head of the group. All its other jobs wait for this one. */
   head: JobRow;
 }
 
 export interface PublishRequest {
-  /** Of a queue: the function to run. Of a topic: not needed. */
+  /** For a queue: the function to run. Not needed for a topic. */
   function_id?: string;
   payload?: unknown;
   delay_ms?: number;
@@ -143,7 +143,7 @@ export interface BulkRequest {
   ids?: string[];
   filter?: JobFilter;
   all?: boolean;
-  /** Redrive of a single id: in place of the payload it had. */
+  /** Redrive of a single id: replaces the payload of the job. */
   payload?: unknown;
 }
 
@@ -152,7 +152,7 @@ export interface TaskStarted {
 }
 
 export interface DeadGroup {
-  /** Digits and ids folded to `<n>` and `<id>`. */
+  /** With digits and ids folded to `<n>` and `<id>`. */
   error: string;
   count: number;
   newest_id: string;
@@ -162,7 +162,7 @@ export interface DeadGroup {
 
 export interface DeadGroups {
   groups: DeadGroup[];
-  /** How many dead letters were looked at; beyond it the rest is not grouped. */
+  /** How many dead letters were examined. The rest is not grouped. */
   examined: number;
   total: number;
 }

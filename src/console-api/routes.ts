@@ -1,5 +1,5 @@
-// Every route of the console API: what it is asked and what it answers. `{id}` stands for one percent-encoded part.
-// A client types its calls by this table, and tests hold the engine's answers against it.
+// Every route of the console API: its request and its answer. `{id}` stands for one percent-encoded part of the path. A
+// client types its calls by this table, and tests compare the engine's answers with it.
 
 import type { List, ListQuery, Removed } from './envelope.ts';
 import type { FlowGraph, FlowLayout, FlowLayoutPut, FlowQuery } from './flow.ts';

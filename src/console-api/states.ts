@@ -5,9 +5,9 @@ import type { JsonType } from './values.ts';
 
 export interface ScopeRow {
   scope: string;
-  /** `null` where counting is not cheap. */
+  /** `null` where counting is expensive. */
   count: number | null;
-  /** Of the console or the engine: hidden unless asked for. */
+  /** A scope of the console or the engine: hidden unless asked for. */
   internal: boolean;
 }
 
@@ -23,21 +23,21 @@ export interface StateRow {
   preview: string;
   truncated: boolean;
   version: string;
-  /** Milliseconds; `null`: written before that was kept. */
+  /** Milliseconds. `null`: written before the store kept times. */
   updated_at: number | null;
 }
 
-/** In the order of keys; `order: desc` is not offered. */
+/** In the order of keys. `order: desc` is not available. */
 export interface StateItemsQuery extends ListQuery {
   prefix?: string;
-  /** Part of the key. */
+  /** A part of the key. */
   q?: string;
 }
 
 export interface StateItem {
   scope: string;
   key: string;
-  /** The text is the stored one, number for number. */
+  /** The text is the stored one, with its numbers unchanged. */
   value: unknown;
   type: JsonType;
   size: number;
@@ -47,15 +47,15 @@ export interface StateItem {
 
 export interface StatePut {
   value: unknown;
-  /** Refused with 409 `CONFLICT` unless the entry still has this version. */
+  /** The write is refused with 409 `CONFLICT` unless the entry still has this version. */
   if_version?: string;
-  /** Refused with 409 `CONFLICT` if there is an entry. */
+  /** The write is refused with 409 `CONFLICT` if there is an entry. */
   if_absent?: boolean;
 }
 
 export interface StateUpdateRequest {
   ops: unknown[];
-  /** Nothing is written: the answer says what would be. */
+  /** Nothing is written: the answer shows the result of the update. */
   dry_run?: boolean;
 }
 

@@ -6,7 +6,7 @@ import type { StateRow, UpdateError } from './states.ts';
 export interface StreamRow {
   name: string;
   groups: number;
-  /** At most three of them. */
+  /** Three at most. */
   first_groups: string[];
   type: 'user' | 'system';
   subscribers: number;

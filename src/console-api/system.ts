@@ -9,7 +9,7 @@ export interface ModuleRow {
   details: unknown;
 }
 
-/** A module that can be listed in the configuration and is not (EMP-2). */
+/** A module that is not loaded and can be listed in the configuration (EMP-2). */
 export interface AbsentModule {
   name: string;
   snippet: string;
@@ -25,7 +25,7 @@ export interface PortRow {
 export interface TelemetryFlags {
   /** Whether the observability module is loaded. */
   enabled: boolean;
-  /** Whether traces can be listed: exporter `memory` or `both`. */
+  /** Whether traces can be listed: the exporter is `memory` or `both`. */
   traces: boolean;
   logs: boolean;
   metrics: boolean;
@@ -51,7 +51,7 @@ export interface Status {
   version: string;
   started_at: number;
   uptime_ms: number;
-  /** `healthy`, or the worst of its parts. */
+  /** `healthy`, or the state of the worst component. */
   status: HealthWord;
   draining: boolean;
   transport: string;
@@ -60,7 +60,7 @@ export interface Status {
   modules: ModuleRow[];
   absent_modules: AbsentModule[];
   telemetry: TelemetryFlags;
-  /** 0: none. Above it the engine sheds work; `overload_reasons` says which. */
+  /** 0: no overload. Above it the engine sheds load; `overload_reasons` says why. */
   overload_level: number;
   overload_reasons: string[];
   counts: Counts;
@@ -72,7 +72,7 @@ export type ConfigSource = 'default' | 'file' | 'environment';
 export interface ConfigValue {
   /** `limits.engine.in_flight`, `workers.svc-http.port`. */
   path: string;
-  /** Redacted where secret. */
+  /** Secrets are redacted. */
   value: unknown;
   source: ConfigSource;
 }

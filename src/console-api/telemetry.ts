@@ -1,9 +1,9 @@
-// Traces, logs, metrics, alerts and sampling. Times are Unix milliseconds unless the name says `unix_nano`.
+// Traces, logs, metrics, alerts and sampling. Times are Unix milliseconds unless the name contains `unix_nano`.
 
-import type { LogRecord, SpanRecord, TraceStatusWord } from '../core/telemetry/records.ts';
+import type { LogRecord, SpanRecord, TraceStatusWord } from '../core/telemetry/records/records.ts';
 import type { ListQuery } from './envelope.ts';
 
-/** One trace: its root span and what the other spans say. */
+/** One trace: its root span and a summary of the other spans. */
 export interface TraceRow {
   trace_id: string;
   root_span_id: string | null;
@@ -23,7 +23,7 @@ export interface TraceSearch extends ListQuery {
   trace_id?: string;
   service_name?: string;
   name?: string;
-  /** Looks for `name` in all spans of a trace; true unless said otherwise. */
+  /** Looks for `name` in all spans of a trace. The default is true. */
   search_all_spans?: boolean;
   status?: string;
   min_duration_ms?: number;
@@ -38,11 +38,11 @@ export interface TraceSearch extends ListQuery {
 
 export interface TraceQuery {
   max_depth?: number;
-  /** Only what lies below this span. */
+  /** Only the spans below this one. */
   parent?: string;
 }
 
-/** A span as a list has it: above 20 000 spans without `attributes` and `events`, to be read one by one. */
+/** A span in a list. Above 20 000 spans it has no `attributes` and `events`; those are read one span at a time. */
 export interface SpanRow extends SpanRecord {
   child_count: number;
 }
@@ -52,7 +52,7 @@ export interface TraceDetail {
   status: TraceStatusWord;
   /** In the order of their start. */
   spans: SpanRow[];
-  /** Of the whole trace, also where `spans` holds some levels only. */
+  /** Of the whole trace, also where `spans` holds only some levels. */
   span_count: number;
   /** Attributes and events were left out. */
   condensed: boolean;
@@ -64,7 +64,7 @@ export interface TraceFacets {
   attributes: { key: string; values: { value: string; count: number }[] }[];
 }
 
-/** `svc.export.v1`: as `GET /traces/{id}/export?format=otlp|chrome` answers it is the format's own document. */
+/** `svc.export.v1`. The answer of `GET /traces/{id}/export?format=otlp|chrome` is the format's own document. */
 export type TraceExportFormat = 'otlp' | 'chrome';
 
 export interface LogRow extends LogRecord {
@@ -83,7 +83,7 @@ export interface LogSearch extends ListQuery {
   service_name?: string;
   /** The query language of LOG-4. */
   q?: string;
-  /** `before` and `after` records around this one, without the other filters. */
+  /** Returns `before` and `after` records around this one, without the other filters. */
   around?: { id: string; before: number; after: number };
 }
 

@@ -15,13 +15,13 @@ export interface TriggerRow {
   /** Why it is not active, in words. */
   reason: string | null;
   last_fired_at: string | null;
-  /** Of cron triggers. */
+  /** Only of cron triggers. */
   next_fire_time: string | null;
 }
 
 /** `sort`: `id` (default), `type`, `function`, `status`. */
 export interface TriggersQuery extends ListQuery {
-  /** One, or several with commas between them. */
+  /** One, or several separated by commas. */
   type?: string;
   q?: string;
   status?: TriggerRow['status'];
@@ -39,12 +39,14 @@ export interface Firing {
 }
 
 export interface TriggerDetail extends TriggerRow {
-  /** What its type takes as config, and hands to the function, as JSON schemas; `null` where unknown. */
+  /**
+   * The JSON schemas of the config that its type takes and of the payload that the function gets. `null` where unknown.
+   */
   configuration_schema: unknown;
   payload_schema: unknown;
   /** What Fire would send now. */
   sample: unknown;
-  /** The last 20; `null` without stored traces. */
+  /** The last 20. `null` without stored traces. */
   firings: Firing[] | null;
 }
 
@@ -53,7 +55,7 @@ export interface TriggerTypeRow {
   description: string;
   worker_name: string;
   count: number;
-  /** False: its module is not loaded; `reason` says what to add. */
+  /** False: its module is not loaded. `reason` says what to add. */
   available: boolean;
   reason: string | null;
 }
@@ -63,7 +65,7 @@ export interface TriggerTypes {
 }
 
 export interface FireRequest {
-  /** Absent: what the trigger would bring by itself. */
+  /** If absent, the payload that the trigger would send by itself. */
   payload?: unknown;
 }
 

@@ -4,7 +4,7 @@ import type { ListQuery } from './envelope.ts';
 import type { FunctionRow } from './functions.ts';
 import type { TriggerRow } from './triggers.ts';
 
-/** What the worker says of itself; each may be missing. */
+/** What the worker reports about itself. Each value may be missing. */
 export interface WorkerMetrics {
   cpu_percent: number | null;
   memory_bytes: number | null;
@@ -14,7 +14,7 @@ export interface WorkerMetrics {
 export interface WorkerRow {
   id: string;
   name: string;
-  /** Words of decisions 49; `disconnected` for one that left within the hour. */
+  /** The words of PD-49. `disconnected`: the worker left within the last hour. */
   status: 'connected' | 'available' | 'busy' | 'draining' | 'disconnected';
   description: string | null;
   /** Of its SDK. */
@@ -27,7 +27,7 @@ export interface WorkerRow {
   disconnected_at: number | null;
   functions: string[];
   in_flight: number;
-  /** Connections under the same name within the hour, beyond the first. */
+  /** Connections under the same name within the last hour, beyond the first. */
   reconnects: number;
   /** A module of the engine. */
   internal: boolean;
@@ -49,6 +49,6 @@ export interface WorkerEvent {
 export interface WorkerDetail extends WorkerRow {
   function_rows: FunctionRow[];
   triggers: TriggerRow[];
-  /** Of the last hour, by name, newest first. */
+  /** Events of the last hour by worker name, newest first. */
   history: WorkerEvent[];
 }

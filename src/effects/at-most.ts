@@ -1,8 +1,8 @@
-// Work that may take no longer than that: whoever ends cannot wait for what never answers (G1).
+// Work with a time limit: an engine that stops cannot wait for work that never ends (G1).
 
 import type { Clock } from './clock.ts';
 
-/** Resolves when the work has ended, or when its time is over; then the work is left alone. */
+/** Resolves when the work has ended, or when its time is over; the work is then abandoned. */
 export async function atMost(clock: Pick<Clock, 'after'>, ms: number, work: Promise<unknown>): Promise<void> {
   let cancel = (): void => {};
   const late = new Promise<void>((resolve) => {

@@ -1,15 +1,15 @@
-// Time as the engine sees it. Tests hand in their own and move it by hand.
+// The engine's clock. Tests pass in their own and advance it by hand.
 
 export interface Clock {
   /** Wall-clock time, Unix milliseconds: for what people read and for schedules, never for waiting. */
   nowMs(): number;
-  /** Milliseconds that only rise, from an arbitrary zero: for every deadline and duration. */
+  /** Monotonic milliseconds from an arbitrary zero: for every deadline and duration. */
   monotonicMs(): number;
   /** Runs `task` every `intervalMs` until the returned function is called. Keeps the process alive only if asked to. */
   every(intervalMs: number, task: () => void, options?: { readonly keepsProcessAlive: boolean }): () => void;
   /** Runs `task` once; the returned function cancels it. Never keeps the process alive. */
   after(delayMs: number, task: () => void): () => void;
-  /** Runs `task` when all input that has arrived by now has been handled. */
+  /** Runs `task` when all input that has arrived so far has been handled. */
   afterTurn(task: () => void): void;
 }
 

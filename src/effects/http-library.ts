@@ -1,7 +1,7 @@
 // Node's own http, as far as the engine's start needs it.
 //
-// `import` of it asks for every one of its exports, and with them loads a client for `fetch` and a WebSocket that
-// nothing here uses: a tenth of the engine's start.
+// An `import` of it reads every one of its exports, and so loads a client for `fetch` and a WebSocket that nothing here
+// uses: a tenth of the start time.
 
 import { createRequire } from 'node:module';
 

@@ -1,6 +1,6 @@
 // Keys of a terminal, one by one, without Enter.
 
-/** Tells every key until the returned function is called; Ctrl-C comes as `\u0003`. */
+/** Reports every key until the returned function is called; Ctrl-C comes as `\u0003`. */
 export function readKeys(tell: (key: string) => void): () => void {
   const { stdin } = process;
   const listener = (data: Buffer | string): void => {

@@ -1,27 +1,27 @@
-// How the process bears its load, as the operating system and V8 tell: for `core/pressure.ts`.
+// The load of the process, as measured by the operating system and V8, for `core/gates/pressure.ts`.
 
 import { performance } from 'node:perf_hooks';
 import { getHeapStatistics } from 'node:v8';
 import { LoopDelayWatch } from './process-figures.ts';
 
 export interface LoadGauge {
-  /** By how much this thread was late by its own doing: the least p99 of the last times that it was asked. */
+  /** The delay that this thread caused itself: the smallest p99 of the last readings. */
   loopDelayMs(): number;
-  /** Of what the heap may grow to. */
+  /** The maximum heap size. */
   heapShare(): number;
   stop(): void;
 }
 
-/** A hundred looks a second: with fewer, one single pause would be the slowest hundredth. */
+/** A hundred samples a second: with fewer, a single pause would be the slowest hundredth. */
 const RESOLUTION_MS = 10;
-/** A thread that mostly waits is late because others have the processor: refusing work would not help it. */
+/** A thread that mostly waits is late because other programs have the processor: refusing work would not help it. */
 const UTILIZATION_MIN = 0.8;
-/** One bad second is a start or a pause, and over before anything that is refused could help. */
+/** One bad second is a start or a pause, and is over before refusing work could help. */
 const READINGS = 5;
 
 export function startLoadGauge(): LoadGauge {
   const delay = new LoopDelayWatch(RESOLUTION_MS);
-  // What happened while the engine was built is no load.
+  // Delays while the engine is built are not load.
   delay.read();
   let before = performance.eventLoopUtilization();
   const lately: number[] = Array.from({ length: READINGS }, () => 0);

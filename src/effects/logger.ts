@@ -1,30 +1,32 @@
-// The engine's own log lines, one per event, with secrets taken out on the way (X22).
+// The engine's own log lines, one per event, with secrets removed (X22).
 
-import { redactFields } from '../core/redaction.ts';
+import { redactFields } from '../core/config-fields/redaction.ts';
+import { LineLimit } from '../core/gates/line-limit.ts';
 import type { Clock } from './clock.ts';
+import { LimitedLines } from './limited-lines.ts';
 
 export const LOG_LEVELS = ['debug', 'info', 'warn', 'error'] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
 export type LogFields = Readonly<Record<string, unknown>>;
 
-/** How the lines on the console look, for others who write there. */
+/** The style of console lines, for other code that writes there. */
 export interface ConsoleStyle {
   readonly level: LogLevel;
   readonly format: 'default' | 'json';
 }
 
 export interface Logger {
-  /** Of a logger that writes to the console of this process. */
+  /** Set on a logger that writes to the console of this process. */
   readonly console?: ConsoleStyle | undefined;
   debug(message: string, fields?: LogFields): void;
   info(message: string, fields?: LogFields): void;
   warn(message: string, fields?: LogFields): void;
   error(message: string, fields?: LogFields): void;
-  /** Tells each line that is written, as it is written: one listener, from now on. */
+  /** Passes each written line to one listener, from now on. */
   observe?(listen: LineListener): void;
 }
 
-/** `fields` hold no secrets any more. */
+/** `fields` contain no secrets any more. */
 export type LineListener = (level: LogLevel, message: string, fields: LogFields) => void;
 
 export interface LoggerOptions {
@@ -38,16 +40,19 @@ export interface LoggerOptions {
 
 export function createLogger({ level, format, clock, write, isConsole = false }: LoggerOptions): Logger {
   const lowest = LOG_LEVELS.indexOf(level);
-  const render = format === 'json' ? renderJson : renderText;
-  const windows = new Map<string, Window>();
   let listen: LineListener | undefined;
-  const log = (lineLevel: LogLevel, message: string, given: LogFields = {}): void => {
-    if (LOG_LEVELS.indexOf(lineLevel) < lowest) return;
-    const suppressed = enter(windows, message, clock.monotonicMs());
-    if (suppressed === undefined) return;
-    const fields = redactFields(suppressed > 0 ? { ...given, suppressed } : given);
-    write(render(new Date(clock.nowMs()).toISOString(), lineLevel, message, fields));
+  const put = (lineLevel: LogLevel, message: string, fields: LogFields): void => {
+    write(renderLine({ format }, clock, lineLevel, message, fields));
     listen?.(lineLevel, message, fields);
+  };
+  const lines = new LimitedLines(new LineLimit(OWN_LINES, 'all others'), clock, ({ kind, count }) => {
+    const fields = { line: kind, left_out: count, limit: `${OWN_LINES.perSecond} lines a second` };
+    put(levelOfSummary(level), 'Lines with the same message were left out', fields);
+    return true;
+  });
+  const log = (lineLevel: LogLevel, message: string, given: LogFields = {}): void => {
+    if (LOG_LEVELS.indexOf(lineLevel) < lowest || !lines.admits(message)) return;
+    put(lineLevel, message, redactFields(given));
   };
   return {
     ...(isConsole && { console: { level, format } }),
@@ -61,29 +66,40 @@ export function createLogger({ level, format, clock, write, isConsole = false }:
   };
 }
 
-/** How often one message was written, and swallowed, within the present second. */
-interface Window {
-  startMs: number;
-  written: number;
-  suppressed: number;
+/** Messages that any client can cause at any rate must not fill a disk. Nearly all messages are constants. */
+const OWN_LINES = { perSecond: 20, kindsMax: 256, totalPerSecond: Number.POSITIVE_INFINITY };
+
+/** A report of left-out lines is a warning, and goes to the same place as those lines. */
+export function levelOfSummary(lowest: LogLevel): LogLevel {
+  return lowest === 'error' ? 'error' : 'warn';
 }
 
-/** What strangers can cause as often as they like must not fill a disk: lines of one message per second. */
-const LINES_PER_SECOND_MAX = 20;
+/** One line of the console. `fields` contain no secrets any more. */
+export function renderLine(
+  { format }: Pick<ConsoleStyle, 'format'>,
+  clock: Clock,
+  level: LogLevel,
+  message: string,
+  fields: LogFields,
+): string {
+  const render = format === 'json' ? renderJson : renderText;
+  const time = new Date(clock.nowMs()).toISOString();
+  const line = render(time, level, message, fields);
+  return line.length <= LINE_CHARS_MAX ? line : render(time, level, message, fieldsThatFit(fields));
+}
 
-/** Whether a line may be written: the number of its like that were swallowed before it, or `undefined` for no. */
-function enter(windows: Map<string, Window>, message: string, nowMs: number): number | undefined {
-  const window = windows.get(message);
-  if (window === undefined || nowMs - window.startMs >= 1000) {
-    windows.set(message, { startMs: nowMs, written: 1, suppressed: 0 });
-    return window?.suppressed ?? 0;
+/** The first fields of a line that is too long with all of them, and how many are left out. */
+function fieldsThatFit(fields: LogFields): LogFields {
+  const kept: [string, unknown][] = [];
+  const entries = Object.entries(fields);
+  let left = FIELDS_CHARS_MAX;
+  for (const [key, value] of entries) {
+    const size = renderJson('', 'info', '', { [key]: value }).length;
+    if (size > left) continue;
+    kept.push([key, value]);
+    left -= size;
   }
-  if (window.written < LINES_PER_SECOND_MAX) {
-    window.written++;
-    return 0;
-  }
-  window.suppressed++;
-  return undefined;
+  return Object.fromEntries([...kept, ['fields_cut', entries.length - kept.length]]);
 }
 
 function renderJson(time: string, level: LogLevel, message: string, fields: LogFields): string {
@@ -91,30 +107,35 @@ function renderJson(time: string, level: LogLevel, message: string, fields: LogF
 }
 
 function renderText(time: string, level: LogLevel, message: string, fields: LogFields): string {
-  const details = Object.entries(fields).map(([key, value]) => ` ${key}=${renderValue(value)}`);
-  return `${time} ${level.toUpperCase().padEnd(5)} ${oneLine(message)}${details.join('')}`;
+  const details = Object.entries(fields).map(([key, value]) => ` ${oneLine(shorten(key))}=${renderValue(value)}`);
+  return `${time} ${level.toUpperCase().padEnd(5)} ${oneLine(shorten(message))}${details.join('')}`;
 }
 
-/** A value on one line: text from workers must not be able to forge log lines or steer a terminal. */
+/** A value on one line: text from workers must not be able to forge log lines or control a terminal. */
 function renderValue(value: unknown): string {
   const text = typeof value === 'string' ? shorten(value) : (JSON.stringify(value, shortenWithin) ?? 'undefined');
   return /^[\w.:/@+-]+$/.test(text) ? text : JSON.stringify(oneLine(text));
 }
 
-/** Workers choose how long a text is: an id that is refused for its 16 MiB must not fill the log. */
+/** Workers choose the length of a text: a refused id of 16 MiB must not fill the log. */
 function shorten(text: string): string {
   if (text.length <= VALUE_CHARS_MAX) return text;
   return `${text.slice(0, VALUE_CHARS_MAX)}… (cut, ${text.length} characters)`;
 }
 
-/** The same for every text within a value; what `JSON.stringify` asks for each. */
+/** The same for every text within a value; called by `JSON.stringify` for each. */
 function shortenWithin(_key: string, value: unknown): unknown {
   return typeof value === 'string' ? shorten(value) : value;
 }
 
 const VALUE_CHARS_MAX = 4096;
+/**
+ * A line over this length keeps the fields that fit; its message is bounded already. An escape takes six characters.
+ */
+const LINE_CHARS_MAX = 16 * 1024;
+const FIELDS_CHARS_MAX = 12 * 1024;
 
-/** Escapes that are right in JSON too, where these characters can only stand inside of texts. */
+/** Escapes that are valid in JSON too, where these characters only occur inside texts. */
 function oneLine(text: string): string {
   return text.replace(UNPRINTABLE, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }

@@ -1,24 +1,24 @@
-// How many files and sockets this process has open, and how many it may.
+// How many files and sockets this process has open, and how many it may open.
 
 import { readFileSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import type { Clock } from './clock.ts';
 import type { Logger } from './logger.ts';
 
-/** As of a moment ago. */
+/** A recent count. */
 export interface OpenFilesCount {
   readonly open: number;
   readonly max: number;
 }
 
-/** What connections may take of them; the rest is for everything else the process opens. */
+/** The share for connections; the rest is for everything else that the process opens. */
 export const OPEN_FILES_SHARE = 0.9;
 
 export function areScarce({ open, max }: OpenFilesCount): boolean {
   return open >= max * OPEN_FILES_SHARE;
 }
 
-/** The soft limit, or `undefined` where the system does not tell (only Linux does, without a native call). */
+/** The soft limit, or `undefined` where the system does not report it (only Linux does, without a native call). */
 export function openFilesMax(): number | undefined {
   try {
     const limit = /^Max open files\s+(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8'))?.[1];
@@ -29,17 +29,17 @@ export function openFilesMax(): number | undefined {
   }
 }
 
-/** Where the system does not tell, nothing is known and everything is allowed. */
+/** Where the system does not report the limit, everything is allowed. */
 export interface OpenFiles {
   count(): OpenFilesCount | undefined;
-  /** Asks for one more, for a connection; false when they are scarce. */
+  /** Requests one more, for a connection; false when they are scarce. */
   take(): boolean;
 }
 
-/** Counting takes a walk over all of them: it is done now and then, and not in the router's thread. */
+/** Counting walks over all of them: it is done now and then, and not in the router's thread. */
 const LOOK_INTERVAL_MS = 2_000;
 
-/** Logs when they become scarce, and when they are not any more. */
+/** Logs when they become scarce, and when they no longer are. */
 export class OpenFilesWatch implements OpenFiles {
   readonly #max: number | undefined;
   readonly #logger: Logger;
@@ -62,7 +62,7 @@ export class OpenFilesWatch implements OpenFiles {
     const count = this.count();
     if (count === undefined) return true;
     if (areScarce(count)) return false;
-    // Until the next look; what has been closed meanwhile is seen then.
+    // Until the next count; files closed meanwhile are seen then.
     this.#open++;
     return true;
   }
@@ -72,7 +72,7 @@ export class OpenFilesWatch implements OpenFiles {
   }
 
   async #look(max: number): Promise<void> {
-    // Looking takes a file too: when that cannot be had, all of them are open.
+    // Counting needs a file descriptor too: if it fails for lack of one, all of them are in use.
     this.#open = await readdir('/proc/self/fd').then(
       ({ length }) => length,
       () => max,

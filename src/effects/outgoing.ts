@@ -1,14 +1,14 @@
-// Requests that the engine sends where a user told it to (X16 to X18): HTTP-invoked functions, later webhooks.
+// Requests to addresses that users chose (X16 to X18): HTTP-invoked functions, later webhooks.
 //
-// The name of the host is resolved once for each connection, by the very step that connects: every address is judged,
-// and only a judged one is connected to, under the original name for TLS. Nothing resolves again in between, so a name
+// The host name is resolved once for each connection, in the step that connects: every address is judged, and only a
+// judged one is connected to, under the original name for TLS. Nothing resolves the name again in between, so a name
 // server that changes its answer gains nothing (X17). Redirects are answers like any other (X16).
 
 import { lookup as systemLookup } from 'node:dns/promises';
 import type { IncomingMessage } from 'node:http';
 import type { LookupFunction } from 'node:net';
-import { type IpAddress, readIp } from '../core/ip-address.ts';
-import { judgeAddresses, judgeUrl, type ListedPlaces, type OutgoingTarget } from '../core/outgoing-rules.ts';
+import { type IpAddress, readIp } from '../core/gates/ip-address.ts';
+import { judgeAddresses, judgeUrl, type ListedPlaces, type OutgoingTarget } from '../core/gates/outgoing-rules.ts';
 import type { Clock } from './clock.ts';
 import { http, https } from './http-library.ts';
 
@@ -49,7 +49,7 @@ export interface OutgoingParts {
   readonly resolve?: Resolve;
 }
 
-/** Connections that wait for their next request are closed after so long, before servers usually do it. */
+/** Idle connections are closed after this time, before servers usually close them. */
 const IDLE_MS_MAX = 4_000;
 
 export class OutgoingClient {
@@ -63,7 +63,7 @@ export class OutgoingClient {
     this.#parts = parts;
   }
 
-  /** Why a URL will never be asked for, as far as its text tells; undefined when it may be. */
+  /** Why a URL is always refused, as far as its text shows; undefined when it may be requested. */
   refusal(url: string): string | undefined {
     const judged = judgeUrl(url, this.#parts.listed);
     return judged.ok ? undefined : judged.reason;
@@ -76,7 +76,7 @@ export class OutgoingClient {
     return await this.#exchange(judged.value, request);
   }
 
-  /** Ends what is under way. */
+  /** Aborts running requests. */
   close(): void {
     for (const agent of Object.values(this.#agents)) agent.destroy();
   }
@@ -109,7 +109,7 @@ export class OutgoingClient {
     });
   }
 
-  /** Stands where the library would resolve: what it gets back is what it connects to. */
+  /** Replaces the library's resolver: the library connects to the addresses that it returns. */
   #judgingLookup(target: OutgoingTarget): LookupFunction {
     const { listed, resolve = resolveBySystem } = this.#parts;
     return (host, options, answer) => {
@@ -133,7 +133,7 @@ async function resolveBySystem(host: string): Promise<string[]> {
   return (await systemLookup(host, { all: true })).map(({ address }) => address);
 }
 
-/** The whole body, or the end of the connection when it is too large. */
+/** The whole body. The connection ends when the body is too large. */
 function collect(response: IncomingMessage, bytesMax: number, done: (body: Buffer) => void): void {
   const chunks: Buffer[] = [];
   let bytes = 0;

@@ -1,17 +1,17 @@
-// Work that would hold the router's thread too long runs on these threads. The only file that knows Piscina, but for
-// the task files in `workers/`.
+// Work that would block the router's thread for too long runs on these threads. Only this file and the task files in
+// `workers/` use Piscina.
 //
-// Threads of the pool start with the first work and end after a quiet minute: an idle engine pays nothing for them.
+// Threads of the pool start with the first task and end after an idle minute, so an idle engine pays nothing for them.
 
 import { Piscina } from 'piscina';
-import type { AlertInput, AlertVerdict } from '../core/telemetry/alert-rules.ts';
-import type { MemberPlaces, ScanOffence } from '../protocol/envelope.ts';
+import type { AlertInput, AlertVerdict } from '../core/telemetry/metrics/alert-rules.ts';
+import type { MemberPlaces, ScanOffence } from '../protocol/frames/envelope.ts';
 
 /** One member per file in `workers/`. */
 export interface Pool {
-  /** Checks a frame in shared memory and tells where its members are. */
+  /** Scans a frame in shared memory and returns the places of its members. */
   scanFrame(bytes: ArrayBufferLike): Promise<MemberPlaces | ScanOffence>;
-  /** Decides which alert rules hold. */
+  /** Evaluates which alert rules hold. */
   evaluateAlerts(inputs: readonly AlertInput[], nowMs: number): Promise<readonly AlertVerdict[]>;
   close(): Promise<void>;
 }
@@ -20,7 +20,7 @@ const IDLE_TIMEOUT_MS = 60_000;
 
 export function createPool(threads: number): Pool {
   const pool = new Piscina({ minThreads: 0, maxThreads: threads, idleTimeout: IDLE_TIMEOUT_MS });
-  // What a task file takes and gives is known from its name alone.
+  // The types of a task's input and output follow from its name.
   const scans: Tasks<ArrayBufferLike, MemberPlaces | ScanOffence> = pool;
   const alerts: Tasks<{ inputs: readonly AlertInput[]; nowMs: number }, readonly AlertVerdict[]> = pool;
   const scanFrameFile = { filename: taskFile('scan-frame') };
@@ -35,21 +35,22 @@ export function createPool(threads: number): Pool {
 type Tasks<Task, Answer> = Pick<Piscina<Task, Answer>, 'run'>;
 
 /**
- * One thread of its own for what must never be ended while it is at work, and must find on each task what the one
- * before left: the writer of a store (decisions 19).
+ * A thread of its own for work that must never be ended while it runs, and that depends on the state of the previous
+ * task: the writer of a store (PD-19).
  */
 export interface OwnThread<Task, Answer> {
   /** Tasks run in the order they were given. `handedOver` belongs to the thread from here on. */
   run(task: Task, handedOver?: readonly ArrayBuffer[]): Promise<Answer>;
-  /** Waits for what runs on it, for a second at most. */
+  /** Waits for the running task, for a second at most. */
   close(): Promise<void>;
 }
 
-/** How many tasks lie at the thread's door, so that it finds the next one without asking for it. */
+/** The number of queued tasks, which the thread reads to find the next one without a message. */
 const TASKS_AT_THE_DOOR = 2;
 
 /**
- * `isAwake`: its timers and sockets go on between tasks. Otherwise it sleeps until the next one, and wakes faster.
+ * `isAwake`: its timers and sockets work between tasks. Otherwise the thread blocks until the next one, because waking
+ * from a block is faster.
  */
 export function createOwnThread<Task, Answer>(task: string, isAwake = false): OwnThread<Task, Answer> {
   const pool = new Piscina<Task, Answer>({
@@ -62,7 +63,7 @@ export function createOwnThread<Task, Answer>(task: string, isAwake = false): Ow
   });
   const running = new Set<Promise<Answer>>();
   let isClosing = false;
-  // An answer that arrives after the end would be thrown at nobody, and end the process.
+  // An answer that arrives after the end would be an unhandled rejection, and end the process.
   pool.on('error', (error) => {
     if (!isClosing) throw error;
   });
@@ -77,7 +78,7 @@ export function createOwnThread<Task, Answer>(task: string, isAwake = false): Ow
       return answer;
     },
     async close() {
-      // Ended in the middle of a task, a thread loses what it was about to write.
+      // A thread that is ended in the middle of a task loses what it was about to write.
       await Promise.race([Promise.allSettled([...running]), pause(LAST_TASKS_MS)]);
       isClosing = true;
       await pool.destroy();
@@ -85,7 +86,7 @@ export function createOwnThread<Task, Answer>(task: string, isAwake = false): Ow
   };
 }
 
-/** For what the thread is still at when it is to end. */
+/** Time for the running task when the thread is to end. */
 const LAST_TASKS_MS = 1_000;
 
 function pause(ms: number): Promise<void> {
@@ -94,7 +95,7 @@ function pause(ms: number): Promise<void> {
   });
 }
 
-/** Beside the sources while they run as they are, beside the bundle otherwise. */
+/** Next to the sources when they run directly, otherwise next to the bundle. */
 function taskFile(task: string): string {
   const place = import.meta.url.endsWith('.ts') ? `../../workers/${task}.ts` : `../workers/${task}.js`;
   return new URL(place, import.meta.url).href;

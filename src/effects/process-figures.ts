@@ -1,4 +1,4 @@
-// How the process itself does: memory, processor time, and how late its thread comes to what it has to do.
+// Figures of the process itself: memory, processor time, and the delay of its event loop.
 
 import { type IntervalHistogram, monitorEventLoopDelay } from 'node:perf_hooks';
 
@@ -13,14 +13,14 @@ export interface ProcessFigures {
   readonly heapBytes: number;
   readonly cpuSeconds: number;
   readonly uptimeSeconds: number;
-  /** Milliseconds, since the figures were read before; undefined the first time. */
+  /** Milliseconds since the previous reading; undefined the first time. */
   readonly loopDelay: LoopDelay | undefined;
 }
 
 const RESOLUTION_MS = 20;
 const NANO_PER_MS = 1e6;
 
-/** Measures the delay from the first reading on: an engine that nobody asks pays nothing. */
+/** Starts to measure the delay with the first reading: an engine that is never asked pays nothing. */
 export class LoopDelayWatch {
   readonly #resolutionMs: number;
   #histogram: IntervalHistogram | undefined;
@@ -29,7 +29,7 @@ export class LoopDelayWatch {
     this.#resolutionMs = resolutionMs;
   }
 
-  /** Milliseconds, since it was read before; undefined the first time. */
+  /** Milliseconds since the previous reading; undefined the first time. */
   read(): LoopDelay | undefined {
     if (this.#histogram === undefined) {
       this.#histogram = monitorEventLoopDelay({ resolution: this.#resolutionMs });
@@ -37,7 +37,7 @@ export class LoopDelayWatch {
       return undefined;
     }
     if (this.#histogram.count === 0) return undefined;
-    // It measures the time between two looks; what is over their distance is the delay.
+    // It measures the time between two samples; what exceeds their distance is the delay.
     const late = (nano: number) => Math.max(0, nano / NANO_PER_MS - this.#resolutionMs);
     const { max } = this.#histogram;
     const delay = {
@@ -55,7 +55,7 @@ export class LoopDelayWatch {
   }
 }
 
-/** What this process has used so far; for two moments to be compared. */
+/** The process's usage so far, to compare two moments. */
 export function processUse(): Pick<ProcessFigures, 'cpuSeconds' | 'residentBytes'> {
   const { user, system } = process.cpuUsage();
   return { cpuSeconds: (user + system) / 1e6, residentBytes: process.memoryUsage.rss() };

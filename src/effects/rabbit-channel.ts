@@ -1,8 +1,8 @@
-// A channel to RabbitMQ on which no call waits without end: the broker answers, or the call fails after 20 s and the
-// channel is given up, as whatever is asked next would wait behind what has no answer.
+// A channel to RabbitMQ on which no call waits without end. The broker answers, or the call fails after 20 s and the
+// channel is given up, because every later call would wait for the unanswered one.
 //
-// A connection can be sound and a call without an answer all the same: the broker waits for a queue that has no
-// leader, or says nothing while it blocks publishers, when the client minds no heartbeats either.
+// A healthy connection can still leave a call without an answer: the broker waits for a queue that has no leader, or
+// sends nothing while it blocks publishers, and then the client ignores heartbeats too.
 
 import { AMQPError, type AsyncMessage, type Channel, type Connection } from 'rabbitmq-client';
 import { atMost } from './at-most.ts';
@@ -29,7 +29,7 @@ export class RabbitChannel {
     try {
       return new RabbitChannel(await answered(clock, opening), clock);
     } catch (error) {
-      // One that comes too late has no owner.
+      // An answer that comes too late has no caller.
       opening.then((channel) => channel.close()).catch(() => {});
       throw error;
     }
@@ -105,14 +105,14 @@ export class RabbitChannel {
     return this.#ask(this.#channel.basicGet(queue));
   }
 
-  /** Whoever publishes minds the time: it is the message that waits, not the channel. */
+  /** The publisher keeps the time limit: the message waits, not the channel. */
   basicPublish: Channel['basicPublish'] = (envelope, body) => this.#channel.basicPublish(envelope, body);
 
   basicAck: Channel['basicAck'] = (params) => this.#channel.basicAck(params);
 
   basicNack: Channel['basicNack'] = (params) => this.#channel.basicNack(params);
 
-  /** What was not acknowledged goes back, at the latest with the connection. */
+  /** Unacknowledged messages return to the queue, at the latest with the end of the connection. */
   async close(): Promise<void> {
     await atMost(this.#clock, ANSWER_MS_MAX, this.#channel.close());
   }
@@ -129,7 +129,7 @@ export class RabbitChannel {
 
 class Unanswered extends Error {
   constructor() {
-    super(`it answered nothing for ${ANSWER_MS_MAX / 1_000} s`);
+    super(`it did not answer within ${ANSWER_MS_MAX / 1_000} s`);
   }
 }
 

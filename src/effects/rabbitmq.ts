@@ -1,20 +1,20 @@
 // With `rabbit-channel.ts` the one place that knows the RabbitMQ client: a connection, channels on it, and publishing
 // with a receipt. Loaded when a link is made.
 //
-// States of a link, and what moves it on:
-//   opening   `open` was called; tries again and again for 60 s, then gives up for good (K3), at once if refused
-//   up        channels can be had; ends when the connection is lost
+// States of a link and its transitions:
+//   opening   `open` was called; retries for 60 s, then gives up for good (K3), at once if refused
+//   up        channels can be opened; ends when the connection is lost
 //   away      everything fails at once with STORAGE_UNAVAILABLE; reconnects with backoff, for ever
 //   closed    `close` was called
 // Invariants:
-//   B1  `publish` resolves only when the broker has confirmed the message and routed it to a queue, and waits 20 s
-//       for that, as every call waits 20 s for its answer.
-//   B2  While the broker blocks publishers (memory or disk alarm) a message is refused; none waits for the end of it.
-//   B3  User info of the address appears nowhere: not in health, errors or the log (X22).
+//   - `publish` resolves only when the broker has confirmed the message and routed it to a queue. It waits 20 s for
+//     that, as every call waits 20 s for its answer.
+//   - While the broker blocks publishers (memory or disk alarm) a message is refused; none waits for the end of it.
+//   - User info of the address appears nowhere: not in health, errors or the log (X22).
 
 import { AMQPError, type AsyncMessage, Connection, type SyncMessage } from 'rabbitmq-client';
-import { redactUrl } from '../core/redaction.ts';
-import { Refusal } from '../core/refusal.ts';
+import { Refusal } from '../core/calls/refusal.ts';
+import { redactUrl } from '../core/config-fields/redaction.ts';
 import { atMost } from './at-most.ts';
 import type { Clock } from './clock.ts';
 import type { Logger } from './logger.ts';
@@ -25,7 +25,7 @@ export type RabbitMessage = AsyncMessage | SyncMessage;
 
 export interface RabbitOptions {
   readonly url: string;
-  /** Whose link it is: seen in the log and in the broker's own list of connections. */
+  /** The purpose of the link: shown in the log and in the broker's list of connections. */
   readonly purpose: string;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -37,21 +37,21 @@ export interface Publication {
   readonly exchange: string;
   readonly routingKey: string;
   readonly body: Buffer;
-  /** Milliseconds that it may wait in its queue. */
+  /** The TTL of the message in its queue, in milliseconds. */
   readonly expiresMs?: number;
 }
 
-/** How long a broker may stay away at the start (K3). */
+/** How long a broker may be unreachable at the start (K3). */
 const OPEN_MS_MAX = 60_000;
 const RETRY_MS_FIRST = 50;
 const RETRY_MS_MAX = 5_000;
 const HEARTBEAT_S = 10;
-/** The client's own 8 KiB cut a payload into many pieces. */
+/** The client's default of 8 KiB would cut a payload into many pieces. */
 const FRAME_BYTES_MAX = 128 * 1024;
 const CLOSE_MS_MAX = 1_500;
 
 export class RabbitLink {
-  /** The address as it may be shown. */
+  /** The address without credentials, for display. */
   readonly address: string;
   readonly #options: RabbitOptions;
   readonly #connection: Connection;
@@ -81,7 +81,7 @@ export class RabbitLink {
     return this.#trouble ?? this.#alarm;
   }
 
-  /** Rejects when there is no broker for 60 s, and lets go of everything. */
+  /** Rejects when no broker is reachable for 60 s, and releases everything. */
   open(): Promise<void> {
     if (this.#trouble === undefined) return Promise.resolve();
     const { clock, purpose } = this.#options;
@@ -101,7 +101,7 @@ export class RabbitLink {
     });
   }
 
-  /** Fails with STORAGE_UNAVAILABLE, at once while the link is away. Whoever asked closes it. */
+  /** Fails with STORAGE_UNAVAILABLE, at once while the link is away. The caller closes the channel. */
   async channel(): Promise<RabbitChannel> {
     if (this.#trouble !== undefined || this.#isClosed) throw this.#unavailable(this.#trouble ?? 'closed');
     try {
@@ -111,7 +111,7 @@ export class RabbitLink {
     }
   }
 
-  /** With a channel of its own, which ends with the work: what it fetched and did not acknowledge goes back. */
+  /** With a channel of its own, which ends with the work: messages that it fetched and did not acknowledge go back. */
   async use<T>(work: (channel: RabbitChannel) => Promise<T>): Promise<T> {
     const channel = await this.channel();
     try {
@@ -123,7 +123,7 @@ export class RabbitLink {
     }
   }
 
-  /** Resolves when the message is kept (B1). */
+  /** Resolves when the broker has confirmed the message and routed it to a queue. */
   async publish({ exchange, routingKey, body, expiresMs }: Publication): Promise<void> {
     if (this.trouble !== undefined) throw this.#unavailable(this.trouble);
     const messageId = String(++this.#lastMessage);
@@ -134,13 +134,13 @@ export class RabbitLink {
     });
     given.catch(() => {});
     const cancel = this.#options.clock.after(ANSWER_MS_MAX, () => {
-      this.#waiting.get(messageId)?.(`it confirmed nothing for ${ANSWER_MS_MAX / 1_000} s; ${IS_UNKNOWN}`);
+      this.#waiting.get(messageId)?.(`it did not confirm within ${ANSWER_MS_MAX / 1_000} s; ${IS_UNKNOWN}`);
     });
     try {
       this.#publishing ??= this.#openPublishing();
       const channel = await Promise.race([this.#publishing, given]);
       await Promise.race([channel.basicPublish(envelope, body), given]);
-      // A message that no queue took is returned before it is confirmed, and the client tells of it a turn later.
+      // A message that no queue took is returned before it is confirmed, and the client reports that a turn later.
       await Promise.race([new Promise<void>((resolve) => this.#options.clock.afterTurn(resolve)), given]);
     } catch (error) {
       throw this.refusalOf(error, IS_UNKNOWN);
@@ -150,7 +150,7 @@ export class RabbitLink {
     }
   }
 
-  /** Ends in good order, or after a moment without it: what the client promises may never come once it is cut off. */
+  /** Closes in good order, or without it after a moment: once it is cut off, the client's promises may never settle. */
   async close(): Promise<void> {
     if (this.#isClosed) return;
     this.#isClosed = true;
@@ -200,8 +200,8 @@ export class RabbitLink {
   #isTroubled(error: unknown): void {
     const { purpose, logger } = this.#options;
     const reason = messageOf(error);
-    // Errors of a channel come here too; its owner hears of them by its end.
-    if (!this.#isClosed) logger.warn(`RabbitMQ has a trouble (${purpose})`, { address: this.address, reason });
+    // Errors of a channel come here too; its owner learns of them from its end.
+    if (!this.#isClosed) logger.warn(`RabbitMQ has a problem (${purpose})`, { address: this.address, reason });
     if (isOfChannel(error)) return;
     this.#trouble = reason;
     if (!isFinal(error)) return;
@@ -223,7 +223,7 @@ export class RabbitLink {
 const IS_UNKNOWN = 'whether the message was kept is unknown';
 
 function newConnection({ url, purpose }: RabbitOptions): Connection {
-  const wrong = `'${redactUrl(url)}' is no address of a RabbitMQ: amqp://host:port/vhost or amqps://host:port/vhost`;
+  const wrong = `'${redactUrl(url)}' is not an address of RabbitMQ: amqp://host:port/vhost or amqps://host:port/vhost`;
   if (!/^amqps?:\/\/[^/]/.test(url) || !URL.canParse(url)) throw new StartFailure(78, wrong);
   return new Connection({
     url,

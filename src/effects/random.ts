@@ -1,14 +1,14 @@
-// Unguessable values. Tests hand in a seeded source.
+// Unguessable values. Tests pass in a seeded source.
 
 import { randomUUID, timingSafeEqual } from 'node:crypto';
-import { randomHex } from '../protocol/random-hex.ts';
+import { randomHex } from '../protocol/json/random-hex.ts';
 
 export interface Random {
   /** A version 4 UUID, lower case. */
   uuid(): string;
-  /** 32 hexadecimal digits: 128 bits by chance. A third of the price of a UUID, for what is made for every request. */
+  /** 32 hexadecimal digits: 128 random bits. A third of the cost of a UUID, for ids that every request needs. */
   token(): string;
-  /** From 0 to below 1. For choices that nobody gains by guessing: of all this is the cheapest. */
+  /** From 0 to below 1. For choices where guessing gains nothing: the cheapest of these. */
   fraction(): number;
 }
 
@@ -20,7 +20,7 @@ export const systemRandom: Random = {
   fraction: () => Math.random(),
 };
 
-/** Compares secrets in a time that does not tell how much of a guess was right. */
+/** Compares secrets in a time that does not reveal how much of a guess was right. */
 export function equalSecrets(given: string, expected: string): boolean {
   const givenBytes = Buffer.from(given, 'utf8');
   const expectedBytes = Buffer.from(expected, 'utf8');

@@ -1,4 +1,4 @@
-// Steps that Redis runs as one, called by the sum of their text.
+// Scripts that Redis runs atomically, called by the hash of their text.
 
 import { createHash } from 'node:crypto';
 

@@ -1,20 +1,20 @@
-// The one place that knows the Redis client: connections for whoever keeps data or hands messages on there. Loaded when
-// a link is made: the client is some hundred files, which an engine without a Redis need not read.
+// The one place that knows the Redis client: connections for code that keeps data there or passes messages on. Loaded
+// when a link is made: the client is some hundred files, which an engine without Redis need not read.
 //
-// States of a link, and what moves it on:
-//   opening   `open` was called; tries again and again for 60 s, then gives up for good (K3), at once if refused
+// States of a link and its transitions:
+//   opening   `open` was called; retries for 60 s, then gives up for good (K3), at once if refused
 //   up        commands run; ends when a connection is lost or stays silent for 5 s
 //   away      every command fails at once with STORAGE_UNAVAILABLE; reconnects with backoff, for ever
 //   closed    `close` was called
 // Invariants:
-//   R1  Nothing is queued while the link is away: a command fails, and its caller knows (K3).
-//   R2  Subscriptions come back by themselves with the connection. What was published meanwhile is lost: whoever
-//       minds compares positions, as the bus cannot.
-//   R3  User info and query of the address appear nowhere: not in health, errors or the log (X22).
+//   - Nothing is queued while the link is away: a command fails, and its caller gets the error (K3).
+//   - Subscriptions are restored with the connection. Messages published meanwhile are lost: a subscriber that must not
+//     miss one compares positions, because the bus cannot.
+//   - User info and query of the address appear nowhere: not in health, errors or the log (X22).
 
 import { createClient, ErrorReply, RESP_TYPES } from '@redis/client';
-import { redactUrl } from '../core/redaction.ts';
-import { Refusal } from '../core/refusal.ts';
+import { Refusal } from '../core/calls/refusal.ts';
+import { redactUrl } from '../core/config-fields/redaction.ts';
 import type { Clock } from './clock.ts';
 import type { Logger } from './logger.ts';
 import type { RedisScript } from './redis-script.ts';
@@ -22,37 +22,37 @@ import { StartFailure } from './start-failure.ts';
 
 export interface RedisOptions {
   readonly url: string;
-  /** Whose link it is: seen in health, in the log and in Redis's own list of clients. */
+  /** The purpose of the link: shown in health, in the log and in Redis's own list of clients. */
   readonly purpose: string;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** Taught to every connection before anything else is sent on it. */
+  /** Sent first on every new connection. */
   readonly scripts?: readonly RedisScript[];
   /** All connections of the link are up, for the first time or again. */
   readonly onUp?: () => void;
 }
 
-/** How long a broker may stay away at the start (K3). */
+/** How long a broker may be unreachable at the start (K3). */
 const OPEN_MS_MAX = 60_000;
 const CONNECT_MS_MAX = 5_000;
-/** A connection that says nothing for so long, although asked every 2 s, is dead. */
+/** A connection that is silent for this long, although asked every 2 s, is dead. */
 const SILENCE_MS_MAX = 5_000;
 const PING_INTERVAL_MS = 2_000;
 const BACKOFF_MS_FIRST = 50;
 const BACKOFF_MS_MAX = 5_000;
 
 export class RedisLink {
-  /** The address as it may be shown. */
+  /** The address without credentials, for display. */
   readonly address: string;
-  /** Whether the address brings one. */
+  /** Whether the address contains credentials. */
   readonly hasPassword: boolean;
   readonly #options: RedisOptions;
   readonly #commands: Client;
-  /** A connection that listens is kept apart, so that a flood of events holds no answer up. */
+  /** A connection for subscriptions is separate, so that a flood of events delays no answer. */
   #listening: Client | undefined;
   readonly #troubles = new Map<Client, string>();
   #isClosed = false;
-  /** What Redis refused while the link was opening: trying again would not help. */
+  /** What Redis refused while the link was opening: a retry would not help. */
   #refusal: string | undefined;
   #isOpening = false;
 
@@ -70,7 +70,7 @@ export class RedisLink {
     return trouble;
   }
 
-  /** Connects. Rejects when there is no Redis for 60 s, and lets go of everything. */
+  /** Connects. Rejects when no Redis is reachable for 60 s, and releases everything. */
   async open(): Promise<void> {
     await this.#connect(this.#commands);
   }
@@ -84,7 +84,7 @@ export class RedisLink {
     }
   }
 
-  /** Runs a script in one step. Commands that are sent one after another take effect in that order. */
+  /** Runs a script atomically. Commands that are sent one after another take effect in that order. */
   async runScript(
     { sha1, text }: RedisScript,
     keys: readonly (string | Buffer)[],
@@ -106,7 +106,7 @@ export class RedisLink {
     await this.#connect(this.#listening);
   }
 
-  /** Hands every message of the channel to the listener, from now on and after every reconnection. */
+  /** Passes every message of the channel to the listener, from now on and after every reconnection. */
   async subscribe(channel: string, listener: (message: Buffer) => void): Promise<void> {
     await this.listen();
     const listening = this.#listening;
@@ -159,7 +159,7 @@ export class RedisLink {
     this.#troubles.delete(client);
     logger.info(`Redis is connected (${purpose})`, { address: this.address });
     if (client === this.#commands) {
-      // Should one not get there, its first use brings it along.
+      // If it fails here, the first use of the script loads it.
       for (const { text } of scripts) client.sendCommand(['SCRIPT', 'LOAD', text]).catch(() => {});
     }
     if (this.trouble === undefined) onUp?.();
@@ -187,14 +187,14 @@ export class RedisLink {
     }
   }
 
-  /** `what` may have happened or not when the connection broke meanwhile. */
+  /** `what` may or may not have happened when the connection broke meanwhile. */
   #refusalOf(error: unknown, what: string): Refusal {
     if (error instanceof Refusal) return error;
     if (!(error instanceof ErrorReply)) {
       return this.#unavailable(`${messageOf(error)}; whether ${what} took effect is unknown`);
     }
     if (!error.message.startsWith('OOM ')) return this.#unavailable(`it answered: ${error.message}`);
-    return new Refusal('STORAGE_FULL', `Redis at ${this.address} is full: nothing that grows is taken`);
+    return new Refusal('STORAGE_FULL', `Redis at ${this.address} is full: it refuses commands that need memory`);
   }
 
   #unavailable(reason: string): Refusal {
@@ -214,12 +214,17 @@ function newClient(url: string, purpose: string, reconnectStrategy: (retries: nu
       socket: { connectTimeout: CONNECT_MS_MAX, socketTimeout: SILENCE_MS_MAX, reconnectStrategy },
     });
   } catch {
-    // What the client says quotes the address, password and all.
-    throw new StartFailure(78, `'${redactUrl(url)}' is no address of a Redis: redis://host:port or rediss://host:port`);
+    // The client's messages quote the address, including the password.
+    throw new StartFailure(
+      78,
+      `'${redactUrl(url)}' is not an address of Redis: redis://host:port or rediss://host:port`,
+    );
   }
 }
 
-/** Wrong credentials, or a database that does not exist. A Redis that still loads its data only wants more time. */
+/**
+ * Wrong credentials, or a database that does not exist. A Redis that is still loading its data only needs more time.
+ */
 function isFinal(cause: Error): boolean {
   return cause instanceof ErrorReply && !/^(LOADING|MASTERDOWN|CLUSTERDOWN|BUSY)/.test(cause.message);
 }
@@ -228,7 +233,7 @@ function isUnknownScript(error: unknown): boolean {
   return error instanceof ErrorReply && error.message.startsWith('NOSCRIPT');
 }
 
-/** A little chance, so that engines that lost the same Redis do not all come back in the same moment. */
+/** Random jitter, so that engines that lost the same Redis do not all reconnect at the same moment. */
 function backoff(retries: number): number {
   const full = Math.min(BACKOFF_MS_MAX, BACKOFF_MS_FIRST * 2 ** Math.min(retries, 10));
   return full * (0.75 + Math.random() / 4);

@@ -1,19 +1,19 @@
-// A file for what memory has no room for: bytes come out in the order they went in.
+// A file for data that does not fit into memory: bytes come out in the order they went in.
 //
-// Job: take bytes without making the caller wait for the disk, hand them out again, and leave nothing behind (R6).
-// The file has no name: it is unlinked as soon as it is open, so the system frees it with the process, however that
-// ends. It is used as a ring of fixed size, because a reader that stays behind would let a plain file grow for ever.
+// Job: take bytes without making the caller wait for the disk, return them in order, and leave nothing on disk
+// (R6). The file has no name: it is unlinked as soon as it is open, so the system frees it with the process, however
+// that ends. It is used as a ring of fixed size, because a slow reader would let a plain file grow for ever.
 //
 //   read position        written         staged
 //        |------ in the file ----|-- being written --|-- in `#filling` --|
 //
 // Invariants:
-//   F1  At most two buffers of `STAGE_BYTES` are in memory. Where the disk is slower than what comes in, `append`
-//       writes by itself and so holds the event loop: a socket cannot be told to stop sending in another way.
-//   F2  Nothing is read before it was written, and no place of the ring is written before it was read: the caller
-//       keeps no more than the ring's size in it.
-//   F3  The descriptor is closed after the last running operation: its number may be another file's right away.
-//   F4  A failure is final: every later call meets it.
+//   - At most two buffers of `STAGE_BYTES` are in memory. Where the disk is slower than the input, `append` writes
+//     synchronously and so blocks the event loop: a sender cannot be paused in another way.
+//   - Bytes are not read before they are written, and no place of the ring is overwritten before it is read: the caller
+//     keeps no more than the ring's size in it.
+//   - The descriptor is closed after the last running operation: its number may belong to another file right away.
+//   - A failure is final: every later call gets it.
 
 import { closeSync, openSync, read, unlinkSync, write, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -21,16 +21,18 @@ import { join } from 'node:path';
 import type { Random } from './random.ts';
 
 export interface SpillFile {
-  /** Copies the bytes behind what is there. Throws if the disk failed. */
+  /** Copies the bytes to the end. Throws if the disk failed. */
   append(bytes: Uint8Array): void;
-  /** Takes the next bytes out: at least one, at most so many. Waits until there is one. Rejects if the disk failed. */
+  /**
+   * Takes the next bytes out: at least one, at most that many. Waits until there is one. Rejects if the disk failed.
+   */
   take(bytesMax: number): Promise<Uint8Array>;
   close(): void;
 }
 
 export type OpenSpillFile = (ringBytes: number) => SpillFile;
 
-/** Files go to `SVC_TMP`, else to the system's folder for such. Opening one throws where that cannot be written. */
+/** Files go to `SVC_TMP`, else to the system's temporary folder. Opening one throws where that is not writable. */
 export function spillFilesIn(random: Random, folder: string = process.env.SVC_TMP || tmpdir()): OpenSpillFile {
   return (ringBytes) => {
     const path = join(folder, `svc-${process.pid}-${random.uuid()}.spill`);
@@ -48,7 +50,7 @@ export function spillFilesIn(random: Random, folder: string = process.env.SVC_TM
 class RingFile implements SpillFile {
   readonly #descriptor: number;
   readonly #ringBytes: number;
-  /** Positions only rise; the place in the file is the remainder by the ring's size. */
+  /** Positions only rise; the place in the file is the position modulo the ring's size. */
   #readEnd = 0;
   #writtenEnd = 0;
   /** Where the bytes of `#filling` begin. */
@@ -93,7 +95,7 @@ class RingFile implements SpillFile {
     this.#closeIfIdle();
   }
 
-  /** Lets the file have what has gathered, and gathers on in the other buffer. */
+  /** Writes the gathered bytes to the file, and gathers on in the other buffer. */
   #startWriting(): void {
     const [full, filledBytes] = [this.#filling, this.#filledBytes];
     if (filledBytes === 0 || this.#spare === undefined) return;
@@ -107,7 +109,7 @@ class RingFile implements SpillFile {
       this.#isWriting = false;
       this.#spare = full;
       if (error !== undefined) this.#fail(error);
-      // Also what `append` wrote by itself meanwhile: it lies behind this.
+      // Also what `append` wrote synchronously meanwhile: it lies after this.
       else this.#writtenEnd = this.#stagedStart;
       if (this.#isClosed) this.#closeIfIdle();
       else if (this.#failure === undefined) this.#startWriting();
@@ -115,7 +117,10 @@ class RingFile implements SpillFile {
     });
   }
 
-  /** F1. Its place lies behind that of the write under way, and becomes readable together with it. */
+  /**
+   * Writes synchronously, so that no third buffer is needed. Its place is after that of the running write, and it
+   * becomes readable together with it.
+   */
   #writeNow(): void {
     let done = 0;
     try {
@@ -140,7 +145,7 @@ class RingFile implements SpillFile {
     });
   }
 
-  /** Gives whoever waits what is there. */
+  /** Answers a waiting reader with the available bytes. */
   #serve(): void {
     const taker = this.#waiting;
     if (taker === undefined || this.#isReading) return;
@@ -159,7 +164,7 @@ class RingFile implements SpillFile {
       this.#isReading = false;
       this.#waiting = undefined;
       if (error !== null || readBytes === 0) {
-        this.#fail(error ?? new Error('The spill file ended before what was written to it'));
+        this.#fail(error ?? new Error('The spill file ended before the end of the data written to it'));
         taker.reject(this.#failure);
       } else {
         this.#readEnd += readBytes;
@@ -169,7 +174,7 @@ class RingFile implements SpillFile {
     });
   }
 
-  /** Where a position lies in the file, and how far the ring goes on from there. */
+  /** Where a position lies in the file, and how many bytes follow it before the ring wraps. */
   #placeOf(position: number): { readonly place: number; readonly room: number } {
     const place = position % this.#ringBytes;
     return { place, room: this.#ringBytes - place };

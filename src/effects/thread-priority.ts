@@ -1,14 +1,14 @@
-// Which threads wait when there is more to do than processors.
+// Which threads wait when there is more work than processors.
 
 import { getPriority, setPriority } from 'node:os';
 
-/** Steps of `nice`: beside a thread of calls that never rests, one this far behind gets about a tenth. */
+/** Steps of `nice`: next to a busy thread of calls, a thread this far below gets about a tenth. */
 const STEPS_BEHIND = 10;
 const LAST = 19;
 
 /**
- * Puts the thread that asks behind all others of the process: what only looks on must not make calls wait. Elsewhere
- * than on Linux a priority is that of the whole process, so nothing is done there.
+ * Lowers the priority of the current thread below all others of the process: observation must not delay calls. Only on
+ * Linux does a thread have a priority of its own; elsewhere nothing is done.
  */
 export function yieldToCalls(): void {
   if (process.platform !== 'linux') return;

@@ -20,7 +20,7 @@ function ownPackage(): { readonly url: URL; readonly version: string } {
   const url = new URL(PLACE, import.meta.url);
   const manifest = readManifest(url);
   if (manifest?.name === 'svc' && typeof manifest.version === 'string') return { url, version: manifest.version };
-  throw new Error('No package.json of svc beside the program names a version');
+  throw new Error('No package.json of svc next to the program names a version');
 }
 
 function readManifest(url: URL): { name?: unknown; version?: unknown } | undefined {
@@ -28,7 +28,7 @@ function readManifest(url: URL): { name?: unknown; version?: unknown } | undefin
     const manifest: unknown = JSON.parse(readFileSync(url, 'utf8'));
     return typeof manifest === 'object' && manifest !== null ? manifest : undefined;
   } catch {
-    // Not there, or not JSON: the caller says that it is missing.
+    // Missing, or not JSON: the caller reports that.
     return undefined;
   }
 }

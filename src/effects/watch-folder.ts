@@ -1,5 +1,5 @@
-// Tells that files below a folder were written, made or removed. Folders that no program is read from are left out,
-// above all node_modules, which holds thousands of others.
+// Reports that files below a folder were written, created or removed. Folders that hold no source are left out, above
+// all node_modules with its thousands of files.
 
 import { type FSWatcher, readdirSync, watch } from 'node:fs';
 import { join } from 'node:path';
@@ -10,7 +10,7 @@ const SETTLE_MS = 100;
 
 const LEFT_OUT = /^(\..*|node_modules|__pycache__|data|dist)$/;
 
-/** The returned function ends it. Where the system cannot watch, nothing is ever told. */
+/** The returned function ends it. Where the system cannot watch, nothing is ever reported. */
 export function watchFolder(path: string, clock: Clock, tell: () => void): () => void {
   const watchers = new Map<string, FSWatcher>();
   let cancel = (): void => {};
@@ -18,7 +18,7 @@ export function watchFolder(path: string, clock: Clock, tell: () => void): () =>
     if (name !== null && LEFT_OUT.test(name)) return;
     cancel();
     cancel = clock.after(SETTLE_MS, () => {
-      // A folder may have been among it.
+      // A folder may have been created.
       follow();
       tell();
     });
@@ -38,7 +38,7 @@ export function watchFolder(path: string, clock: Clock, tell: () => void): () =>
       watcher.on('error', () => watcher.close());
       watchers.set(folder, watcher);
     } catch {
-      // It is gone again, or the system watches no more of them.
+      // The folder is gone again, or the system's limit of watches is reached.
     }
   };
   follow();

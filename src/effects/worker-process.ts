@@ -1,9 +1,9 @@
 // A process that the engine starts for a worker, and that never outlives it (R6).
 //
-// Between the two stands a shell of a few lines. It reads from a pipe that only the engine holds; when the engine ends,
-// be it by kill -9, the pipe ends and the shell ends the whole process group: first with SIGTERM, five seconds later
-// with SIGKILL. If the shell itself is killed, the engine notices and kills the group.
-// Invariant: when `ended` has been called, no process of the group is left.
+// A shell of a few lines runs between the two. It reads from a pipe that only the engine holds. When the engine ends,
+// even by kill -9, the pipe ends and the shell ends the whole process group: first with SIGTERM, five seconds later
+// with SIGKILL. If the shell itself is killed, the engine notices and kills the group. Invariant: when `ended` has been
+// called, no process of the group is left.
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
@@ -11,9 +11,9 @@ import type { Readable } from 'node:stream';
 import { systemClock } from './clock.ts';
 
 export interface StartedProcess {
-  /** Of the group: signals reach all of it. */
+  /** Of the process group: signals reach all of it. */
   readonly pid: number;
-  /** Asks it to end; a worker with an SDK finishes what it runs. */
+  /** Asks it to end; a worker with an SDK finishes its running calls. */
   terminate(): void;
   kill(): void;
   usage(): ProcessUsage;
@@ -21,7 +21,7 @@ export interface StartedProcess {
 
 export interface ProcessUsage {
   readonly rssBytes: number;
-  /** Since its start, user and system together. */
+  /** CPU time since its start, user and system together. */
   readonly cpuMs: number;
 }
 
@@ -32,7 +32,7 @@ export interface ProcessOrder {
 }
 
 export interface ProcessEvents {
-  /** One line of its output, without the line end; long ones come in pieces. */
+  /** One line of its output, without the line end; long lines come in pieces. */
   line(stream: 'stdout' | 'stderr', text: string): void;
   /** `cause` in words: `exit code 1`, `signal SIGKILL`, or why it could not be started. */
   ended(end: { readonly isClean: boolean; readonly cause: string }): void;
@@ -57,7 +57,7 @@ exit "$code"
 `;
 
 const LINE_CHARS_MAX = 16 * 1024;
-/** How long the output of a process that has ended may take to come to its own end. */
+/** How long the output of a process that has ended may stay open. */
 const OUTPUT_READ_MS = 1_000;
 
 export function startProcess(order: ProcessOrder, events: ProcessEvents): StartedProcess {
@@ -77,8 +77,8 @@ export function startProcess(order: ProcessOrder, events: ProcessEvents): Starte
   child.once('error', (error) => end(false, error.message));
   readLines(child.stdout, (text) => events.line('stdout', text));
   readLines(child.stderr, (text) => events.line('stderr', text));
-  // `close` comes when the output has been read to its end, too. A stray process of the group may hold it open, and is
-  // killed first; one that has left the group is not waited for.
+  // `close` comes when the output has been read to its end, too. A remaining process of the group may hold it open, and
+  // is killed first; one that has left the group is not waited for.
   child.once('exit', (code, signal) => {
     signalGroup(child, 'SIGKILL');
     const cancel = systemClock.after(OUTPUT_READ_MS, () => {
@@ -96,7 +96,7 @@ export function startProcess(order: ProcessOrder, events: ProcessEvents): Starte
   };
 }
 
-/** The shell reports a command that a signal ended by 128 and the signal's number. */
+/** The shell reports a command that a signal ended as 128 plus the signal's number. */
 function describeEnd(code: number | null, signal: NodeJS.Signals | null): string {
   if (signal !== null) return `signal ${signal}`;
   const number = code ?? 0;
@@ -122,7 +122,9 @@ function signalGroup({ pid }: ChildProcess, signal: NodeJS.Signals): void {
   }
 }
 
-/** Where no process could be made, for want of descriptors, Node leaves its streams undefined, whatever their type. */
+/**
+ * Where no process could be created, for lack of descriptors, Node leaves its streams undefined, whatever their type.
+ */
 function readLines(stream: Readable | null | undefined, tell: (line: string) => void): void {
   if (stream === null || stream === undefined) return;
   let rest = '';
@@ -141,10 +143,10 @@ function readLines(stream: Readable | null | undefined, tell: (line: string) => 
   stream.on('error', () => {});
 }
 
-/** Linux keeps the clock of processes at 100 ticks a second, whatever its own runs at. */
+/** Linux reports process times in ticks of 100 a second, whatever its own clock rate is. */
 const MS_PER_TICK = 10;
 const PAGE_BYTES = 4096;
-/** Behind the name, which may hold anything: fields 5, 14, 15 and 24 of proc(5). */
+/** After the name, which may contain anything: fields 5, 14, 15 and 24 of proc(5). */
 const FIELD = { group: 2, userTicks: 11, systemTicks: 12, pages: 21 } as const;
 
 function usageOfGroup(group: number | undefined): ProcessUsage {

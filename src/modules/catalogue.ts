@@ -1,5 +1,5 @@
-// The code of every module that the engine knows, as an explicit list: nothing is found by scanning. What a
-// configuration may say of each is in `declarations.ts`.
+// The code of every module that the engine knows, as an explicit list: modules are not found by scanning.
+// `declarations.ts` says what a configuration may contain for each.
 
 import { consoleModule } from './console/index.ts';
 import { cronModule } from './cron/index.ts';

@@ -1,42 +1,44 @@
-// Triggers that name a queue: changes of a store that become its jobs, at least once (S5, decisions 54).
+// Triggers that name a queue: changes of a store that become jobs of the queue, at least once (S5, PD-54).
 //
-// The store writes the job in the transaction of the change where it can, else an entry of its outbox
-// (`store/outbox`); here the store is told which triggers there are, and the outbox is emptied, oldest first: each job
-// goes to its queue under a key of its own, then its entry goes, so that a repeat is the same job.
+// The store writes the job in the transaction of the change if it can, and otherwise an entry of its outbox
+// (`store/commands/change-outbox`). This file sends the store the plan of the triggers, and empties the outbox, oldest
+// first. Each job goes to its queue under a key of its own, then its entry is removed, so that a repeat is the same
+// job.
+//
 // Invariants:
-//   J1  The plan of the store is that of the bindings: it is sent with each that comes or goes, ahead of later changes.
-//       A queue that is configured no more is still in it: its jobs wait in the outbox until it is there again.
-//   J2  One page of the outbox is under way at a time.
-//   J3  A queue that takes no jobs holds up no other's (`outbox-rounds.ts`).
-//   J4  Of a FIFO queue that came back, new jobs stand behind those in the outbox until these have gone: the store says
-//       so with each plan, and is asked again when a page came back empty (F3).
-//   J5  Of a group of a FIFO queue none is sent before the one ahead of it was taken (`outbox-lines.ts`).
+//   - The plan of the store is that of the triggers: it is sent with each that is added or removed, before later
+//     changes. It still contains a queue that is no longer configured, whose jobs wait in the outbox until it is back.
+//   - One page of the outbox is processed at a time.
+//   - A queue that takes no jobs does not block the jobs of other queues (`outbox-rounds.ts`).
+//   - When a FIFO queue came back, its new jobs follow those in the outbox until these have gone. The store reports
+//     this with each plan, and is asked again when a page was empty (F3).
+//   - Within a group of a FIFO queue, a job is sent only after the one before it was taken (`outbox-lines.ts`).
 
 import type { ChangePlan, ChangeTarget, EnqueueAnswer, EnqueueRules, OutboxHead } from '../core/queue/shapes.ts';
-import { distinctBindings } from '../core/trigger-table.ts';
+import { distinctBindings } from '../core/registry/trigger-table.ts';
 import type { Clock } from '../effects/clock.ts';
 import type { Logger } from '../effects/logger.ts';
 import { isOutboxPage, isPlanAnswer } from '../generated/queue-shapes.ts';
-import { asRawJson } from '../protocol/byte-string.ts';
-import { Payload } from '../protocol/payload.ts';
+import { asRawJson } from '../protocol/json/byte-string.ts';
+import { Payload } from '../protocol/payload/payload.ts';
 import type { Binding, Cause } from '../router/builtin.ts';
 import type { JobTarget } from '../router/context.ts';
 import type { RouterPort } from '../router/port.ts';
-import { rightsToKeep } from '../router/reach.ts';
-import type { Store } from '../store/contract.ts';
-import { decodeFramed } from '../store/queue/framed.ts';
-import { readGroup } from '../store/queue/group-value.ts';
-import { parseAs } from '../store/queue/marks.ts';
+import { rightsToKeep } from '../router/restricted/reach.ts';
+import { decodeFramed } from '../store/commands/queue/framed.ts';
+import { readGroup } from '../store/commands/queue/group-value.ts';
+import { parseAs } from '../store/commands/queue/marks.ts';
+import type { Store } from '../store/thread/contract.ts';
 import { sendInLines } from './outbox-lines.ts';
 import { OutboxRounds } from './outbox-rounds.ts';
 
 export interface ChangeJobsParts {
-  /** Whose changes: names the plan in the store. */
+  /** The owner of the changes: names the plan in the store. */
   readonly owner: string;
   readonly store: Store;
-  /** False for a Redis: other engines change it too, and it has no outbox. */
+  /** False for Redis: other engines change it too, and it has no outbox. */
   readonly isOfThisMachine: boolean;
-  /** What a FIFO queue may group its events by. */
+  /** The fields by which a FIFO queue may group its events. */
   readonly groupFields: readonly string[];
   readonly router: Pick<
     RouterPort,
@@ -53,35 +55,37 @@ interface SentJob extends OutboxHead {
 interface QueuedBinding {
   readonly queue: string;
   readonly where: readonly (string | undefined)[];
-  /** Changes of this kind are not for it. */
+  /** The trigger ignores changes of this kind. */
   readonly exceptKind?: string | undefined;
 }
 
-/** Every change looks at all of them. */
+/** Every change checks all of them. */
 const TRIGGERS_MAX = 1_000;
 const RETRY_MS = 1_000;
 const LOG_INTERVAL_MS = 60_000;
-/** What W3C's Baggage asks of everybody to carry; more is no use to a job, and every write would bring it. */
+/**
+ * The size that W3C Baggage requires every system to carry. More is of no use to a job, and every write would carry it.
+ */
 const BAGGAGE_BYTES_MAX = 8_192;
 
 export class ChangeJobs {
   readonly #parts: ChangeJobsParts;
   readonly #bindings = new Map<Binding, QueuedBinding>();
   /**
-   * Of each trigger in the plan that the store went by for the changes that are being answered: whether its jobs were
-   * written with them, or wait in the outbox.
+   * For each trigger in the plan that the store used for the changes being answered: whether its jobs were written with
+   * them, or wait in the outbox.
    */
   #inForce: ReadonlyMap<Binding, boolean> = new Map();
-  /** Queues of this store that are behind their outbox. */
+  /** Queues of this store whose jobs still wait in the outbox. */
   #held: readonly string[] = [];
-  /** As they were when last seen. */
+  /** The targets as they were last seen. */
   readonly #targets = new Map<string, JobTarget>();
   #isSending = false;
   #isNudged = false;
   #isStopped = false;
   readonly #rounds = new OutboxRounds();
   #isRoundDue = false;
-  /** The store did not answer, or did not drop what went: the next round begins anew. */
+  /** The store did not answer, or did not remove the sent entries: the next round starts from the beginning. */
   #hasFailed = false;
   #toldMs = Number.NEGATIVE_INFINITY;
   #cancelRetry: (() => void) | undefined;
@@ -112,7 +116,8 @@ export class ChangeJobs {
       const place = `where ${owner} is kept on this machine (adapter kv)`;
       return `A trigger can name a queue only ${place}: a Redis keeps no outbox`;
     }
-    if (this.#bindings.size >= TRIGGERS_MAX) return `At most ${TRIGGERS_MAX} triggers of ${owner} can name a queue`;
+    if (this.#bindings.size >= TRIGGERS_MAX)
+      return `The limit of triggers of ${owner} that name a queue is ${TRIGGERS_MAX}`;
     const target = router.jobTarget(queue);
     return typeof target === 'string' ? target : this.#groupOffence(queue, target.rules);
   }
@@ -135,13 +140,16 @@ export class ChangeJobs {
     this.#sendPlan(queued.queue);
   }
 
-  /** What a change has to say to the store of where it came from, lest its jobs begin traces of their own. */
+  /** The cause of a change for the store, so that its jobs do not begin traces of their own. */
   traceOf({ traceparent, baggage = '' }: Cause): string | undefined {
     if (this.#bindings.size === 0 || traceparent === undefined) return undefined;
     return `${traceparent}\n${Buffer.byteLength(baggage) > BAGGAGE_BYTES_MAX ? '' : baggage}`;
   }
 
-  /** A change that these are for is durable, and so are its jobs, or their entries. The others are left to call. */
+  /**
+   * A change for these triggers is durable, and so are its jobs or their entries. Returns the triggers to call
+   * directly.
+   */
   divert(bindings: readonly Binding[]): readonly Binding[] {
     const queued = bindings.filter((binding) => this.#bindings.has(binding));
     if (queued.length === 0) return bindings;
@@ -154,7 +162,7 @@ export class ChangeJobs {
     for (const binding of bindings) {
       const queued = this.#bindings.get(binding);
       const isHere = this.#inForce.get(binding);
-      // It came after the change, or an equal one stands in the plan for both.
+      // The trigger came after the change, or an equal one is in the plan for both.
       if (queued === undefined || isHere === undefined) continue;
       binding.lastFiredAtMs = clock.nowMs();
       if (isHere) router.jobsCame(queued.queue, 1);
@@ -162,7 +170,7 @@ export class ChangeJobs {
     }
   }
 
-  /** What an earlier run left: its plan, and jobs that had not gone yet. */
+  /** Loads what an earlier run left: its plan, and jobs that were not sent yet. */
   start(): void {
     if (!this.#parts.isOfThisMachine) return;
     this.#sendPlan(undefined);
@@ -196,7 +204,7 @@ export class ChangeJobs {
         this.#inForce = new Map(planned.map(({ binding, target }) => [binding, isHere(target)]));
         if (this.#held.length > 0) this.#send();
       }
-      // Jobs of changes that came before it, and that no binding stands for any more.
+      // Jobs of earlier changes whose trigger no longer exists.
       if (changed !== undefined) router.jobsCame(changed, 0);
     });
   }
@@ -229,7 +237,7 @@ export class ChangeJobs {
     ];
   }
 
-  /** Queues that refused may take jobs again. */
+  /** Queues that refused jobs may take them again. */
   #sendFromOldest(): void {
     this.#isRoundDue = true;
     this.#send();
@@ -259,7 +267,7 @@ export class ChangeJobs {
 
   #sendPage(bytes: Uint8Array): void {
     const { head, body } = decodeFramed(bytes);
-    if (!isOutboxPage(head)) throw new Error('The store answered with another shape than jobs of its outbox');
+    if (!isOutboxPage(head)) throw new Error('The store answered a page of its outbox with an unknown shape');
     const { jobs, lookedTo, hasMore } = head;
     this.#rounds.looked(lookedTo);
     if (jobs.length === 0) return this.#goOn(hasMore);
@@ -319,7 +327,7 @@ export class ChangeJobs {
     });
   }
 
-  /** What comes meanwhile is at the end, where the round goes on. */
+  /** Entries that come in the meantime are at the end, where the round continues. */
   #goOn(hasMore: boolean): void {
     this.#isSending = false;
     if (hasMore || this.#isNudged) return this.#send();
@@ -336,7 +344,7 @@ export class ChangeJobs {
     router.count('triggers.outbox_waits');
     if (clock.monotonicMs() - this.#toldMs >= LOG_INTERVAL_MS) {
       this.#toldMs = clock.monotonicMs();
-      logger.warn('Jobs of triggers wait: their queue does not take them', { owner, reason });
+      logger.warn('Jobs of triggers wait: their queue refuses them', { owner, reason });
     }
     if (this.#isStopped) return;
     this.#cancelRetry ??= clock.after(RETRY_MS, () => {
@@ -346,7 +354,7 @@ export class ChangeJobs {
   }
 }
 
-/** Of equal triggers the one whose owner may do most stands for all. */
+/** Among equal triggers, the one whose owner has the most rights represents all. */
 function trustedFirst(bindings: Iterable<Binding>): Binding[] {
   const all = [...bindings];
   const isTrusted = ({ owner }: Binding): boolean => owner?.access === undefined;

@@ -1,16 +1,16 @@
-// The store that the file chooses for a module: one of this machine, which is opened together with all others, or a
+// The store that the configuration chooses for a module: a local one, which is opened together with all others, or
 // Redis, which the module opens itself.
 
-import type { AdapterDeclaration } from '../core/module-declaration.ts';
-import type { Store, StoreLimits } from '../store/contract.ts';
-import { ExtStore } from '../store/extstore/store.ts';
+import type { AdapterDeclaration } from '../core/config-fields/module-declaration.ts';
+import { ExtStore } from '../store/redis/store.ts';
+import type { Store, StoreLimits } from '../store/thread/contract.ts';
 import { type ExtstoreConfig, extstoreUrl } from './extstore-config.ts';
 import { type KvConfig, placeOf } from './kv-adapter.ts';
 import { adapterConfig, type ChosenAdapter, type ModuleContext } from './module.ts';
 
 export interface ChosenStore {
   readonly store: Store;
-  /** By the name of the file, for health (K2). */
+  /** The name in the configuration, for health (K2). */
   readonly adapter: string;
   start(): Promise<void>;
   stop(): void;
@@ -20,7 +20,7 @@ export interface StoreChoice {
   readonly chosen: ChosenAdapter | undefined;
   readonly kv: AdapterDeclaration<KvConfig>;
   readonly extstore: AdapterDeclaration<ExtstoreConfig>;
-  /** What is kept there. */
+  /** What the store is for. */
   readonly purpose: string;
   readonly limits: Partial<StoreLimits>;
   readonly isWatched: boolean;
@@ -36,7 +36,7 @@ export function chooseStore(context: ModuleContext, choice: StoreChoice): Chosen
   }
   const extstore = adapterConfig(chosen, choice.extstore);
   if (extstore === undefined)
-    throw new Error(`The loader accepted an adapter of ${purpose} that is not built: ${adapter}`);
+    throw new Error(`The loader accepted an adapter of ${purpose} that does not exist: ${adapter}`);
   const { clock, random, logger, router } = context;
   const store = new ExtStore({
     url: () => extstoreUrl(extstore),

@@ -1,7 +1,7 @@
-// What a configuration may say of every module that the engine knows, without the code behind them: a file is checked
-// by a command that starts nothing. In the order of `catalogue.ts`.
+// The configuration schema of every module that the engine knows, without the code of the modules, so that a command
+// can check a file without starting anything. In the order of `catalogue.ts`.
 
-import type { ModuleDeclaration } from '../core/module-declaration.ts';
+import type { ModuleDeclaration } from '../core/config-fields/module-declaration.ts';
 import { consoleDeclaration } from './console/config.ts';
 import { cronDeclaration } from './cron/config.ts';
 import { engineFunctionsDeclaration } from './engine/config.ts';
@@ -34,7 +34,7 @@ export const UNBUILT: readonly { readonly names: readonly string[]; readonly mes
   unbuilt('svc-bridge', 'modules::bridge_client::BridgeClientModule'),
   {
     names: ['svc-http-functions', 'http-functions', 'modules::http_functions::HttpFunctionsModule'],
-    message: 'Functions that are a URL need no module: places of the inside go into outgoing.allow. Remove the entry.',
+    message: 'Functions that are a URL need no module: list internal addresses in outgoing.allow. Remove the entry.',
   },
   unbuilt('svc-telemetry', 'modules::telemetry::TelemetryModule'),
 ];

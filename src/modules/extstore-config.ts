@@ -1,14 +1,14 @@
-// How every `extstore` adapter is told where its Redis is.
+// The settings of every `extstore` adapter that locate its Redis.
 
-import { fields, optional, text, type ValueOf } from '../core/fields.ts';
+import { fields, optional, text, url, type ValueOf } from '../core/config-fields/fields.ts';
 import { StartFailure } from '../effects/start-failure.ts';
 
 const URL_DEFAULT = 'redis://localhost:6379';
 
 export const EXTSTORE_FIELDS = {
-  extstore_url: optional(text({ help: `Address of the Redis; ${URL_DEFAULT} when left out` })),
-  redis_url: optional(text({ help: 'The same under its other name' })),
-  key_prefix: text({ default: 'svc:', bytesMax: 64, help: 'Before the name of every key and channel' }),
+  extstore_url: optional(url({ help: `Address of the Redis; ${URL_DEFAULT} if omitted` })),
+  redis_url: optional(url({ help: 'The same under its other name' })),
+  key_prefix: text({ default: 'svc:', bytesMax: 64, help: 'Prefix of every key and channel' }),
 };
 
 export const EXTSTORE_CONFIG = fields(EXTSTORE_FIELDS);
@@ -16,9 +16,9 @@ export const EXTSTORE_CONFIG = fields(EXTSTORE_FIELDS);
 export type ExtstoreConfig = ValueOf<typeof EXTSTORE_CONFIG>;
 
 export function extstoreUrl(config: Pick<ExtstoreConfig, 'extstore_url' | 'redis_url'>): string {
-  const { extstore_url: url, redis_url: other } = config;
-  if (url !== undefined && other !== undefined && url !== other) {
+  const { extstore_url: named, redis_url: other } = config;
+  if (named !== undefined && other !== undefined && named !== other) {
     throw new StartFailure(78, 'extstore_url and redis_url are two names of one setting: give one of them');
   }
-  return url ?? other ?? URL_DEFAULT;
+  return named ?? other ?? URL_DEFAULT;
 }

@@ -1,8 +1,8 @@
-// The `kv` adapter of every module that keeps data in a store of this machine.
+// The `kv` adapter of every module that keeps data in a local store.
 
-import { fields, flag, integer, oneOf, optional, text, type ValueOf } from '../core/fields.ts';
-import { STORE_FOLDER_DEFAULT } from '../store/contract.ts';
-import type { StorePlace } from '../store/tasks.ts';
+import { fields, flag, integer, oneOf, optional, text, type ValueOf } from '../core/config-fields/fields.ts';
+import { STORE_FOLDER_DEFAULT } from '../store/thread/contract.ts';
+import type { StorePlace } from '../store/thread/tasks.ts';
 
 export const KV_CONFIG = fields({
   store_method: oneOf(['file_based', 'in_memory'], {
@@ -11,7 +11,7 @@ export const KV_CONFIG = fields({
   }),
   file_path: text({
     default: STORE_FOLDER_DEFAULT,
-    help: 'Directory of the store; modules that name the same one share it, relative to where the engine is started',
+    help: 'Directory of the store, shared by modules that name the same one; relative to where the engine is started',
   }),
   save_interval_ms: optional(
     integer({
@@ -23,12 +23,12 @@ export const KV_CONFIG = fields({
   reserve_bytes: optional(
     integer({
       min: 0,
-      help: 'Free space below which nothing that grows is taken; max(256 MiB, 2 % of the disk) when left out',
+      help: 'Free space below which writes that grow are refused; max(256 MiB, 2 % of the disk) if omitted',
     }),
   ),
   any_file_system: flag({
     default: false,
-    help: 'Take a file system that is not of this machine (network, FUSE) all the same',
+    help: 'Accept a file system that is not of this machine (network, FUSE)',
   }),
 });
 

@@ -1,8 +1,8 @@
-// How the jobs of one page of an outbox leave: all at once, but those of one line, which is a group of a FIFO queue,
-// one after the other. Where one of them is refused, those behind it are not sent: room that comes meanwhile must not
-// let them overtake it (F3).
+// Sends the jobs of one page of an outbox: all at once, except those of one line (a group of a FIFO queue), which are
+// sent one after the other. If one of them is refused, the later ones are not sent, because they could overtake it if
+// room becomes free meanwhile (F3).
 
-/** `line` is `undefined` where order means nothing. `done` of each job that is sent says whether it was taken. */
+/** `line` is `undefined` where order does not matter. `done` is called for each sent job with whether it was taken. */
 export function sendInLines<T>(
   jobs: readonly T[],
   lineOf: (job: T) => string | undefined,

@@ -1,6 +1,6 @@
-// Where modules let others watch what they do. Nobody watches: nothing is made for it, and asking costs one comparison.
+// Lets other modules watch what a module does. Without a watcher no item is built, and the check costs one comparison.
 
-import type { StoreEvent } from '../store/contract.ts';
+import type { StoreEvent } from '../store/thread/contract.ts';
 
 export class Tap<T> {
   readonly #watchers = new Set<(item: T) => void>();
@@ -13,16 +13,16 @@ export class Tap<T> {
     for (const watch of this.#watchers) watch(item);
   }
 
-  /** Returns what ends it. */
+  /** Returns a function that ends it. */
   watch(watcher: (item: T) => void): () => void {
-    // Two watchers may be the same function: each is a wish of its own.
+    // Two watchers may be the same function, and are counted separately.
     const own = (item: T): void => watcher(item);
     this.#watchers.add(own);
     return () => this.#watchers.delete(own);
   }
 }
 
-/** What the stream server sends or hears. */
+/** A message that the stream server sends or receives. */
 export interface StreamMessage {
   readonly direction: 'inbound' | 'outbound';
   readonly stream: string;
@@ -33,7 +33,7 @@ export interface StreamMessage {
   /** The message as JSON; valid during the call. */
   readonly body: Uint8Array;
   readonly seq: number | undefined;
-  /** How many clients it goes to. */
+  /** The number of clients it is sent to. */
   readonly receivers: number;
 }
 
@@ -46,9 +46,9 @@ export interface StreamSubscriber {
 }
 
 export class Taps {
-  /** Changes of state entries that this engine's callers made. */
+  /** Changes of state entries made through this engine. */
   readonly state = new Tap<StoreEvent>();
   readonly streams = new Tap<StreamMessage>();
-  /** Who is subscribed to a group, or, without one, how many to each; absent without a stream server. */
+  /** The subscribers of a group or, without one, the number for each; absent without a stream server. */
   streamSubscribers: ((stream: string, group: string) => readonly StreamSubscriber[]) | undefined;
 }

@@ -1,14 +1,14 @@
-// Reads the config of a trigger by a schema; what does not fit is refused with the field and what it must be.
+// Reads the config of a trigger by a schema; a refusal names the field and the expected value.
 
-import { anything, type FieldsSchema, type Schema } from '../core/fields.ts';
-import { checkValue, isMap } from '../core/fields-check.ts';
+import { anything, type FieldsSchema, type Schema } from '../core/config-fields/fields.ts';
+import { checkValue, isMap } from '../core/config-fields/fields-check.ts';
 
-/** Every type that takes a condition lets the key pass: the router checks and asks it (T8). */
+/** Every type with a condition accepts the key: the router checks and calls it (T8). */
 export const CONDITION_FIELD: Schema<unknown> = { ...anything(), kind: 'optional', inner: anything() };
 
 export type TriggerConfig<C> =
   | { readonly ok: true; readonly config: C }
-  /** In words for whoever registered the trigger. */
+  /** In words for the worker that registered the trigger. */
   | { readonly ok: false; readonly reason: string };
 
 export function readTriggerConfig<C>(type: string, schema: FieldsSchema<C>, config: unknown): TriggerConfig<C> {
@@ -22,7 +22,7 @@ export function readTriggerConfig<C>(type: string, schema: FieldsSchema<C>, conf
   };
 }
 
-/** Clients of other languages send null for what was left out. */
+/** Clients in other languages send null for an omitted field. */
 function withoutNulls(config: unknown): unknown {
   if (!isMap(config)) return config;
   return Object.fromEntries(Object.entries(config).filter(([, value]) => value !== null));

@@ -1,25 +1,34 @@
 // What the router needs of the parts that live inside the engine: functions it can run here, and trigger types it
 // can bind here. Modules implement these.
 
-import type { Access } from '../core/access.ts';
-import type { Executor } from '../core/executor.ts';
-import type { OpenSpan } from '../core/telemetry/span-rows.ts';
-import type { TriggerBinding, TriggerTypeFacts } from '../core/trigger-table.ts';
-import type { Payload } from '../protocol/payload.ts';
-import type { Outcome } from './reply.ts';
-import type { Session } from './session.ts';
+import type { Access } from '../core/access/access.ts';
+import type { Executor } from '../core/calls/executor.ts';
+import type { TriggerBinding, TriggerTypeFacts } from '../core/registry/trigger-table.ts';
+import type { OpenSpan } from '../core/telemetry/spans/span-rows.ts';
+import type { Payload } from '../protocol/payload/payload.ts';
+import type { Outcome } from './calls/reply.ts';
+import type { Session } from './session/session.ts';
+
+/** Bytes of a payload as JSON. */
+export interface PayloadLimits {
+  /** The caller is a connection with rights. */
+  readonly restricted: number;
+  readonly trusted: number;
+}
 
 /** A function that runs inside the engine. Throws a `Refusal` to answer with an error of its own code. */
 export interface BuiltinDefinition {
   readonly id: string;
   readonly description: string;
+  /** Limits of the payload, checked before it is parsed. Absent: only the limits of frames apply. */
+  readonly payloadLimits?: PayloadLimits;
   handle(payload: unknown, call: BuiltinCall): unknown;
 }
 
 /**
- * A function that runs inside the engine and takes payloads as they came: for values that the router's thread must
- * neither parse nor print (decisions 19). It answers through `done`, exactly once, in a later turn, with payloads that
- * are valid until `done` returns; it throws a `Refusal` to answer at once with an error.
+ * A function that runs inside the engine and takes its payload as bytes: for values that the router's thread must
+ * neither parse nor print (PD-19). It answers through `done`, exactly once, in a later turn, with payloads that are
+ * valid until `done` returns. It throws a `Refusal` to answer at once with an error.
  */
 export interface RawBuiltinDefinition {
   readonly id: string;
@@ -29,49 +38,55 @@ export interface RawBuiltinDefinition {
 
 export type AnyBuiltin = BuiltinDefinition | RawBuiltinDefinition;
 
-/** Where in a chain of calls something stands, handed on to whatever it causes. */
+/** The place of a call, job or event in its chain of calls. What it causes gets this context. */
 export interface Cause {
-  /** How deep: what it causes stands as deep; 0 for causes from outside (I8). */
+  /** The depth in the chain, which is also the depth of what it causes. 0 for causes from outside (I8). */
   readonly depth: number;
-  /** The trace it belongs to, and the span above; absent: what it causes begins a trace of its own. */
+  /** The trace it belongs to, and the parent span. Absent: what it causes starts a new trace. */
   readonly traceparent?: string | undefined;
   readonly baggage?: string | undefined;
 }
 
-/** Who called a built-in function. Told out of band: the payload is the user's alone (decisions 8). */
+/**
+ * The caller of a built-in function. It is passed next to the payload, because the payload belongs to the user (PD-8).
+ */
 export interface BuiltinCall extends Cause {
   /** The connection that called; `undefined` when the call came from inside the engine. */
   readonly callerWorkerId: string | undefined;
-  /** What the caller may reach; `undefined`: everything. It is shown nothing else, and nothing else is done for it. */
+  /** What the caller may reach; `undefined`: everything. The function shows and does nothing outside it. */
   readonly rights: Access | undefined;
-  /** As it came, for values that are handed on: parsed and printed again, they would lose digits. */
+  /** The payload as it came, for values that are passed on: parsing and printing would lose digits. */
   readonly sent: Payload | undefined;
-  /** Its span, for what only the function can say of the call; absent: none is kept. */
+  /** The span of the call, for attributes that only the function knows. Absent: no span is kept. */
   readonly span?: OpenSpan | undefined;
 }
 
 /** A function bound to a trigger type, as the router keeps it. The same object from `bound` to `unbound`. */
 export type Binding = TriggerBinding<Session>;
 
+/** Why a binding is gone: its owner removed it, its owner disconnected, or the provider of its type disconnected. */
+export type Removal = 'taken_back' | 'left';
+
 export interface ModuleTriggerType {
   readonly id: string;
   readonly facts: TriggerTypeFacts;
   /**
-   * Why a binding with this config cannot be accepted, in words; `undefined` accepts it. A type that takes a
-   * `condition_function_id` lets the key pass: the router checks what stands in it.
+   * Why a binding with this config is refused, in words; `undefined` accepts it. A type that supports
+   * `condition_function_id` accepts the key: the router checks its value. `binding`: for checks that depend on its
+   * owner or function.
    */
-  refuse(config: unknown): string | undefined;
-  /** A binding was accepted; `config` is its config, parsed. */
+  refuse(config: unknown, binding: Binding): string | undefined;
+  /** A binding was accepted. `config` is its parsed config. */
   bound?(binding: Binding, config: unknown): void;
-  /** What lists show of a binding beside what all have: when it is due next. */
+  /** What lists show of a binding in addition to the common fields: when it fires next. */
   details?(binding: Binding): Readonly<Record<string, unknown>>;
-  /** What a binding would bring now, when somebody fires it by hand without saying with what. */
+  /** The payload of a firing that a person starts by hand without giving one. */
   sample?(binding: Binding, nowMs: number): unknown;
-  /** A binding that was `bound` is gone, whichever way: taken back, replaced, or its connection ended. */
-  unbound?(binding: Binding): void;
+  /** A binding that was `bound` is gone: removed, replaced, or its connection ended. */
+  unbound?(binding: Binding, removal: Removal): void;
 }
 
-/** Stands for the engine itself where a call needs an executor: a built-in function that takes its time. */
+/** Represents the engine where a call needs an executor: a built-in function that answers later. */
 export class ModuleExecutor implements Executor {
   readonly inFlightMax = Number.POSITIVE_INFINITY;
   readonly isAccepting = true;

@@ -1,27 +1,31 @@
-// What the verbs of the router share: the tables, the outside world, and the settings they go by.
+// What the verbs of the router share: the tables, the outside world, and the settings.
 
-import type { CallTable } from '../core/call-table.ts';
-import type { Counters } from '../core/counters.ts';
-import type { FunctionTable } from '../core/function-table.ts';
-import type { KeptRights, PortPolicies } from '../core/kept-rights.ts';
-import type { Pressure } from '../core/pressure.ts';
+import type { KeptRights, PortPolicies } from '../core/access/kept-rights.ts';
+import type { Reservations } from '../core/access/reservations.ts';
+import type { CallTable } from '../core/calls/call-table.ts';
+import type { Pressure } from '../core/gates/pressure.ts';
 import type { EnqueueAnswer, EnqueueRules } from '../core/queue/shapes.ts';
-import type { Collector } from '../core/telemetry/collector.ts';
-import type { TriggerTable } from '../core/trigger-table.ts';
+import type { Counters } from '../core/registry/counters.ts';
+import type { FunctionTable } from '../core/registry/function-table.ts';
+import type { TriggerTable } from '../core/registry/trigger-table.ts';
+import type { QuietMarks } from '../core/telemetry/logs/quiet.ts';
+import type { Collector } from '../core/telemetry/spans/collector.ts';
 import type { Clock } from '../effects/clock.ts';
 import type { Logger } from '../effects/logger.ts';
 import type { OutgoingClient } from '../effects/outgoing.ts';
 import type { Random } from '../effects/random.ts';
-import type { RawJson } from '../protocol/byte-string.ts';
-import type { EnqueueAction, TriggerOrigin } from '../protocol/frames.ts';
-import type { Payload } from '../protocol/payload.ts';
+import type { EnqueueAction, TriggerOrigin } from '../protocol/frames/frames.ts';
+import type { RawJson } from '../protocol/json/byte-string.ts';
+import type { Payload } from '../protocol/payload/payload.ts';
 import type { AnyBuiltin, ModuleExecutor, ModuleTriggerType } from './builtin.ts';
-import type { Channels } from './channels.ts';
-import type { CompactPayloads } from './compact-payloads.ts';
-import type { Outcome } from './reply.ts';
-import type { Session } from './session.ts';
+import type { CompactPayloads } from './calls/compact-payloads.ts';
+import type { PayloadGate } from './calls/payload-gate.ts';
+import type { Outcome } from './calls/reply.ts';
+import type { Channels } from './channels/channels.ts';
+import type { IdClaims } from './restricted/id-claims.ts';
+import type { Session } from './session/session.ts';
 
-/** A call that began inside the engine; told the outcome instead of being sent it. */
+/** A call that started inside the engine; its outcome is passed to a function and not sent to a connection. */
 export interface LocalCaller {
   settle(outcome: Outcome): void;
 }
@@ -29,12 +33,14 @@ export interface LocalCaller {
 export type Caller = Session | LocalCaller;
 
 export interface RouterSettings {
-  /** Answer as the peer does wherever our own behaviour differs (decisions 1). */
+  /** Answer as `iii` does wherever the engine's own behaviour differs (PD-1). */
   readonly isDropIn: boolean;
   readonly inFlightMax: number;
   readonly outboundBytesMax: number;
-  /** Whether log lines may quote what users sent (X22). */
+  /** Whether log lines may quote data of users (X22). */
   readonly logPayloads: boolean;
+  /** The mark that several engines share for traces of log triggers; absent: each engine has a key of its own. */
+  readonly markKey?: string | undefined;
 }
 
 /** A call that is to be delivered through a queue. */
@@ -46,16 +52,18 @@ export interface JobRequest {
   readonly traceparent: string | undefined;
   readonly baggage: string | undefined;
   readonly action: EnqueueAction;
-  /** The trigger that made it, and what is asked before each attempt. */
+  /** The trigger that made it, and the condition that is asked before each attempt. */
   readonly trigger?: TriggerOrigin | undefined;
   readonly conditionFunctionId?: string | undefined;
-  /** Of whoever registered the trigger; absent: it may do everything. */
+  /** Rights of the connection that enqueued it or registered its trigger; absent: it may do everything. */
   readonly rights?: KeptRights | undefined;
+  /** Its idempotency key names no job of another scope; absent: that of the engine and of trusted connections. */
+  readonly keyScope?: string | undefined;
 }
 
-/** A queue as those must know it that write its jobs together with what caused them. */
+/** A queue as described to modules that write its jobs together with what caused them. */
 export interface JobTarget {
-  /** The store that its jobs lie in; `undefined`: none of this machine. */
+  /** The store that holds its jobs; `undefined`: not a store of this machine. */
   readonly store: object | undefined;
   readonly rules: EnqueueRules;
   readonly payloadBytesMax: number;
@@ -65,9 +73,9 @@ export interface JobTarget {
 export interface JobTaker {
   /** Calls `done` once, at once or later: with a receipt only when the job is durable (Q1). */
   take(job: JobRequest, done: (answer: EnqueueAnswer) => void): void;
-  /** Where jobs of triggers go that name the queue; a text: why they cannot. */
+  /** The queue of a trigger that names one; a text: why there is none. */
   target(queue: string): JobTarget | string;
-  /** Somebody else wrote so many jobs of the queue into its store. */
+  /** Another module wrote this number of jobs of the queue into its store. */
   jobsCame(queue: string, jobs: number): void;
 }
 
@@ -83,42 +91,50 @@ export interface RouterContext {
   readonly pressure: Pressure;
   readonly functions: FunctionTable<Session, AnyBuiltin>;
   readonly triggers: TriggerTable<Session, ModuleTriggerType>;
+  /** Names that trusted connections have used: no restricted connection may take them. */
+  readonly reservations: Reservations;
   readonly calls: CallTable<Session | ModuleExecutor, Caller>;
   readonly moduleExecutor: ModuleExecutor;
   readonly sessions: Map<string, Session>;
-  /** What the ports for browsers allow, for what is done on behalf of those who left. */
+  /** What the restricted ports allow, for work on behalf of connections that have left. */
   readonly portPolicies: PortPolicies;
   readonly channels: Channels;
   readonly compact: CompactPayloads;
-  /** Requests to where users told the engine to send them (X16 to X18). */
+  readonly payloadGate: PayloadGate;
+  /** Requests to addresses that users configured (X16 to X18). */
   readonly outgoing: OutgoingClient;
-  /** The engine's own environment: secrets of functions that are a URL stand there, by name. */
+  /** The engine's own environment, which holds the secrets of functions that are a URL. */
   readonly environment: Readonly<Record<string, string | undefined>>;
-  /** Who waits for a provider's verdict on a binding, by trigger id. */
+  /** Callers that wait for a provider's verdict on a binding, by trigger id. */
   readonly verdicts: Map<string, (error: RawJson | undefined) => void>;
-  /** Tells the engine's own trigger types what happened; see `router/announcements.ts`. */
+  /** Reports events to the engine's own trigger types; see `router/registrations/announcements.ts`. */
+  /** Registrations of restricted connections that wait until another one has released the id. */
+  readonly triggerClaims: IdClaims;
+  readonly typeClaims: IdClaims;
   readonly announce: Announcements;
   readonly startedAtMs: number;
-  /** Told of everything that happens; `undefined` while nothing is observed. */
+  /** Knows which work a log trigger caused. */
+  readonly quietMarks: QuietMarks;
+  /** Receives everything that happens; `undefined` while nothing is observed. */
   observer: Collector | undefined;
   /** `undefined` without a queue module. */
   jobTaker: JobTaker | undefined;
-  /** Told, soon after, that functions came or went. */
+  /** Called, soon after, when functions came or went. */
   readonly functionListeners: Set<() => void>;
-  /** Told that queues came or went, or have other rules. */
+  /** Called when queues came or went, or their rules changed. */
   readonly queueListeners: Set<() => void>;
-  /** Whoever has triggers that name queues. */
+  /** The modules that have triggers that name queues. */
   readonly queueJudges: Set<QueueJudge>;
-  /** How often a worker came, left, or told who it is. */
+  /** How often a worker came, left, or identified itself. */
   workerChanges: number;
   isDraining: boolean;
-  /** The drain is over: nothing is handed out any more, as nobody would be answered. */
+  /** The drain is over: no call is handed out any more, because no answer would be sent. */
   isStopped: boolean;
 }
 
 export interface Announcements {
   functionsChanged(): void;
-  /** `depth`: how deep in a chain of calls the cause stands; 0 for causes from outside. */
+  /** `depth`: the depth of the cause in its chain of calls; 0 for causes from outside. */
   workerEvent(event: WorkerEvent, workerId: string, depth?: number): void;
 }
 

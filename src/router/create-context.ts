@@ -1,22 +1,29 @@
-// What the verbs of the router share, made anew: empty tables over the given world.
+// Creates what the verbs of the router share: empty tables over the given outside world.
 
-import { CallTable } from '../core/call-table.ts';
-import { Counters } from '../core/counters.ts';
-import { balanceBy, FunctionTable } from '../core/function-table.ts';
-import { PortPolicies } from '../core/kept-rights.ts';
-import { Pressure } from '../core/pressure.ts';
-import type { Balance } from '../core/select-worker.ts';
-import { TriggerTable } from '../core/trigger-table.ts';
+import { PortPolicies } from '../core/access/kept-rights.ts';
+import { Reservations } from '../core/access/reservations.ts';
+import { CallTable } from '../core/calls/call-table.ts';
+import type { Balance } from '../core/calls/select-worker.ts';
+import { Pressure } from '../core/gates/pressure.ts';
+import { Counters } from '../core/registry/counters.ts';
+import { balanceBy, FunctionTable } from '../core/registry/function-table.ts';
+import { TriggerTable } from '../core/registry/trigger-table.ts';
+import { QuietMarks } from '../core/telemetry/logs/quiet.ts';
 import type { Clock } from '../effects/clock.ts';
 import type { Logger } from '../effects/logger.ts';
 import type { OutgoingClient } from '../effects/outgoing.ts';
 import type { Random } from '../effects/random.ts';
 import type { OpenSpillFile } from '../effects/spill-file.ts';
-import { createAnnouncements } from './announcements.ts';
 import { ModuleExecutor } from './builtin.ts';
-import { type ChannelSettings, Channels } from './channels.ts';
-import { CompactPayloads } from './compact-payloads.ts';
+import { CompactPayloads } from './calls/compact-payloads.ts';
+import { PayloadGate } from './calls/payload-gate.ts';
+import { type ChannelSettings, Channels } from './channels/channels.ts';
 import type { RouterContext, RouterSettings } from './context.ts';
+import { createAnnouncements } from './registrations/announcements.ts';
+import { IdClaims } from './restricted/id-claims.ts';
+
+/** Names of at most 256 bytes each, which the tables of functions and triggers hold as well. */
+const RESERVATIONS_MAX = 100_000;
 
 export interface ContextParts {
   readonly settings: RouterSettings;
@@ -42,6 +49,7 @@ export function createContext({ settings, balance, ...parts }: ContextParts): Ro
     pressure: new Pressure(),
     functions: new FunctionTable(balanceBy(balance)),
     triggers: new TriggerTable(),
+    reservations: new Reservations(RESERVATIONS_MAX),
     calls: new CallTable(random.uuid().slice(9, 23), Number.parseInt(random.uuid().slice(0, 7), 16)),
     moduleExecutor: new ModuleExecutor(),
     sessions: new Map(),
@@ -55,11 +63,18 @@ export function createContext({ settings, balance, ...parts }: ContextParts): Ro
       openSpillFile: parts.openSpillFile,
     }),
     compact: new CompactPayloads(),
+    payloadGate: new PayloadGate({ clock, logger, counters }),
     outgoing: parts.outgoing,
     environment: parts.environment,
     verdicts: new Map(),
+    triggerClaims: new IdClaims(clock, (id) => context.triggers.binding(id)?.owner),
+    typeClaims: new IdClaims(clock, (id) => {
+      const provider = context.triggers.type(id)?.provider;
+      return provider?.kind === 'worker' ? provider.executor : undefined;
+    }),
     announce: createAnnouncements(() => context),
     startedAtMs: clock.nowMs(),
+    quietMarks: new QuietMarks(settings.markKey ?? random.token() + random.token()),
     observer: undefined,
     jobTaker: undefined,
     functionListeners: new Set(),

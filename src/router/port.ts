@@ -1,29 +1,26 @@
-// What modules may ask of the router and tell it. Everything a module does to other parts of the engine goes
-// through here, so that access, depth, deadlines and tracing apply to all alike.
+// What modules may ask of the router and report to it. All that a module does to other parts of the engine goes through
+// here, so that access, depth, deadlines and tracing apply to all alike.
 
-import type { PolicyInForce, Registrations } from '../core/access.ts';
-import type { Pressure } from '../core/pressure.ts';
+import type { PolicyInForce, Registrations } from '../core/access/access.ts';
+import type { Reservations, ReservedKind } from '../core/access/reservations.ts';
+import { Refusal } from '../core/calls/refusal.ts';
+import type { Pressure } from '../core/gates/pressure.ts';
 import type { EnqueueAnswer, EnqueueRules } from '../core/queue/shapes.ts';
-import { Refusal } from '../core/refusal.ts';
-import type { Collector } from '../core/telemetry/collector.ts';
-import type { NewBinding, TriggerType } from '../core/trigger-table.ts';
-import { type RawJson, rawJson } from '../protocol/byte-string.ts';
-import type { WorkerAnnouncement } from '../protocol/frames.ts';
-import { REGISTRATION_BYTES_MAX } from '../protocol/limits.ts';
-import type { Payload } from '../protocol/payload.ts';
+import type { NewBinding, TriggerType } from '../core/registry/trigger-table.ts';
+import type { QuietMarks } from '../core/telemetry/logs/quiet.ts';
+import type { Collector } from '../core/telemetry/spans/collector.ts';
+import type { WorkerAnnouncement } from '../protocol/frames/frames.ts';
+import { REGISTRATION_BYTES_MAX } from '../protocol/frames/limits.ts';
+import { type RawJson, rawJson } from '../protocol/json/byte-string.ts';
+import type { Payload } from '../protocol/payload/payload.ts';
 import type { Binding, Cause, ModuleTriggerType } from './builtin.ts';
-import { callLocally, deliverLocally, type LocalAction, type LocalCall } from './call-locally.ts';
-import type { Channels } from './channels.ts';
-import { askCondition, type ConditionQuestion, type ConditionVerdict } from './condition.ts';
+import { callLocally, deliverLocally, type LocalAction, type LocalCall } from './calls/call-locally.ts';
+import { errorLine } from './calls/error-text.ts';
+import type { Outcome } from './calls/reply.ts';
+import type { Channels } from './channels/channels.ts';
 import type { JobRequest, JobTaker, JobTarget, QueueJudge, RouterContext } from './context.ts';
-import { enqueueFiring, type QueuedFiring, type QueuedVerdict } from './enqueue-trigger.ts';
-import { errorLine } from './error-text.ts';
-import { callTarget, Firings, isBound } from './fire-trigger.ts';
-import { sizeOf } from './functions.ts';
-import { closeExpired } from './guard.ts';
-import { noteWorker } from './observe.ts';
-import { registrationsOf } from './reach.ts';
-import type { Outcome } from './reply.ts';
+import { sizeOf } from './registrations/functions.ts';
+import { reserve } from './registrations/reserve.ts';
 import {
   type Entry,
   type FunctionRow,
@@ -34,9 +31,15 @@ import {
   triggerTypeRow,
   type WorkerRow,
   workerRow,
-} from './rows.ts';
-import type { Session } from './session.ts';
-import { bind, unbind } from './triggers.ts';
+} from './registrations/rows.ts';
+import { closeExpired } from './restricted/guard.ts';
+import { isOffered, registrationsOf } from './restricted/reach.ts';
+import { noteWorker } from './session/observe.ts';
+import type { Session } from './session/session.ts';
+import { askCondition, type ConditionQuestion, type ConditionVerdict } from './triggers/condition.ts';
+import { enqueueFiring, type QueuedFiring, type QueuedVerdict } from './triggers/enqueue-trigger.ts';
+import { callTarget, Firings, isBound } from './triggers/fire-trigger.ts';
+import { bind, unbind } from './triggers/triggers.ts';
 
 export interface DurableTrigger {
   readonly type: string;
@@ -50,20 +53,22 @@ export interface FiringLimits extends Cause {
 }
 
 const NO_QUEUES = 'No queue module is loaded (svc-queue)';
-/** Triggers that no connection owns; whoever may bind them can also take them away. */
+/** Triggers that no connection owns. A caller that may bind them may also remove them. */
 const DURABLE_TRIGGERS_MAX = 10_000;
-/** How long a worker that provides a trigger type may take to judge a binding before silence counts as a yes. */
+/** How long a worker that provides a trigger type may take to judge a binding before silence counts as acceptance. */
 const VERDICT_WAIT_MS = 10_000;
 
 export class RouterPort {
-  /** The functions there are, for those who judge what may be reached. */
+  /** The existing functions, for code that judges what may be reached. */
   readonly registrations: Registrations;
+  readonly quietMarks: QuietMarks;
   readonly #context: RouterContext;
   readonly #firings: Firings;
 
   constructor(context: RouterContext) {
     this.#context = context;
     this.registrations = registrationsOf(context.functions);
+    this.quietMarks = context.quietMarks;
     this.#firings = new Firings(context);
   }
 
@@ -76,7 +81,7 @@ export class RouterPort {
     return this.#context.clock.nowMs();
   }
 
-  /** Whether the engine answers as the peer does (decisions 1). */
+  /** Whether the engine answers as `iii` does (PD-1). */
   get isDropIn(): boolean {
     return this.#context.settings.isDropIn;
   }
@@ -85,22 +90,22 @@ export class RouterPort {
     return this.#context.isDraining;
   }
 
-  /** Pipes for bytes and text beside the calls. */
+  /** Pipes for bytes and text next to the calls. */
   get channels(): Channels {
     return this.#context.channels;
   }
 
-  /** Calls a function. `done` is told once, at once or later; payloads of the outcome are valid until it returns. */
+  /** Calls a function. `done` is called once, at once or later; payloads of the outcome are valid until it returns. */
   call(call: LocalCall, done: (outcome: Outcome) => void): void {
     callLocally(this.#context, call, done);
   }
 
-  /** Calls a function that nobody waits for: `done` is told that it was accepted, with its receipt if it is a job. */
+  /** Makes a fire-and-forget call: `done` is called once it is accepted, with its receipt if it is a job. */
   deliver(call: LocalCall, action: LocalAction, done: (outcome: Outcome) => void): void {
     deliverLocally(this.#context, call, action, done);
   }
 
-  /** How hard the engine is pressed; whoever must act on a change listens. */
+  /** The pressure level of the engine. Modules that act on a change listen to it. */
   get pressure(): Pressure {
     return this.#context.pressure;
   }
@@ -119,7 +124,7 @@ export class RouterPort {
     return functions.version + triggers.version + workerChanges;
   }
 
-  /** Ends a connection of a port for browsers after this turn, so that whoever asked for it is answered first. */
+  /** Ends a connection of a restricted port after this turn, so that the caller of this is answered first. */
   revoke(workerId: string): 'revoked' | 'trusted' | 'unknown' {
     const session = this.#context.sessions.get(workerId);
     if (session === undefined) return 'unknown';
@@ -128,7 +133,7 @@ export class RouterPort {
     return 'revoked';
   }
 
-  /** The same for all that are meant; those of trusted ports never are. */
+  /** The same for all connections that match; connections of trusted ports never do. */
   revokeWhere(isMeant: (session: Session) => boolean, reason: string): void {
     const { sessions, clock } = this.#context;
     const meant = [...sessions.values()].filter((session) => session.access !== undefined && isMeant(session));
@@ -137,12 +142,12 @@ export class RouterPort {
     });
   }
 
-  /** What a port for browsers allows, as long as what it returns is not called. */
+  /** What a restricted port allows, until the returned function is called. */
   addPortPolicy(inForce: PolicyInForce): () => void {
     return this.#context.portPolicies.add(inForce);
   }
 
-  /** From now on everything that happens is told to it. */
+  /** Reports everything that happens from now on to the collector. */
   observe(observer: Collector): void {
     this.#context.observer = observer;
   }
@@ -152,7 +157,7 @@ export class RouterPort {
     return this.#context.observer;
   }
 
-  /** From now on calls with the action `enqueue` go there, until what it returns is called. */
+  /** Sends calls with the action `enqueue` there from now on, until the returned function is called. */
   takeJobs(taker: JobTaker): () => void {
     this.#context.jobTaker = taker;
     this.queuesChanged();
@@ -163,18 +168,18 @@ export class RouterPort {
     };
   }
 
-  /** Queues came or went, or have other rules. */
+  /** Queues came or went, or their rules changed. */
   queuesChanged(): void {
     for (const tell of this.#context.queueListeners) tell();
   }
 
-  /** Returns how to end it. */
+  /** Returns a function that ends it. */
   onQueuesChanged(tell: () => void): () => void {
     this.#context.queueListeners.add(tell);
     return () => this.#context.queueListeners.delete(tell);
   }
 
-  /** Asked before a queue gets other rules; a text: why it cannot have them. Returns how to end it. */
+  /** Asked before the rules of a queue change; a text: why they cannot. Returns a function that ends it. */
   onQueueJudged(judge: QueueJudge): () => void {
     this.#context.queueJudges.add(judge);
     return () => this.#context.queueJudges.delete(judge);
@@ -189,37 +194,37 @@ export class RouterPort {
     return undefined;
   }
 
-  /** Where jobs of triggers go that name the queue; a text: why they cannot. */
+  /** The queue of a trigger that names one; a text: why there is none. */
   jobTarget(queue: string): JobTarget | string {
     return this.#context.jobTaker?.target(queue) ?? NO_QUEUES;
   }
 
-  /** A job of a trigger whose change is durable already. Told once. */
+  /** A job of a trigger whose change is durable already. Called once. */
   takeJob(job: JobRequest, done: (answer: EnqueueAnswer) => void): void {
     if (this.#context.jobTaker === undefined) done({ reason: 'QUEUE_NOT_FOUND', message: NO_QUEUES });
     else this.#context.jobTaker.take(job, done);
   }
 
-  /** So many jobs were written into the store of that queue, together with what caused them. */
+  /** This number of jobs was written into the store of that queue, together with what caused them. */
   jobsCame(queue: string, jobs: number): void {
     this.#context.jobTaker?.jobsCame(queue, jobs);
   }
 
-  /** Functions came or went: told within 250 ms. Returns how to end it. */
+  /** Functions came or went: called within 250 ms. Returns a function that ends it. */
   onFunctionsChanged(tell: () => void): () => void {
     this.#context.functionListeners.add(tell);
     return () => this.#context.functionListeners.delete(tell);
   }
 
   /**
-   * Asks the condition of a trigger about an event (T8); its binding may be gone, as with a job that it made. `done` is
-   * told once, at once or later.
+   * Asks the condition of a trigger about an event (T8). The binding may be gone, as with a job that it made. `done` is
+   * called once, at once or later.
    */
   checkCondition(question: ConditionQuestion, done: (verdict: ConditionVerdict) => void): void {
     askCondition(this.#context, question, done);
   }
 
-  /** The same of a binding; one without a condition passes. */
+  /** The same for a binding; one without a condition passes. */
   checkBinding(
     binding: Binding,
     payload: Payload,
@@ -233,17 +238,17 @@ export class RouterPort {
 
   /**
    * An event happened: calls the functions of these bindings, equal ones of different owners once, each after its
-   * condition passed; nobody waits for them. `cause`: the call that caused the event.
-   * `order`: what the event is about; handlers of one binding are called in the order in which events of the same
-   * order were fired. The payload has to stay valid until the conditions have answered: text, or bytes of its own.
+   * condition passed, as fire-and-forget calls. `cause`: the call that caused the event. `order`: what the event is
+   * about; handlers of one binding are called in the order in which events of the same order were fired. The payload
+   * has to stay valid until the conditions have answered: text, or bytes of its own.
    */
   fire(bindings: Iterable<Binding>, payload: Payload, { depth, traceparent, baggage }: Cause, order = ''): void {
     this.#firings.fire(bindings, { payload, depth, traceparent, baggage }, order);
   }
 
   /**
-   * The same for one binding: `done` is told when its function has ended, or when it was not called, be it that the
-   * condition did not pass or that the binding left meanwhile.
+   * The same for one binding: `done` is called when its function has ended, or when it was not called because the
+   * condition did not pass or the binding left meanwhile.
    */
   fireOne(binding: Binding, payload: Payload, { timeoutMs, ...cause }: FiringLimits, done: () => void): void {
     const call = (): void => {
@@ -260,7 +265,7 @@ export class RouterPort {
     });
   }
 
-  /** The same as a job of a queue: `done` is told when the job is durable, or why there is none. */
+  /** The same as a job of a queue: `done` is called when the job is durable, or with the reason why there is none. */
   enqueueOne(binding: Binding, firing: QueuedFiring, done: (verdict: QueuedVerdict) => void): void {
     enqueueFiring(this.#context, binding, firing, done);
   }
@@ -282,16 +287,31 @@ export class RouterPort {
     return this.#context.functions.get(id);
   }
 
+  /** Whether a job of the function can run now. Trusted work runs on no restricted connection. */
+  isOffered(functionId: string, isTrustedWork: boolean): boolean {
+    return isOffered(this.#context, functionId, isTrustedWork);
+  }
+
+  /** Names that no restricted connection may take. */
+  get reservations(): Pick<Reservations, 'has' | 'all' | 'onChange' | 'release'> {
+    return this.#context.reservations;
+  }
+
+  /** A trusted connection uses the name, or used it in an earlier run. */
+  reserve(kind: ReservedKind, name: string): void {
+    reserve(this.#context, kind, name);
+  }
+
   functionRow(entry: Entry): FunctionRow {
     return functionRow(this.#context, entry);
   }
 
-  /** Connections that are workers: a connection that only calls is not shown. */
+  /** Connections that are workers. A connection that only calls is not listed. */
   workers(): Session[] {
     return [...this.#context.sessions.values()].filter((session) => session.isWorker);
   }
 
-  /** What a connection calls itself, or its id; undefined when it is gone. */
+  /** The name that a connection gave itself, or its id; `undefined` when it is gone. */
   workerName(workerId: string): string | undefined {
     return this.#context.sessions.get(workerId)?.displayName;
   }
@@ -328,7 +348,7 @@ export class RouterPort {
     return triggerRow(this.#context, binding);
   }
 
-  /** A worker says who it is. */
+  /** A worker identifies itself. */
   announceWorker(workerId: string, profile: WorkerAnnouncement, depth: number): void {
     const session = this.#context.sessions.get(workerId);
     if (session === undefined) return;
@@ -337,7 +357,7 @@ export class RouterPort {
     this.#context.announce.workerEvent('worker_metadata_updated', workerId, depth);
   }
 
-  /** Binds a trigger that no connection owns. Rejects with the provider's refusal. */
+  /** Creates a trigger that no connection owns. Rejects with the provider's refusal. */
   async bindDurable(trigger: DurableTrigger): Promise<string> {
     const context = this.#context;
     if (context.triggers.durableCount >= DURABLE_TRIGGERS_MAX) {
@@ -357,12 +377,12 @@ export class RouterPort {
     throw verdict;
   }
 
-  /** Binds a trigger of an earlier run under its old id. It stays listed, also when its provider refuses it now. */
+  /** Creates a trigger of an earlier run under its old id. It stays listed even if its provider refuses it now. */
   restoreDurable(id: string, trigger: DurableTrigger): Refusal | undefined {
     return bind(this.#context, durableBinding(id, trigger)).refusal;
   }
 
-  /** Takes away a trigger that no connection owns. Returns whether there was one. */
+  /** Removes a trigger that no connection owns. Returns whether it existed. */
   unbindDurable(id: string): boolean {
     const binding = this.#context.triggers.binding(id);
     if (binding === undefined || binding.owner !== undefined) return false;

@@ -1,51 +1,51 @@
-// The corridor: frames of worker connections become verbs.
+// Frames of worker connections become verbs.
 //
 // Job: hold the sessions, read each frame, pick the verb. It knows no socket library and no module.
 // Neighbours: `transport` delivers bytes and carries frames away; `engine.ts` builds it and plugs modules in.
 // Invariants:
-//   R1  Frames of one connection are handled in the order they arrived.
-//   R2  A frame that cannot be read is logged, counted and dropped; its connection and all others go on (wire 1.5).
-//   R3  Nothing here waits: reading from one connection never depends on writing to another (I7).
+//   - Frames of one connection are handled in the order they arrived.
+//   - A frame that cannot be read is logged, counted and dropped; its connection and all others go on (wire 1.5).
+//   - Nothing here waits: reading from one connection never depends on writing to another (I7).
 
 import { isUtf8 } from 'node:buffer';
 import { equalSecrets } from '../effects/random.ts';
-import type { RawJson } from '../protocol/byte-string.ts';
-import { CLOSE_CODES } from '../protocol/close-codes.ts';
-import { type DecodeRefusal, decodeWorkerFrame } from '../protocol/decode.ts';
-import type { Reattach, WorkerFrame } from '../protocol/frames.ts';
-import { SUBPROTOCOL_BINARY, SUBPROTOCOL_COMPACT, type Subprotocol } from '../protocol/subprotocols.ts';
+import { CLOSE_CODES } from '../protocol/frames/close-codes.ts';
+import { type DecodeRefusal, decodeWorkerFrame } from '../protocol/frames/decode.ts';
+import type { Reattach, WorkerFrame } from '../protocol/frames/frames.ts';
+import { SUBPROTOCOL_BINARY, SUBPROTOCOL_COMPACT, type Subprotocol } from '../protocol/frames/subprotocols.ts';
+import type { RawJson } from '../protocol/json/byte-string.ts';
 import { BinaryOutbox, type FlushQueue, TextOutbox } from '../transport/outbox.ts';
 import type { PeerSocket, SocketEvents } from '../transport/socket.ts';
-import { BinaryFrames } from './binary-frames.ts';
-import { BinaryWire } from './binary-wire.ts';
+import { BinaryFrames } from './calls/binary-frames.ts';
+import { handleInvoke } from './calls/invoke.ts';
+import type { LargeFrames } from './calls/large-frames.ts';
+import { refuseFrame } from './calls/refused-frames.ts';
+import { handleResult } from './calls/settle.ts';
 import type { RouterContext } from './context.ts';
-import { handleRegisterFunction, handleUnregisterFunction } from './functions.ts';
-import { chargeMessage, type Guard } from './guard.ts';
-import { guardFrame } from './guarded-frames.ts';
-import { closeSlow } from './housekeeping.ts';
-import { handleInvoke } from './invoke.ts';
-import { JsonWire } from './json-wire.ts';
-import type { LargeFrames } from './large-frames.ts';
-import { refuseFrame } from './refused-frames.ts';
-import { Session, type SessionEnd, type SessionLimits } from './session.ts';
-import { handleResult } from './settle.ts';
-import { mayBeTelemetry, takeTelemetry } from './telemetry.ts';
+import { handleRegisterFunction, handleUnregisterFunction } from './registrations/functions.ts';
+import { withdraw } from './registrations/withdraw.ts';
+import { chargeMessage, type Guard } from './restricted/guard.ts';
+import { guardFrame } from './restricted/guarded-frames.ts';
+import { BinaryWire } from './session/binary-wire.ts';
+import { closeSlow } from './session/housekeeping.ts';
+import { JsonWire } from './session/json-wire.ts';
+import { Session, type SessionEnd, type SessionLimits } from './session/session.ts';
+import { mayBeTelemetry, takeTelemetry } from './session/telemetry.ts';
 import {
   handleRegisterTrigger,
   handleRegisterTriggerType,
   handleTriggerResult,
   handleUnregisterTrigger,
   handleUnregisterTriggerType,
-} from './triggers.ts';
-import { withdraw } from './withdraw.ts';
+} from './triggers/triggers.ts';
 
 export interface NewConnection {
   readonly socket: PeerSocket;
   readonly remoteAddress: string;
-  /** What the peer asked for: a form of ours, or nothing, as the peer's clients do. */
+  /** The form that the client asked for. Clients of `iii` ask for none. */
   readonly subprotocol: Subprotocol | undefined;
   readonly limits: SessionLimits;
-  /** What stands between it and the engine; absent: it is trusted with everything. */
+  /** The checks for its frames; absent: the connection is fully trusted. */
   readonly guard?: Guard | undefined;
 }
 
@@ -97,7 +97,7 @@ export class Router {
     };
   }
 
-  /** What the session sends through, in the form that its peer asked for. */
+  /** What the session sends through, in the form that its client asked for. */
   #wayOut(
     socket: PeerSocket,
     subprotocol: Subprotocol | undefined,
@@ -141,7 +141,7 @@ export class Router {
   #receiveJson(session: Session, bytes: Uint8Array, isBinary: boolean): void {
     if (isBinary) {
       if (this.#takeTelemetry(session, bytes)) return;
-      // Text frames were checked by the socket library; what is relayed must be text whatever frame it came in.
+      // Text frames were checked by the socket library. Relayed text must be UTF-8 in every kind of frame.
       if (!isUtf8(bytes)) {
         refuseFrame(this.context, session, bytes, 'a binary frame that is neither telemetry nor UTF-8 text');
         return;
@@ -149,7 +149,7 @@ export class Router {
     }
     if (isBlank(bytes)) return this.#charge(session);
     const take = (frame: WorkerFrame<RawJson> | DecodeRefusal, frameBytes: Uint8Array): void => {
-      // The connection may have ended while its frame was away: whatever it asked for, it must not happen now (W2).
+      // The connection may have ended while a thread had its frame: the frame must not take effect now (W2).
       if (session.state === 'closed') this.context.counters.count('frames.dropped', 'connection_closed');
       else if (frame.type === 'refused') {
         refuseFrame(this.context, session, frameBytes, frame.reason, frame.concerns);
@@ -168,7 +168,7 @@ export class Router {
     } else this.#handle(session, frame);
   }
 
-  /** In the binary form a frame begins with a length, and none is as great as the letters would say. */
+  /** A message of the binary form begins with a length, and these letters exceed every valid length. */
   #takeTelemetry(session: Session, bytes: Uint8Array): boolean {
     const { observer, counters } = this.context;
     const taker = { observer, count: (name: string, reason: string) => counters.count(name, reason) };
@@ -177,7 +177,7 @@ export class Router {
     return true;
   }
 
-  /** What is dropped counts all the same where messages are counted. */
+  /** Dropped messages count towards the message rate too. */
   #charge(session: Session): void {
     if (session.guard !== undefined) chargeMessage(this.context, session, session.guard);
   }
@@ -211,16 +211,19 @@ export class Router {
         return handleTriggerResult(context, session, frame);
       case 'reattach':
         return this.#reattach(session, frame);
+      case 'draining':
+        session.isLeaving = true;
+        return;
       case 'ping':
         return session.send({ type: 'pong' });
       case 'pong':
       case 'registerservice':
-        // A pong was its own answer; services of old clients have no effect on anything (wire 3.1).
+        // A pong needs no answer; services of old clients have no effect (wire 3.1).
         return;
     }
   }
 
-  /** The sender says that it is the same worker as an earlier connection: that one is torn down first (wire 1.9). */
+  /** The sender claims to be the same worker as an earlier connection: that one is ended first (wire 1.9). */
   #reattach(session: Session, frame: Reattach): void {
     const { context } = this;
     const previous = context.sessions.get(frame.previous_worker_id);
@@ -231,6 +234,8 @@ export class Router {
       return;
     }
     const end: SessionEnd = { code: CLOSE_CODES.replaced, reason: 'replaced by a newer connection of the same worker' };
+    context.triggerClaims.inherit(previous, session, previous.triggers);
+    context.typeClaims.inherit(previous, session, previous.triggerTypes);
     withdraw(context, previous, end);
   }
 

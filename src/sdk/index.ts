@@ -1,14 +1,14 @@
-// The public door of `svc-sdk` for Node.
+// The public entry point of `svc-sdk` for Node.
 
-import { nodeFeatures } from './features-node.ts';
-import type { WorkerOptions } from './options.ts';
-import { defaultUrl, nodePlatform, withOwnToken } from './platform-node.ts';
-import type { SvcWorker } from './svc-worker.ts';
-import { Worker } from './worker.ts';
+import { nodeFeatures } from './node/features-node.ts';
+import { defaultUrl, nodePlatform, withOwnToken } from './node/platform-node.ts';
+import type { WorkerOptions } from './worker/options.ts';
+import type { SvcWorker } from './worker/svc-worker.ts';
+import { Worker } from './worker/worker.ts';
 
 /**
- * Connects to the engine and returns at once; what is registered or called before the connection stands waits for
- * it. The address is `SVC_URL`, else ws://127.0.0.1:49134.
+ * Connects to the engine and returns at once. Registrations and calls made before the connection is up wait for it. The
+ * address is `SVC_URL`, else ws://127.0.0.1:49134.
  *
  * @example
  * import { registerWorker } from 'svc-sdk';
@@ -30,15 +30,53 @@ export {
   type EnqueueReceipt,
   Void,
   type VoidCall,
-} from './actions.ts';
-export type { TraceIds } from './baggage.ts';
-export type { CallOptions, RetryOptions, TriggerRequest } from './call-options.ts';
-export type { ChannelReader } from './channel-reader.ts';
-export type { ChannelRef } from './channel-ref.ts';
-export type { ChannelWriter } from './channel-writer.ts';
-export type { Channel, ChannelOptions } from './channels.ts';
-export type { ConnectionState } from './connection.ts';
-export type { HandlerContext, TriggerOrigin } from './context.ts';
+} from './calls/actions.ts';
+export type { TraceIds } from './calls/baggage.ts';
+export type { CallOptions, RetryOptions, TriggerRequest } from './calls/call-options.ts';
+export {
+  isEnqueueRefused,
+  isFunctionNotFound,
+  isInvocationStopped,
+  isOverloaded,
+  isRefused,
+  isSvcError,
+  isTimeout,
+  type RemoteFailure,
+  SvcError,
+  type SvcErrorDetails,
+} from './calls/errors.ts';
+export { Fatal, RetryLater } from './calls/job-errors.ts';
+export type { IncomingCall, Middleware, OutgoingCall } from './calls/middleware.ts';
+export type { ChannelReader } from './channels/channel-reader.ts';
+export type { ChannelRef } from './channels/channel-ref.ts';
+export type { ChannelWriter } from './channels/channel-writer.ts';
+export type { Channel, ChannelOptions } from './channels/channels.ts';
+export type { ConnectionState } from './connection/connection.ts';
+export type { DeadLetter, DeadLetterQueue, QueuedJob, SvcQueue } from './data/queue-client.ts';
+export type {
+  StateChange,
+  StateClient,
+  StateCondition,
+  StateEntry,
+  StateEvent,
+  StateFilter,
+  StateListOptions,
+  StateUpdate,
+  StateVersion,
+  StateWatch,
+} from './data/state-client.ts';
+export { ops, type UpdateError, type UpdateOp } from './data/update-ops.ts';
+export type { FunctionDefinition, RegisteredFunction } from './functions/function-definition.ts';
+// All of it, not by name: users extend `Functions` by merging with this module, and merging only reaches exports of
+// this kind.
+export * from './functions/functions.ts';
+export type { JsonSchema } from './schema/json-schema.ts';
+export type { Schema } from './schema/schema.ts';
+export type { StandardIssue, StandardResult, StandardSchema } from './schema/standard-schema.ts';
+export type { StreamChange, StreamEvent } from './streams/stream-items.ts';
+export type { StreamHandlers, StreamSubscription, SubscribeOptions } from './streams/stream-subscription.ts';
+export type { StreamGroup, StreamUpdate, SvcStream } from './streams/streams.ts';
+export type { Logger, LoggerLevel } from './telemetry/logger.ts';
 export {
   type LogTrigger,
   type LogTriggerOptions,
@@ -51,24 +89,7 @@ export {
   type StreamTriggerCustomEvent,
   type StreamTriggerEvent,
   type StreamTriggerOptions,
-} from './data-triggers.ts';
-export {
-  isEnqueueRefused,
-  isFunctionNotFound,
-  isInvocationStopped,
-  isOverloaded,
-  isRefused,
-  isSvcError,
-  isTimeout,
-  type RemoteFailure,
-  SvcError,
-  type SvcErrorDetails,
-} from './errors.ts';
-export type { Rejection, WorkerEvents } from './events.ts';
-export type { FunctionDefinition, RegisteredFunction } from './function-definition.ts';
-// All of it, not by name: users extend `Functions` by merging with this module, which only reaches what is
-// exported this way.
-export * from './functions.ts';
+} from './triggers/data-triggers.ts';
 export {
   HttpAnswer,
   type HttpHeaders,
@@ -79,31 +100,7 @@ export {
   type HttpTriggerOptions,
   http,
   streamed,
-} from './http.ts';
-export { Fatal, RetryLater } from './job-errors.ts';
-export type { JsonSchema } from './json-schema.ts';
-export type { Logger, LoggerLevel } from './logger.ts';
-export type { IncomingCall, Middleware, OutgoingCall } from './middleware.ts';
-export type { WorkerOptions } from './options.ts';
-export type { DeadLetter, DeadLetterQueue, QueuedJob, SvcQueue } from './queue-client.ts';
-export type { Schema } from './schema.ts';
-export type { StandardIssue, StandardResult, StandardSchema } from './standard-schema.ts';
-export type {
-  StateChange,
-  StateClient,
-  StateCondition,
-  StateEntry,
-  StateEvent,
-  StateFilter,
-  StateListOptions,
-  StateUpdate,
-  StateVersion,
-  StateWatch,
-} from './state-client.ts';
-export type { StreamChange, StreamEvent } from './stream-items.ts';
-export type { StreamHandlers, StreamSubscription, SubscribeOptions } from './stream-subscription.ts';
-export type { StreamGroup, StreamUpdate, SvcStream } from './streams.ts';
-export type { SvcWorker } from './svc-worker.ts';
+} from './triggers/http.ts';
 export type {
   RegisteredTrigger,
   RegisteredTriggerType,
@@ -112,7 +109,7 @@ export type {
   TriggerDefinition,
   TriggerTypeDefinition,
   TriggerTypeProvider,
-} from './trigger-definition.ts';
+} from './triggers/trigger-definition.ts';
 export {
   type CronTick,
   type CronTrigger,
@@ -120,5 +117,8 @@ export {
   cron,
   type EventTrigger,
   event,
-} from './trigger-kinds.ts';
-export { ops, type UpdateError, type UpdateOp } from './update-ops.ts';
+} from './triggers/trigger-kinds.ts';
+export type { HandlerContext, TriggerOrigin } from './worker/context.ts';
+export type { Rejection, WorkerEvents } from './worker/events.ts';
+export type { WorkerOptions } from './worker/options.ts';
+export type { SvcWorker } from './worker/svc-worker.ts';

@@ -1,16 +1,16 @@
-// The second door: for the CLI, tests and benchmarks. Nothing here is promised to users.
+// The internal entry point: for the CLI, tests and benchmarks. Nothing here is promised to users.
 
-import { nodeFeatures } from './features-node.ts';
-import type { InternalOptions } from './options.ts';
-import type { Platform } from './platform.ts';
-import { nodePlatform } from './platform-node.ts';
-import { LastingSubscription, type StreamSubscription, type SubscriptionParts } from './stream-subscription.ts';
-import type { SvcWorker } from './svc-worker.ts';
-import { Worker } from './worker.ts';
+import { nodeFeatures } from './node/features-node.ts';
+import { nodePlatform } from './node/platform-node.ts';
+import { LastingSubscription, type StreamSubscription, type SubscriptionParts } from './streams/stream-subscription.ts';
+import type { InternalOptions } from './worker/options.ts';
+import type { Platform } from './worker/platform.ts';
+import type { SvcWorker } from './worker/svc-worker.ts';
+import { Worker } from './worker/worker.ts';
 
-export type { InternalOptions } from './options.ts';
-export type { Platform } from './platform.ts';
-export { nodePlatform } from './platform-node.ts';
+export { nodePlatform } from './node/platform-node.ts';
+export type { InternalOptions } from './worker/options.ts';
+export type { Platform } from './worker/platform.ts';
 
 /** A subscription without a worker, for the command line. */
 export function watchStream(
@@ -23,7 +23,7 @@ export function watchStream(
   return new LastingSubscription({ ...watch, platform, onEnded: () => {}, onThrown });
 }
 
-/** `registerWorker` with the options users do not see, on any platform. */
+/** `registerWorker` with internal options, on any platform. */
 export function createWorker(url: string, options: InternalOptions, platform: Platform = nodePlatform): SvcWorker {
   return new Worker(url, options, platform, nodeFeatures);
 }

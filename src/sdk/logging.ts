@@ -1,5 +1,5 @@
-// `svc-sdk/logging`: for programs that log with something else already.
+// `svc-sdk/logging`: for programs that already use another logger.
 
-export { bridgeConsole, type ConsoleMethods } from './log-console.ts';
-export { type PinoStream, pinoStream } from './log-pino.ts';
-export { WinstonTransport } from './log-winston.ts';
+export { bridgeConsole, type ConsoleMethods } from './telemetry/log-console.ts';
+export { type PinoStream, pinoStream } from './telemetry/log-pino.ts';
+export { WinstonTransport } from './telemetry/log-winston.ts';

@@ -1,8 +1,8 @@
-// The door `svc-sdk/testing` (SDK-11): `createFake`, an engine inside the test's own process, and here `startEngine`, a
-// real one for a test, on free ports and in memory, gone with the test.
+// `svc-sdk/testing` (SDK-11): `createFake`, an engine inside the test's own process, and `startEngine`, a real engine
+// for a test, on free ports and in memory, that ends with the test.
 //
-// The engine is the one of the installed package `svc`, started as a user would start it. It is found by walking up,
-// not by resolving: what a package exports is no business of who wants its program.
+// `startEngine` runs the installed package `svc`, as a user would. It finds the package by walking up the folders
+// instead of resolving it: the package need not export its program.
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
@@ -10,13 +10,13 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { testConfiguration } from './testing-configuration.ts';
+import { testConfiguration } from './testing/testing-configuration.ts';
 
-export type { FakeRequest, FakeResponse } from './testing-engine.ts';
-export { createFake, type Fake, type FakeOptions, type RecordedCall } from './testing-fake.ts';
+export type { FakeRequest, FakeResponse } from './testing/testing-engine.ts';
+export { createFake, type Fake, type FakeOptions, type RecordedCall } from './testing/testing-fake.ts';
 
 /**
- * What a test may want otherwise.
+ * Options of `startEngine`.
  *
  * @example
  * import { startEngine, type TestEngineOptions } from 'svc-sdk/testing';
@@ -26,11 +26,11 @@ export { createFake, type Fake, type FakeOptions, type RecordedCall } from './te
  * await engine.stop();
  */
 export interface TestEngineOptions {
-  /** Beside `default`: by name, with the fields that `queue_configs` has. */
+  /** Queues in addition to `default`: by name, with the fields of `queue_configs`. */
   readonly queues?: Readonly<Record<string, object>>;
   /** Text of a whole configuration, in place of the one with every module in memory. */
   readonly config?: string;
-  /** The program `bin/svc.js` to run, where it is not the package `svc` installed beside the test. */
+  /** The program `bin/svc.js` to run. Default: that of the package `svc` installed for the test. */
   readonly program?: string;
 }
 
@@ -50,11 +50,11 @@ export interface TestEngineOptions {
 export interface TestEngine {
   /** For `registerWorker`. */
   readonly url: string;
-  /** Where HTTP triggers answer; empty when the configuration has no HTTP module. */
+  /** The address of HTTP triggers; empty if the configuration has no HTTP module. */
   readonly http_url: string;
-  /** For the option `stream_url`; empty when the configuration has no streams. */
+  /** For the option `stream_url`; empty if the configuration has no streams. */
   readonly stream_url: string;
-  /** Ends it; resolves when it is gone with all it kept. May be called again. */
+  /** Ends the engine; resolves when it and its data are gone. May be called again. */
   stop(): Promise<void>;
 }
 
@@ -83,12 +83,12 @@ export async function startEngine(options: TestEngineOptions = {}): Promise<Test
   const ended = new Promise<void>((resolve) => child.once('close', () => resolve()));
   let end: Promise<void> | undefined;
   const stop = (): Promise<void> => {
-    // Nobody waits for what a test left running.
+    // Work that the test left running is not awaited.
     child.kill('SIGKILL');
     end ??= ended.then(() => rm(folder, { recursive: true, force: true }));
     return end;
   };
-  // A test that ends without stopping it leaves no engine behind.
+  // A test that ends without stopping its engine leaves none running.
   const killAtExit = () => child.kill('SIGKILL');
   process.once('exit', killAtExit);
   child.once('close', () => process.off('exit', killAtExit));
@@ -115,7 +115,7 @@ function foldersAbove(folder: string): string[] {
   return above === folder ? [folder] : [folder, ...foldersAbove(above)];
 }
 
-/** The first line says where it listens; before it there is none. */
+/** The engine prints its addresses as its first line. */
 function readAddresses(child: ChildProcess): Promise<ReadonlyMap<string, string>> {
   return new Promise((resolve, reject) => {
     let out = '';
@@ -137,7 +137,7 @@ const LOG_CHARS_MAX = 10_000;
 function addressesIn(line: string): ReadonlyMap<string, string> {
   const document: unknown = JSON.parse(line);
   const listeners: unknown = isRecord(document) ? document.listeners : undefined;
-  if (!Array.isArray(listeners)) throw new Error(`The engine announced itself with: ${line}`);
+  if (!Array.isArray(listeners)) throw new Error(`The engine printed no listeners: ${line}`);
   return new Map(listeners.filter(isRecord).map(({ name, address }) => [String(name), String(address)]));
 }
 

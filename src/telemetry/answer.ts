@@ -1,11 +1,11 @@
 // Runs one function of a thread and prints its result there: the router's thread passes the bytes on unread.
 
-import { Refusal } from '../core/refusal.ts';
+import { Refusal } from '../core/calls/refusal.ts';
 import type { AskAnswer } from './tasks.ts';
 
-/** Of a question; what is larger is a mistake of who asks. */
+/** Of a question; a larger one is a mistake of its caller. */
 const PAYLOAD_BYTES_MAX = 64 * 1024;
-/** An answer has to fit a frame of 16 MiB, and to be held by whoever asked. */
+/** An answer has to fit into a frame of 16 MiB, and into the caller's memory. */
 const ANSWER_BYTES_MAX = 12 * 1024 * 1024;
 
 export function answerWith(
@@ -24,7 +24,7 @@ export function answerWith(
 function parse(functionId: string, payload: Uint8Array | undefined): unknown {
   if (payload === undefined || payload.length === 0) return null;
   if (payload.length > PAYLOAD_BYTES_MAX) {
-    const text = `The payload for ${functionId} has ${payload.length} bytes; at most ${PAYLOAD_BYTES_MAX} may be`;
+    const text = `The payload for ${functionId} has ${payload.length} bytes; the limit is ${PAYLOAD_BYTES_MAX}`;
     throw new Refusal('PAYLOAD_TOO_LARGE', text);
   }
   try {

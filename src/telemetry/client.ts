@@ -1,18 +1,23 @@
-// The telemetry thread as the router's thread sees it: batches go there, questions are passed on as bytes, and what
-// they are answered with is handed to whom it concerns.
+// The telemetry thread as the router's thread sees it: batches are sent there, questions are passed on as bytes, and
+// the answers are returned to their callers.
 //
 // Invariants:
-//   N1  Nothing here waits: a thread that is behind makes the sink full, and the collector keeps to its own bounds.
-//   N2  Questions are asked in the order of the batches, so an answer knows all that happened before the question.
-//   N3  The thread starts late where nobody misses it: an engine is ready sooner, and a short one needs none.
-//   N4  A task that fails costs its batch alone. A thread that ends is opened anew; what it kept is lost and counted.
+//   - Nothing here waits: a thread that falls behind makes the sink full, and the collector keeps to its own bounds.
+//   - Questions are sent in the order of the batches, so an answer covers everything that happened before the question.
+//   - The thread starts late where nothing needs it: the engine is ready sooner, and a short run needs no thread.
+//   - A task that fails loses only its batch. A thread that ends is started again; what it kept is lost and counted.
 
-import type { DroppedTelemetry, SourceGauges, TelemetryBatch, TelemetrySink } from '../core/telemetry/intake.ts';
-import { ROW_LENGTH } from '../core/telemetry/span-rows.ts';
+import type {
+  DroppedTelemetry,
+  SourceGauges,
+  TelemetryBatch,
+  TelemetrySink,
+} from '../core/telemetry/records/intake.ts';
+import { ROW_LENGTH } from '../core/telemetry/spans/span-rows.ts';
 import type { Clock } from '../effects/clock.ts';
 import type { Logger } from '../effects/logger.ts';
 import type { OwnThread } from '../effects/pool.ts';
-import type { ErrorBody } from '../protocol/frames.ts';
+import type { ErrorBody } from '../protocol/frames/frames.ts';
 import { ROLLUPS_LIST } from './descriptions.ts';
 import type { ExportStates } from './export/exporter.ts';
 import { tellExportChange } from './export/tell-change.ts';
@@ -35,14 +40,16 @@ export type TelemetryThread = OwnThread<TelemetryTask, TelemetryAnswers[Telemetr
 export type RollupThread = OwnThread<RollupTask, RollupAnswers[RollupTask['kind']]>;
 
 export interface TelemetryClientParts {
-  readonly options: TelemetryHostOptions;
-  /** Whether what was observed at the very end is for nobody: it stays in memory only. */
+  readonly options: Omit<TelemetryHostOptions, 'markKey'>;
+  /** Called when the thread starts: the store that keeps it is open by then. */
+  readonly markKey: () => string;
+  /** Whether data observed at the very end is not needed: it is kept in memory only. */
   readonly isForMemoryOnly: boolean;
   readonly createThread: () => TelemetryThread;
   readonly createRollupThread: () => RollupThread;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** Asked with each batch. */
+  /** Called with each batch. */
   readonly wantedLogs: () => WantedLogs;
   readonly fireLogs: (firings: readonly LogFiring[]) => void;
   readonly dropped: (dropped: DroppedTelemetry) => void;
@@ -51,11 +58,11 @@ export interface TelemetryClientParts {
 
 /** Batches that the thread has not answered yet. */
 const BATCHES_AWAY_MAX = 4;
-/** How long the thread is put off when nothing asks for it. */
+/** How long the start of the thread is delayed when nothing needs it. */
 const LATE_MS = 1_000;
-/** Retention goes on while nothing happens; the state of exports is looked at. */
+/** Applies retention while nothing happens, and checks the state of exports. */
 const TICK_MS = 5_000;
-/** Up to 2 s are spent flushing (O2); what then still does not answer is left behind (G1). */
+/** Up to 2 s are spent flushing (O2); work that is unanswered after that is abandoned (G1). */
 const STOP_MS = 2_000;
 const STOP_MS_MAX = 2_500;
 
@@ -69,7 +76,7 @@ export class TelemetryClient implements TelemetrySink {
   #failures = 0;
   #cancelOpening: (() => void) | undefined;
   #cancelStarting: (() => void) | undefined;
-  /** Batches of the time before the thread. */
+  /** Batches from before the thread started. */
   #early: TelemetryBatch[] = [];
   #stopTicking: (() => void) | undefined;
   #isStopped = false;
@@ -110,7 +117,7 @@ export class TelemetryClient implements TelemetrySink {
     this.#away++;
     if (this.#thread !== undefined) return this.#handOver(this.#thread, batch);
     this.#early.push(batch);
-    // What workers log may be for the console, and a trigger is waited for.
+    // Set when records of workers may have to be shown on the console, or a log trigger waits.
     const isAwaited = batch.frames.some(({ kind }) => kind === 'LOGS') || this.#parts.wantedLogs().levels.length > 0;
     if (isAwaited || this.isFull) this.#startThread();
   }
@@ -152,7 +159,7 @@ export class TelemetryClient implements TelemetrySink {
     const isRolledUp = await Promise.race([this.#rolledUp.then(() => true), late]);
     cancel();
     for (const drop of stopped?.dropped ?? []) this.#parts.dropped(drop);
-    // A thread may only be closed when nothing runs on it; the end of the process takes the others along.
+    // A thread may only be closed when nothing runs on it; the end of the process ends the others.
     await Promise.all([stopped && thread.close(), isRolledUp && this.#rollups?.close()]);
   }
 
@@ -171,7 +178,8 @@ export class TelemetryClient implements TelemetrySink {
   #open(): void {
     const thread = this.#thread;
     if (thread === undefined) return;
-    void this.#run(thread, { kind: 'open', options: this.#parts.options });
+    const { options, markKey } = this.#parts;
+    void this.#run(thread, { kind: 'open', options: { ...options, markKey: markKey() } });
   }
 
   #tick(): void {
@@ -210,14 +218,14 @@ export class TelemetryClient implements TelemetrySink {
   }
 
   async #askRollups(payload: Uint8Array | undefined): Promise<AskAnswer> {
-    // Its points come by way of the other thread.
+    // Its points arrive through the other thread.
     this.#startThread();
     if (this.#isStopped) return { error: UNAVAILABLE };
     this.#rollups ??= this.#parts.createRollupThread();
     const answer = this.#rollups.run({ kind: 'ask', payload }).then(
       (given) => (given instanceof ArrayBuffer || isErrorAnswer(given) ? given : { error: UNAVAILABLE }),
       (error: unknown) => {
-        this.#noteRollupFailure('Rolled up metrics could not be looked at', error, 0);
+        this.#noteRollupFailure('Rolled up metrics could not be read', error, 0);
         return { error: UNAVAILABLE };
       },
     );
@@ -232,14 +240,14 @@ export class TelemetryClient implements TelemetrySink {
     this.#parts.logger.error(text, { error: String(error) });
   }
 
-  /** The answer of that kind of task; undefined: the thread failed, which has been noted. */
+  /** The answer to that kind of task; undefined: the thread failed, which has been reported. */
   async #run<K extends TelemetryTask['kind']>(
     thread: TelemetryThread,
     task: TelemetryTask & { readonly kind: K },
     handedOver: readonly ArrayBuffer[] = [],
   ): Promise<TelemetryAnswers[K] | undefined> {
     try {
-      // Each kind of task is answered with its own kind of answer: `workers/telemetry.ts` is written so.
+      // Each kind of task has its own kind of answer: `workers/telemetry.ts` guarantees that.
       return (await thread.run(task, handedOver)) as TelemetryAnswers[K];
     } catch (error) {
       this.#noteFailure(task.kind, error);
@@ -251,12 +259,12 @@ export class TelemetryClient implements TelemetrySink {
     if (this.#isStopped) return;
     this.#failures++;
     const stack = error instanceof Error ? (error.stack ?? error.message) : String(error);
-    this.#parts.logger.error('The telemetry thread failed at a task', { task: kind, error: stack });
+    this.#parts.logger.error('A task of the telemetry thread failed', { task: kind, error: stack });
     if (kind === 'open') this.#openLater();
     else if (this.#cancelOpening === undefined) this.#lookForLife();
   }
 
-  /** A task that fails takes nothing else with it, unless the whole thread ended: then what it kept is gone. */
+  /** A task that fails affects nothing else, unless the whole thread ended: then what it kept is lost. */
   #lookForLife(): void {
     this.#thread?.run({ kind: 'tick' }).catch(() => {
       for (const kind of KINDS) this.#lose(kind, this.#stored[kind]);
@@ -264,7 +272,7 @@ export class TelemetryClient implements TelemetrySink {
     });
   }
 
-  /** Not at once: what fails while it opens would be opened again and again. */
+  /** Not at once: a thread that fails while it starts would be restarted again and again. */
   #openLater(): void {
     this.#cancelOpening ??= this.#parts.clock.after(REOPEN_MS, () => {
       this.#cancelOpening = undefined;
@@ -289,7 +297,7 @@ const REOPEN_MS = 1_000;
 
 const UNAVAILABLE: ErrorBody = {
   code: 'STORAGE_UNAVAILABLE',
-  message: 'What was observed cannot be looked at right now; the log of the engine says why',
+  message: 'Observed data cannot be read right now; the log of the engine says why',
 };
 
 function isErrorAnswer(answer: object): answer is { readonly error: ErrorBody } {

@@ -1,21 +1,21 @@
 // Ended spans and logs on the disk, so that they are listed after a restart too (modules 11.1). Written about once a
-// second: a crash costs the last one.
+// second: a crash loses the last second.
 
 import { mkdirSync } from 'node:fs';
-import type { LogRecord, SpanRecord } from '../core/telemetry/records.ts';
-import type { DiskSettings } from '../core/telemetry/settings.ts';
-import { lockDirectory } from '../store/directory-lock.ts';
-import { openStore } from '../store/open-store.ts';
+import type { LogRecord, SpanRecord } from '../core/telemetry/records/records.ts';
+import type { DiskSettings } from '../core/telemetry/records/settings.ts';
+import { openStore } from '../store/kv/open-store.ts';
+import { lockDirectory } from '../store/place/directory-lock.ts';
 import { DiskLane } from './disk-lane.ts';
 
 export interface DiskWorld {
   nowMs(): number;
-  /** 32 hexadecimal digits by chance. */
+  /** 32 random hexadecimal digits. */
   token(): string;
   dropped(kind: 'spans' | 'logs', reason: string, count: number): void;
 }
 
-/** Of the bound; the rest is for pages on their way between transactions, so that the file stays below it. */
+/** Of the bound; the rest is for pages in use between transactions, so that the file stays below the bound. */
 const SHARES = { spans: 0.55, logs: 0.2 } as const;
 const NUMBERS = { spans: 1, logs: 2 } as const;
 
@@ -30,7 +30,7 @@ export class DiskHistory {
     this.#close = close;
   }
 
-  /** Rejects with the reason why there is none. */
+  /** Rejects with the reason why there is no history. */
   static async open(settings: DiskSettings, world: DiskWorld): Promise<DiskHistory> {
     const { folder, anyFileSystem, maxDiskBytes, retentionMs } = settings;
     mkdirSync(folder, { recursive: true, mode: 0o700 });

@@ -1,18 +1,18 @@
 // Records of one kind on the disk, in blocks: about one a second. The oldest block leaves first.
 //
 // Invariants:
-//   H1  Blocks lie in the order in which they were written; their keys are the times of that, each once.
-//   H2  After each write the sum of the blocks is within the lane's bytes, and none is older than its retention.
-//   H3  Nothing here throws into the caller: what cannot be written or read is dropped and counted (O1).
+//   - Blocks are in the order in which they were written; their keys are the times of writing, each used once.
+//   - After each write the sum of the blocks is within the lane's bytes, and none is older than its retention.
+//   - Nothing here throws into the caller: what cannot be written or read is dropped and counted (O1).
 
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
-import { SPACE } from '../store/keys.ts';
-import type { Kv, KvEntry, KvReader } from '../store/kv.ts';
-import type { OpenedStore } from '../store/open-store.ts';
-import { DamagedRecord } from '../store/record.ts';
+import { SPACE } from '../store/kv/keys.ts';
+import type { Kv, KvEntry, KvReader } from '../store/kv/kv.ts';
+import type { OpenedStore } from '../store/kv/open-store.ts';
+import { DamagedRecord } from '../store/kv/record.ts';
 
 export interface LaneOptions {
-  /** Of the keys: 1 to 255, one for each lane of a store. */
+  /** The first byte of the keys: 1 to 255, one for each lane of a store. */
   readonly number: number;
   readonly bytesMax: number;
   readonly retentionMs: number;
@@ -21,7 +21,7 @@ export interface LaneOptions {
 }
 
 const BLOCK_RECORDS_MAX = 2_048;
-/** Larger than what was ever written. */
+/** Larger than anything that was ever written. */
 const BLOCK_TEXT_BYTES_MAX = 256 * 1024 * 1024;
 const FASTEST = { level: 1 } as const;
 
@@ -36,12 +36,12 @@ export class DiskLane<T> {
     this.#options = options;
     this.#opened = opened;
     const sums = opened.store.read((kv) => readSums(kv, options.number));
-    // Sums that are damaged are taken to be the worst: then old blocks leave a little early.
+    // Damaged sums are assumed to be the maximum: old blocks then leave a little early.
     this.#bytes = sums?.bytes ?? options.bytesMax;
     this.#lastTime = sums?.lastTime ?? Math.floor(options.nowMs());
   }
 
-  /** Blocks that are not too old, the newest first, each read when it is asked for. Damaged ones are counted. */
+  /** Blocks that are not too old, the newest first, each read when it is requested. Damaged ones are counted. */
   *newestFirst(): Iterable<readonly T[]> {
     const { number, retentionMs, nowMs, dropped } = this.#options;
     const start = keyAt(number, nowMs() - retentionMs);
@@ -52,7 +52,7 @@ export class DiskLane<T> {
       end = found.key;
       const records = found.value && read(found.value);
       if (records === undefined) dropped('damaged_block', 1);
-      // What passed its checksum is what this class wrote.
+      // A block with a valid checksum was written by this class.
       else yield records as readonly T[];
     }
   }
@@ -79,7 +79,7 @@ export class DiskLane<T> {
     }, this.#lastTime);
   }
 
-  /** Why it was not written, if so. */
+  /** Why it was not written, if it was not. */
   #write(value: Buffer): string | undefined {
     const { number, bytesMax, retentionMs, nowMs } = this.#options;
     if (value.length > bytesMax) return 'disk_limit';
@@ -97,7 +97,7 @@ export class DiskLane<T> {
     }
   }
 
-  /** `work` answers with the bytes that are there afterwards. */
+  /** `work` returns the bytes that are used afterwards. */
   #change(work: (kv: Kv) => number, lastTime: number): void {
     const bytes = this.#opened.store.write((kv) => {
       const sum = work(kv);
@@ -117,7 +117,7 @@ interface Trimming {
   readonly newest: number;
 }
 
-/** The bytes that are left. The newest block stays. */
+/** Returns the bytes that are left. The newest block stays. */
 function trim(kv: Kv, { number, bytes, bytesMax, oldest, newest }: Trimming): number {
   let left = bytes;
   const end = keyAt(number, newest);
@@ -153,7 +153,7 @@ function edgeOf(kv: KvReader, start: Buffer, end: Buffer, isReverse: boolean): F
   }
 }
 
-/** A damaged record does not say where it lies: its key is closed in on from both sides. */
+/** A damaged record does not show its key: the key is found by bisection. */
 function keyOfDamage(kv: KvReader, start: Buffer, end: Buffer, isReverse: boolean): Buffer {
   const number = start[1] ?? 0;
   // The record lies in [low, high).

@@ -1,18 +1,19 @@
-// The telemetry thread's inside: takes batches, keeps what they hold, answers questions. One task at a time, in order,
-// so a question sees all batches that were given before it.
+// The inside of the telemetry thread: takes batches, keeps their records, answers questions. It runs one task at a
+// time, in order, so a question sees all batches that were sent before it.
 
-import { EngineCounters, peerName } from '../core/telemetry/engine-counters.ts';
-import { EngineMetrics } from '../core/telemetry/engine-metrics.ts';
-import type { DroppedTelemetry, OpenedBatch, TelemetryBatch } from '../core/telemetry/intake.ts';
-import { listed } from '../core/telemetry/log-list.ts';
-import { LogStore } from '../core/telemetry/log-store.ts';
-import { windowValue } from '../core/telemetry/metric-list.ts';
-import { MetricStore, type RolledPoint } from '../core/telemetry/metric-store.ts';
-import { BatchOpener } from '../core/telemetry/open-batch.ts';
-import { recordBytes } from '../core/telemetry/record-bytes.ts';
-import type { LogRecord, MetricRecord } from '../core/telemetry/records.ts';
-import { isKept, type TelemetrySettings } from '../core/telemetry/settings.ts';
-import { SpanStore } from '../core/telemetry/span-store.ts';
+import { listed } from '../core/telemetry/logs/log-list.ts';
+import { LogStore } from '../core/telemetry/logs/log-store.ts';
+import { QuietMarks } from '../core/telemetry/logs/quiet.ts';
+import { EngineCounters, peerName } from '../core/telemetry/metrics/engine-counters.ts';
+import { EngineMetrics } from '../core/telemetry/metrics/engine-metrics.ts';
+import { windowValue } from '../core/telemetry/metrics/metric-list.ts';
+import { MetricStore, type RolledPoint } from '../core/telemetry/metrics/metric-store.ts';
+import type { DroppedTelemetry, OpenedBatch, TelemetryBatch } from '../core/telemetry/records/intake.ts';
+import { BatchOpener } from '../core/telemetry/records/open-batch.ts';
+import { recordBytes } from '../core/telemetry/records/record-bytes.ts';
+import type { LogRecord, MetricRecord } from '../core/telemetry/records/records.ts';
+import { isKept, type TelemetrySettings } from '../core/telemetry/records/settings.ts';
+import { SpanStore } from '../core/telemetry/spans/span-store.ts';
 import type { Clock } from '../effects/clock.ts';
 import { answerWith } from './answer.ts';
 import type { DiskHistory } from './disk-history.ts';
@@ -36,13 +37,13 @@ import type { TelemetryWorld } from './world.ts';
 
 export interface HostWorld {
   readonly clock: Clock;
-  /** 32 hexadecimal digits by chance. */
+  /** 32 random hexadecimal digits. */
   token(): string;
   /** A log record of a worker, for the console. */
   show(record: LogRecord): void;
 }
 
-/** How much a crash may cost of what is kept on the disk. */
+/** How much data kept on the disk a crash may lose. */
 const DISK_MS = 1_000;
 
 export class TelemetryHost {
@@ -61,21 +62,26 @@ export class TelemetryHost {
   readonly #counters = new EngineCounters();
   readonly #functions = new EngineMetrics();
   #drops = new Map<string, DroppedTelemetry>();
-  /** May be another one with each batch. */
+  /** May change with each batch. */
   #logsRatio = 1;
   #exportChanges: ExportChange[] = [];
 
   constructor(options: TelemetryHostOptions, world: HostWorld) {
     const { settings, facts } = options;
+    const marks = new QuietMarks(options.markKey);
     const { traces, logs, metrics } = settings;
     this.#world = world;
     this.#settings = settings;
     const nowMs = (): number => world.clock.nowMs();
-    this.#opener = new BatchOpener({ facts, logsRatio: () => this.#logsRatio, nowMs, token: world.token });
+    this.#opener = new BatchOpener({
+      ...{ facts, nowMs, token: world.token },
+      logsRatio: () => this.#logsRatio,
+      isQuiet: (traceId) => marks.isMarked(traceId),
+    });
     if (traces.enabled && isKept(traces.exporter)) {
       this.#spans = new SpanStore(traces, (count) => this.#drop('spans', 'limit', count));
     }
-    // What is too old by the configured age was kept as long as it was meant to be: that is no loss.
+    // Records older than the configured age were kept as long as intended: that is not a loss.
     if (logs.enabled && isKept(logs.exporter)) {
       this.#logs = new LogStore(logs, (reason, count) => reason === 'limit' && this.#drop('logs', reason, count));
     }
@@ -87,7 +93,9 @@ export class TelemetryHost {
     if (options.exporter !== undefined) this.#startExport(options.exporter);
   }
 
-  /** Its libraries are large: nobody waits for them. What comes meanwhile is exported when they are there. */
+  /**
+   * Its libraries are large: nothing waits for them. Records that arrive meanwhile are exported when they are loaded.
+   */
   #startExport(options: ExporterOptions): void {
     const reports = {
       dropped: (kind: DroppedTelemetry['kind'], reason: string, count: number) => this.#drop(kind, reason, count),
@@ -111,14 +119,14 @@ export class TelemetryHost {
     else void this.#exporting?.then((exporter) => exporter && act(exporter));
   }
 
-  /** Reads what an earlier run has kept on the disk, as far as it fits into memory, and goes on keeping it there. */
+  /** Reads what an earlier run has kept on the disk, as far as it fits into memory, and keeps writing there. */
   async openDisk(): Promise<void> {
     const { disk } = this.#settings;
     if (disk === undefined) return;
     const { clock, token } = this.#world;
     const dropped = (kind: 'spans' | 'logs', reason: string, count: number) => this.#drop(kind, reason, count);
     try {
-      // Only now: the store's library is large, and most engines keep nothing here.
+      // Loaded only now: the store's library is large, and most engines keep nothing here.
       const { DiskHistory } = await import('./disk-history.ts');
       this.#disk = await DiskHistory.open(disk, { nowMs: () => clock.nowMs(), token, dropped });
     } catch (error) {
@@ -144,7 +152,7 @@ export class TelemetryHost {
     return { ...this.tick(), firings, points: packPoints(points), gauges: opened.gauges };
   }
 
-  /** Time has passed: what is too old leaves, also while nothing comes. */
+  /** Time has passed: records that are too old leave, also while none arrive. */
   tick(): TelemetryAnswers['tick'] {
     this.#expire();
     return {
@@ -155,7 +163,7 @@ export class TelemetryHost {
     };
   }
 
-  /** What an answer would tell of is left for the next tick: a question gives nothing else back. */
+  /** Records that an answer would include are left for the next tick: a question releases nothing else. */
   #expire(): void {
     const nowMs = this.#world.clock.nowMs();
     this.#logs?.expire(nowMs);

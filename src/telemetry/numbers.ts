@@ -1,6 +1,6 @@
-// Numbers of a payload: absent ones get their default, those out of range are refused with the range.
+// Numbers of a payload: absent ones get their default; those out of range are refused with the range.
 
-import { Refusal } from '../core/refusal.ts';
+import { Refusal } from '../core/calls/refusal.ts';
 
 export interface NumberRange {
   readonly min: number;
@@ -8,7 +8,7 @@ export interface NumberRange {
   readonly isWhole?: boolean;
 }
 
-/** Unix milliseconds up to the year 3000: nanoseconds given by mistake are found out. */
+/** Unix milliseconds up to the year 3000: the limit catches nanoseconds given by mistake. */
 export const TIME: NumberRange = { min: 0, max: 32_503_680_000_000 };
 export const COUNT: NumberRange = { min: 0, max: 10_000_000, isWhole: true };
 
@@ -27,7 +27,7 @@ export function numberOr(name: string, value: number | null | undefined, fallbac
   return optionalNumber(name, value, range) ?? fallback;
 }
 
-/** A start behind its end is a mistake, not an empty result. */
+/** A start after its end is a mistake, not an empty result. */
 export function timeRange(payload: { start_time?: number | null; end_time?: number | null }): {
   readonly startTime: number | undefined;
   readonly endTime: number | undefined;

@@ -1,5 +1,5 @@
-// What the functions of the telemetry thread take. `src/validators/telemetry-payloads.ts` compiles these shapes; null
-// counts as absent, as clients of other languages send it.
+// The payloads of the functions of the telemetry thread. `src/validators/telemetry-payloads.ts` compiles these shapes;
+// null counts as absent, because clients of other languages send it.
 
 export interface TracesListPayload {
   trace_id?: string | null;
@@ -25,7 +25,7 @@ export interface TracesTreePayload {
   trace_id: string;
   /** Levels below the roots. */
   max_depth?: number | null;
-  /** Only what is below this span. */
+  /** Only spans below this one. */
   parent?: string | null;
 }
 

@@ -1,8 +1,8 @@
-// The inside of the thread that rolls metrics up: a million points are a second of work, which is nobody's else.
+// The inside of the thread that rolls metrics up: a million points take a second, which must not delay other work.
 
-import { readPayload } from '../core/read-payload.ts';
-import { Refusal } from '../core/refusal.ts';
-import { ROLLUP_LEVELS, RollupStore } from '../core/telemetry/rollup.ts';
+import { readPayload } from '../core/calls/read-payload.ts';
+import { Refusal } from '../core/calls/refusal.ts';
+import { ROLLUP_LEVELS, RollupStore } from '../core/telemetry/metrics/rollup.ts';
 import { validateRollupsList } from '../generated/telemetry-payloads.ts';
 import { answerWith } from './answer.ts';
 import { ROLLUPS_LIST } from './descriptions.ts';
@@ -25,7 +25,7 @@ export class RollupHost {
     });
   }
 
-  /** Returns what was left out since the last time. */
+  /** Returns what was left out since the last call. */
   add({ names, numbers, histograms }: RollupPoints): RollupDrops {
     const nowMs = this.#nowMs();
     this.#store.expire(nowMs);
@@ -46,7 +46,7 @@ export class RollupHost {
   }
 }
 
-/** Of the last hour, and of minutes, unless something else is asked for. */
+/** Of the last hour, and of minutes, unless the payload asks for something else. */
 function list(store: RollupStore, given: unknown, nowMs: number): unknown {
   const payload = readPayload(ROLLUPS_LIST, validateRollupsList, given);
   const { startTime, endTime } = timeRange(payload);

@@ -1,8 +1,8 @@
-// Metric points on their way from the telemetry thread to the thread that rolls them up. They pass the router's thread,
-// which hands the bytes on without looking at them.
+// Metric points on their way from the telemetry thread to the rollup thread. They pass through the router's thread,
+// which forwards the bytes unread.
 
-import type { HistogramCounts } from '../core/telemetry/histogram-sum.ts';
-import type { RolledPoint } from '../core/telemetry/metric-store.ts';
+import type { HistogramCounts } from '../core/telemetry/metrics/histogram-sum.ts';
+import type { RolledPoint } from '../core/telemetry/metrics/metric-store.ts';
 import type { AskAnswer } from './tasks.ts';
 
 export type RollupTask =
@@ -26,7 +26,7 @@ export interface RollupAnswers {
 
 export const NUMBER_LENGTH = 3;
 
-/** Undefined: there is nothing. */
+/** Undefined: there is none. */
 export function packPoints(points: readonly RolledPoint[]): RollupPoints | undefined {
   if (points.length === 0) return undefined;
   const places = new Map<string, number>();

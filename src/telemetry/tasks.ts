@@ -1,10 +1,10 @@
-// What the router's thread and the telemetry thread say to each other. Plain values and bytes only.
+// The messages between the router's thread and the telemetry thread. Plain values and bytes only.
 
-import type { DroppedTelemetry, ServiceFacts, SourceGauges, TelemetryBatch } from '../core/telemetry/intake.ts';
-import type { SeverityText } from '../core/telemetry/records.ts';
-import type { TelemetrySettings } from '../core/telemetry/settings.ts';
+import type { DroppedTelemetry, ServiceFacts, SourceGauges, TelemetryBatch } from '../core/telemetry/records/intake.ts';
+import type { SeverityText } from '../core/telemetry/records/records.ts';
+import type { TelemetrySettings } from '../core/telemetry/records/settings.ts';
 import type { ConsoleStyle } from '../effects/logger.ts';
-import type { ErrorBody } from '../protocol/frames.ts';
+import type { ErrorBody } from '../protocol/frames/frames.ts';
 import type { ExporterOptions, ExportStates } from './export/exporter.ts';
 import type { ExportChange } from './export/pipeline.ts';
 import type { RollupPoints } from './rollup-tasks.ts';
@@ -20,16 +20,18 @@ export type TelemetryTask =
 export interface TelemetryHostOptions {
   readonly settings: TelemetrySettings;
   readonly facts: ServiceFacts;
-  /** Absent: nothing leaves the machine. */
+  /** Absent: nothing is exported. */
   readonly exporter: ExporterOptions | undefined;
-  /** How the engine writes its own lines; absent: records of workers are not shown. */
+  /** The style of the engine's own lines; absent: records of workers are not shown. */
   readonly console: ConsoleStyle | undefined;
+  /** Identifies what log triggers caused. */
+  readonly markKey: string;
 }
 
 export interface WantedLogs {
-  /** Those that log triggers wait for. */
+  /** The records that log triggers wait for. */
   readonly levels: readonly SeverityText[];
-  /** Share that is kept of what workers send. */
+  /** The share of the workers' spans that is kept. */
   readonly ratio: number;
 }
 
@@ -46,7 +48,7 @@ export interface BatchAnswer {
   readonly firings: readonly LogFiring[];
   /** Absent: nothing to roll up. */
   readonly points: RollupPoints | undefined;
-  /** What connections said of their processes. */
+  /** What connections reported about their processes. */
   readonly gauges: readonly SourceGauges[];
   readonly stored: StoredCounts;
   readonly exports: ExportStates;
@@ -64,13 +66,13 @@ export interface StoredCounts {
   readonly spans: number;
   readonly logs: number;
   readonly metrics: number;
-  /** Why nothing is exported at all. */
+  /** Why nothing is exported. */
   readonly exportTrouble?: string;
   /** Why nothing is kept on the disk. */
   readonly diskTrouble?: string;
 }
 
-/** The answer as JSON, or why there is none. */
+/** The answer as JSON, or the error. */
 export type AskAnswer = ArrayBuffer | { readonly error: ErrorBody };
 
 export interface Measured {
@@ -78,7 +80,7 @@ export interface Measured {
   readonly value: number | undefined;
 }
 
-/** What each task is answered with. */
+/** The answer to each task. */
 export interface TelemetryAnswers {
   readonly open: null;
   readonly batch: BatchAnswer;
@@ -88,7 +90,7 @@ export interface TelemetryAnswers {
   readonly stop: Pick<BatchAnswer, 'dropped'>;
 }
 
-/** Bytes of a batch that lie in a buffer of their own: they are handed over, others copied on the way. */
+/** Bytes of a batch that own their buffer are transferred; others are copied. */
 export function wholeBuffersOf({ frames }: TelemetryBatch): ArrayBuffer[] {
   const buffers: ArrayBuffer[] = [];
   for (const { bytes } of frames) {

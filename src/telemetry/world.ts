@@ -1,27 +1,27 @@
-// What a function of the telemetry thread may look at.
+// The data that a function of the telemetry thread may read.
 
-import type { EngineCounters } from '../core/telemetry/engine-counters.ts';
-import type { EngineMetrics } from '../core/telemetry/engine-metrics.ts';
-import type { LogStore } from '../core/telemetry/log-store.ts';
-import type { MetricStore } from '../core/telemetry/metric-store.ts';
-import type { MetricRecord } from '../core/telemetry/records.ts';
-import type { SpanStore } from '../core/telemetry/span-store.ts';
+import type { LogStore } from '../core/telemetry/logs/log-store.ts';
+import type { EngineCounters } from '../core/telemetry/metrics/engine-counters.ts';
+import type { EngineMetrics } from '../core/telemetry/metrics/engine-metrics.ts';
+import type { MetricStore } from '../core/telemetry/metrics/metric-store.ts';
+import type { MetricRecord } from '../core/telemetry/records/records.ts';
+import type { SpanStore } from '../core/telemetry/spans/span-store.ts';
 import type { DESCRIPTIONS } from './descriptions.ts';
 import type { DiskHistory } from './disk-history.ts';
 
 export type FunctionId = keyof typeof DESCRIPTIONS;
 
-/** A store that is undefined is not kept: what is observed goes elsewhere, or nowhere. */
+/** A store that is undefined is not kept: its records are exported only, or dropped. */
 export interface TelemetryWorld {
   readonly nowMs: number;
   readonly spans: SpanStore | undefined;
   readonly logs: LogStore | undefined;
-  /** Where spans and logs lie on the disk too. */
+  /** Set where spans and logs are kept on the disk too. */
   readonly disk: DiskHistory | undefined;
   readonly metrics: MetricStore | undefined;
   readonly counters: EngineCounters;
   readonly functions: EngineMetrics;
-  /** The counts of both as they stand now, in the shape of metrics of workers. */
+  /** The current counts of both, in the shape of metrics of workers. */
   readonly engineMetrics: () => readonly MetricRecord[];
 }
 

@@ -1,42 +1,42 @@
-// The engine of `svc-sdk/testing`: the real router, the real modules and the real rules of the stores, inside the
-// process of the test. Sockets, threads and time are stand-ins; whatever an engine decides is decided by the same code.
+// The engine of `svc-sdk/testing`: the real router, modules and store rules, inside the process of the test. Sockets,
+// threads and time are stand-ins; every decision is made by the code of the real engine.
 //
 // Bundled into one file of the package (`bin/build-testing-engine.js`): the SDK has none of the engine's dependencies.
 
 import { describeConfig, describeSchema } from '../config/describe.ts';
 import { type LoadedConfig, loadConfig } from '../config/load.ts';
 import { formatProblem } from '../config/problem.ts';
-import { listPlaces } from '../core/outgoing-rules.ts';
+import { listPlaces } from '../core/gates/outgoing-rules.ts';
 import { createLogger } from '../effects/logger.ts';
 import { OutgoingClient } from '../effects/outgoing.ts';
 import type { Pool } from '../effects/pool.ts';
 import { systemRandom } from '../effects/random.ts';
 import { spillFilesIn } from '../effects/spill-file.ts';
-import { listModules } from '../listed-modules.ts';
-import { ModuleSet } from '../module-set.ts';
+import { listModules } from '../engine/listed-modules.ts';
+import { ModuleSet } from '../engine/module-set.ts';
+import { channelSettings, declareModules, moduleSettings } from '../engine/start-checks.ts';
 import type { ModuleContext } from '../modules/module.ts';
 import { ReservedPaths } from '../modules/reserved-paths.ts';
 import { Taps } from '../modules/taps.ts';
-import { locateMembers } from '../protocol/envelope.ts';
+import { locateMembers } from '../protocol/frames/envelope.ts';
+import { LargeFrames } from '../router/calls/large-frames.ts';
 import type { RouterContext } from '../router/context.ts';
 import { createContext } from '../router/create-context.ts';
-import { startHousekeeping } from '../router/housekeeping.ts';
-import { LargeFrames } from '../router/large-frames.ts';
 import { RouterPort } from '../router/port.ts';
 import { Router } from '../router/router.ts';
-import type { EngineInside, EngineInsideOptions, FakeResponse } from '../sdk/testing-engine.ts';
+import { startHousekeeping } from '../router/session/housekeeping.ts';
+import type { EngineInside, EngineInsideOptions, FakeResponse } from '../sdk/testing/testing-engine.ts';
 import { SDK_VERSION } from '../sdk/version.ts';
-import { channelSettings, declareModules, moduleSettings } from '../start-checks.ts';
-import type { StoreWorker } from '../store/client.ts';
-import { MemoryStore } from '../store/kv-memory.ts';
-import { StoreRegistry } from '../store/registry.ts';
-import { ENDLESS_ROOM } from '../store/room.ts';
-import { StoreThread } from '../store/thread.ts';
+import { MemoryStore } from '../store/kv/kv-memory.ts';
+import { ENDLESS_ROOM } from '../store/kv/room.ts';
+import { StoreRegistry } from '../store/place/registry.ts';
+import type { StoreWorker } from '../store/thread/client.ts';
+import { StoreThread } from '../store/thread/thread.ts';
 import { FlushQueue } from '../transport/outbox.ts';
 import { MemoryExchange } from './memory-exchange.ts';
 import { MemoryTransport } from './memory-transport.ts';
 
-/** They need threads, processes or a console, and nothing that a handler asks for. */
+/** Modules that need threads, processes or a console, and that no handler needs. */
 const LEFT_OUT = new Set(['svc-observability', 'svc-console-api', 'svc-workers']);
 
 export async function startEngineInside(options: EngineInsideOptions): Promise<EngineInside> {
@@ -91,6 +91,7 @@ function buildContext(config: LoadedConfig, { clock, log }: EngineInsideOptions)
       inFlightMax: settings.limits.engine.in_flight,
       outboundBytesMax: settings.limits.engine.outbound_buffers_bytes,
       logPayloads: false,
+      markKey: settings.mark_key,
     },
     channels: channelSettings(config),
     balance: settings.balance,
@@ -146,7 +147,7 @@ function moduleContext(config: LoadedConfig, context: RouterContext, parts: Part
   };
 }
 
-/** What the thread of a store does, where it is asked for. */
+/** Does the work of a store's thread, on the calling thread. */
 function createInlineStore(): StoreWorker {
   let thread: StoreThread | undefined;
   return {

@@ -1,8 +1,8 @@
 // Connections inside one process, for the engine of `svc-sdk/testing`: a dial of the SDK finds the listener of a module
-// by its port, and messages go from hand to hand, in their order, at the ends of turns.
+// by its port, and messages are passed on in order, at the ends of turns.
 
-import { byteStringToText } from '../protocol/byte-string.ts';
-import type { SocketEvents as PlatformEvents, PlatformSocket, SocketRequest } from '../sdk/platform.ts';
+import { byteStringToText } from '../protocol/json/byte-string.ts';
+import type { SocketEvents as PlatformEvents, PlatformSocket, SocketRequest } from '../sdk/worker/platform.ts';
 import type { HttpListenOptions } from '../transport/http.ts';
 import type {
   Admission,
@@ -44,7 +44,7 @@ export class MemoryTransport implements Transport {
     return { host: HOST, port: options.port, stopAccepting: close, close };
   }
 
-  /** What the SDK's platform does in its place. */
+  /** Replaces the dial of the SDK's platform. */
   dial(request: SocketRequest, events: PlatformEvents): PlatformSocket {
     const pair = new SocketPair(events, this.#later);
     this.#later(() => void this.#connect(request, pair));
@@ -75,7 +75,7 @@ export class MemoryTransport implements Transport {
   }
 }
 
-/** Both ends of one connection. What one end says reaches the other one in a later turn. */
+/** Both ends of one connection. A message of one end reaches the other one in a later turn. */
 class SocketPair {
   readonly ofWorker: PlatformSocket & { subprotocol: string };
   readonly ofEngine: PeerSocket;
@@ -96,7 +96,7 @@ class SocketPair {
     this.#engine = engine;
   }
 
-  /** Told to both, once; what was said before arrives before. */
+  /** Reported to both ends, once; earlier messages arrive before it. */
   end(code: number, reason: string, httpStatus?: number): void {
     if (!this.#isOpen) return;
     this.#isOpen = false;

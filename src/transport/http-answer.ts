@@ -1,26 +1,26 @@
-// What a WebSocket port says to a request that gets no WebSocket: the same words whichever library carries them.
+// Answers of a WebSocket port to requests that get no WebSocket: the same for both libraries.
 
 export interface HttpAnswer {
   readonly status: number;
   readonly text: string;
 }
 
-/** To a request that asks for no upgrade, or for none that we know: these ports speak nothing else. */
+/** The answer to a request that asks for no upgrade, or for an unknown one: these ports speak nothing else. */
 export function answerPlain(path: string): HttpAnswer {
   if (path === '/' || path === '/otel' || path.startsWith('/stream/'))
     return { status: 426, text: 'This port speaks WebSocket' };
   return { status: 404, text: 'Not found' };
 }
 
-/** `url` is the path and the query, as they came. */
+/** `url` is the path and the query, as received. */
 export function urlOffence(url: string): HttpAnswer | undefined {
   if (url.length <= URL_BYTES_MAX) return undefined;
-  return { status: 414, text: `The URL has ${url.length} bytes; it may have at most ${URL_BYTES_MAX}` };
+  return { status: 414, text: `The URL has ${url.length} bytes; the limit is ${URL_BYTES_MAX}` };
 }
 
 const URL_BYTES_MAX = 8 * 1024;
 
-/** The number and its name. */
+/** The status code and its name. */
 export function statusLine(status: number): string {
   const name = STATUS_NAMES[status];
   return name === undefined ? String(status) : `${status} ${name}`;
@@ -39,12 +39,12 @@ const STATUS_NAMES: Readonly<Record<number, string>> = {
   505: 'HTTP Version Not Supported',
 };
 
-/** The names in a `Sec-WebSocket-Protocol` header, in the order of the client's liking. */
+/** The names in a `Sec-WebSocket-Protocol` header, in the client's order of preference. */
 export function offeredSubprotocols(header: string | undefined): readonly string[] {
   return header ? header.split(',').map((name) => name.trim()) : [];
 }
 
-/** What a peer is told that sent more in one message than it may. */
+/** The close reason for a client that sent a message over the limit. */
 export function overlongReason(bytesMax: number): string {
-  return `a message may have at most ${bytesMax} bytes`;
+  return `the limit of a message is ${bytesMax} bytes`;
 }

@@ -1,8 +1,8 @@
-// Requests that are answered by the transport, because nobody can say for sure where they end, or because they are
-// over a limit (X14, guarantees 4). Both transports go by this file, behind what their libraries refuse themselves.
+// Requests that the transport answers itself, because their end is ambiguous or because they are over a limit (X14,
+// guarantees 4). Both transports apply this file after the checks of their libraries.
 
 import { http } from '../effects/http-library.ts';
-import type { ErrorCode } from '../protocol/errors.ts';
+import type { ErrorCode } from '../protocol/frames/errors.ts';
 import type { HeaderLines } from './http.ts';
 
 export interface HttpFault {
@@ -11,7 +11,7 @@ export interface HttpFault {
   readonly message: string;
 }
 
-/** Everything that a request promises of its body. */
+/** The headers that describe the body of a request. */
 export type Framing =
   | { readonly ok: true; readonly bodyBytes: number | undefined }
   | { readonly ok: false; readonly fault: HttpFault };
@@ -23,10 +23,10 @@ const HEADERS_MAX = 100;
 /** `url`: path and query together. */
 export function readFraming(method: string, urlBytes: number, headers: HeaderLines): Framing {
   if (urlBytes > URL_BYTES_MAX) {
-    return tooLarge(414, `The URL has ${urlBytes} bytes; it may have at most ${URL_BYTES_MAX}`);
+    return tooLarge(414, `The URL has ${urlBytes} bytes; the limit is ${URL_BYTES_MAX}`);
   }
   if (headers.length > 2 * HEADERS_MAX) {
-    return tooLarge(431, `There are ${headers.length / 2} headers; at most ${HEADERS_MAX} are taken`);
+    return tooLarge(431, `There are ${headers.length / 2} headers; the limit is ${HEADERS_MAX}`);
   }
   let [hosts, length, encoding]: [number, string | undefined, string | undefined] = [0, undefined, undefined];
   for (let at = 0; at < headers.length; at += 2) {
@@ -43,7 +43,7 @@ export function readFraming(method: string, urlBytes: number, headers: HeaderLin
   }
   if (hosts !== 1) return malformed(`There are ${hosts} Host headers instead of one`);
   if (length === undefined && encoding === undefined) return NO_BODY;
-  if (!isMethod(method)) return malformed('The method is no word of capital letters');
+  if (!isMethod(method)) return malformed('The method is not a word of capital letters');
   return encoding === undefined ? readLength(length ?? '') : readEncoding(encoding, length);
 }
 
@@ -55,12 +55,12 @@ export function tooLarge(status: 413 | 414 | 431, message: string): Framing & { 
   return { ok: false, fault: { status, code: 'PAYLOAD_TOO_LARGE', message } };
 }
 
-/** The body of an answer to a fault, as H3 words it. */
+/** The body of an answer to a fault, in the form of H3. */
 export function faultBody({ code, message }: HttpFault): string {
   return JSON.stringify({ error: { code, message } });
 }
 
-/** The number and its name. */
+/** The status code and its name. */
 export function httpStatusLine(status: number): string {
   return LINES[status] ?? String(status);
 }
@@ -73,13 +73,13 @@ const NO_BODY: Framing = { ok: true, bodyBytes: 0 };
 const CHUNKED: Framing = { ok: true, bodyBytes: undefined };
 
 function readLength(length: string): Framing {
-  if (!/^\d{1,15}$/.test(length)) return malformed('Content-Length is no number');
+  if (!/^\d{1,15}$/.test(length)) return malformed('Content-Length is not a number');
   return { ok: true, bodyBytes: Number(length) };
 }
 
 function readEncoding(encoding: string, length: string | undefined): Framing {
   if (length !== undefined) return malformed('Content-Length and Transfer-Encoding exclude each other');
-  return encoding.toLowerCase() === 'chunked' ? CHUNKED : malformed("Transfer-Encoding may be 'chunked' only");
+  return encoding.toLowerCase() === 'chunked' ? CHUNKED : malformed("Transfer-Encoding must be 'chunked'");
 }
 
 function isMethod(method: string): boolean {

@@ -1,75 +1,78 @@
-// What the engine knows of one HTTP request and its answer, whichever library carries them.
+// One HTTP request and its answer as the engine sees them, independent of the library.
 
-import type { ByteString } from '../protocol/byte-string.ts';
+import type { ByteString } from '../protocol/json/byte-string.ts';
 import type { SocketOptions } from './socket.ts';
 
 /**
- * Names in lower case and values in turn, in the order they came, repeated ones included. Of an answer they leave as
- * UTF-8.
+ * Names in lower case and values in turn, in the order received, including repeated ones. The headers of an answer are
+ * sent as UTF-8.
  */
 export type HeaderLines = readonly string[];
 
-/** The bytes of a body, as they are or as a byte string. */
+/** The bytes of a body, as a buffer or as a byte string. */
 export type HttpBody = ByteString | Uint8Array;
 
 /** Takes the body of a request. Chunks are valid only during the call. */
 export interface BodyReader {
   chunk(bytes: Uint8Array): void;
-  /** That was all of it. */
+  /** The body is complete. */
   ended(): void;
 }
 
 /**
- * One request, already found to be whole and unambiguous (X14), and the one answer to it. Members may be called after
- * the peer is gone: they then do nothing.
+ * One request, already found to be complete and unambiguous (X14), and its one answer. Members may be called after the
+ * client is gone: they then do nothing.
  */
 export interface HttpExchange {
   readonly method: string;
-  /** Without the query, as it came. */
+  /** Without the query, as received. */
   readonly path: string;
   readonly query: string;
   readonly headers: HeaderLines;
   readonly remoteAddress: string;
-  /** How many bytes of body follow; 0: none, `undefined`: nobody knows before the end. */
+  /** The length of the body; 0: none, `undefined`: unknown until the end. */
   readonly bodyBytes: number | undefined;
-  /** The answer is not complete, and the peer is there. */
+  /** The answer is not complete, and the client is connected. */
   readonly isOpen: boolean;
   /** Bytes of the answer that the operating system has not taken yet. */
   readonly bufferedBytes: number;
-  /** To be called while the request is told, or the body is thrown away. */
+  /** To be called from the `request` callback; otherwise the body is discarded. */
   readBody(reader: BodyReader): void;
-  /** Stops taking bytes from the peer, which then has to wait, and goes on. A few MiB may still come. */
+  /** Pauses reading from the client, and resumes. A few MiB may still arrive after a pause. */
   pauseBody(): void;
-  /** To be said every few seconds meanwhile: one library takes a body that stands still for a peer that does. */
+  /**
+   * Call it every few seconds during a pause: one library cannot distinguish a paused body from a client that stopped
+   * sending.
+   */
   stayPaused(): void;
   resumeBody(): void;
-  /** The whole answer. Without `body` there is none, nor a length of it. HEAD gets the length and nothing else. */
+  /** The whole answer. Without `body` it has no body and no length. HEAD gets only the length. */
   answer(status: number, headers: HeaderLines, body: HttpBody | undefined): void;
   /**
-   * An answer in pieces: its head, then any number of `write`, then `end`. What is written behind a head that has no
-   * body, by its status or for HEAD, goes nowhere: its reader would take it for the next answer.
+   * An answer in pieces: its head, then any number of `write`, then `end`. For a status without a body, or for HEAD,
+   * the written bytes are discarded: the client would read them as the next answer.
    */
   begin(status: number, headers: HeaderLines): void;
   write(bytes: Uint8Array): void;
   end(): void;
-  /** Breaks off: the peer sees that something is missing. */
+  /** Aborts the answer: the client sees that it is incomplete. */
   abort(): void;
-  /** The peer left before the answer was complete; told once. */
+  /** The client left before the answer was complete; called once. */
   whenGone(listener: () => void): void;
 }
 
 export interface HttpListenOptions {
   readonly host: string;
-  /** 0 takes any free port. */
+  /** 0 selects any free port. */
   readonly port: number;
   readonly connectionsMax: number;
-  /** A request has come, its body perhaps not yet. */
+  /** A request has arrived; its body may still be on its way. */
   request(exchange: HttpExchange): void;
-  /** Whether connections have to make room: then each ends with its answer. */
+  /** Whether the port is short of connections: then each connection ends with its answer. */
   closesAfterAnswer(): boolean;
-  /** One was answered by the transport itself, with that status. */
+  /** The transport answered a request itself, with that status. */
   refused(status: number): void;
-  /** A path that speaks WebSocket. Requests for it that ask for no upgrade come to `request`. */
+  /** A path that accepts WebSockets. Requests for it without an upgrade come to `request`. */
   readonly sockets?: SocketOptions & { readonly path: string };
 }
 

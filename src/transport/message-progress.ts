@@ -1,13 +1,13 @@
-// Whether a WebSocket message is on its way, and since when: seen from the bytes alone, because `ws` tells of a
-// message only when it is complete, and a peer may let it never be.
+// Whether a WebSocket message is being received, and since when. This is found from the bytes, because `ws` reports a
+// message only when it is complete, and a client may never complete it.
 //
-// Job: step over frames without touching their payloads. Whether a frame is right is for the library to judge.
+// Job: step over frames without touching their payloads. The library checks whether a frame is valid.
 // Invariant:
-//   M1  `beganMs` is the time of the first byte of a message that has not ended yet, and `undefined` between messages.
+//   - `beganMs` is the time of the first byte of a message that has not ended yet, and `undefined` between messages.
 
 export class MessageProgress {
   #beganMs: number | undefined;
-  /** A data frame came that was not the last of its message. */
+  /** The last data frame was not the final one of its message. */
   #isFragmented = false;
   #payloadLeft = 0;
   #headerBytes = 0;
@@ -20,7 +20,7 @@ export class MessageProgress {
     return this.#beganMs;
   }
 
-  /** The next bytes from the peer, in whatever pieces they come. */
+  /** The next bytes from the client, in pieces of any size. */
   take(chunk: Uint8Array, nowMs: number): void {
     for (let at = 0; at < chunk.length; ) {
       if (this.#payloadLeft === 0) {
@@ -48,7 +48,7 @@ export class MessageProgress {
       this.#length = this.#lengthBytes === 0 ? short : 0;
       this.#headerLength = 2 + this.#lengthBytes + (byte & MASKED ? MASK_BYTES : 0);
     } else if (at < 2 + this.#lengthBytes) {
-      // Beyond 2^53 it is no longer exact, and no longer a length that anybody accepts.
+      // Beyond 2^53 the length is not exact, and over every limit.
       this.#length = this.#length * 256 + byte;
     }
     if (this.#headerBytes === this.#headerLength) this.#endHeader();

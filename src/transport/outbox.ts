@@ -1,31 +1,35 @@
-// One connection's way out: frames wait here until the end of the event-loop turn, then leave together. Of the binary
-// form they leave before that where many bytes have gathered: the peer begins while the turn goes on.
+// The send queue of one connection: frames wait here until the end of the event-loop turn, then leave together.
+// Messages of the binary form leave earlier where many bytes have gathered, so that the receiver starts while the turn
+// goes on.
 //
-// Job: one write for many frames (only the socket being handled is corked by the library; every send elsewhere
-// would be a system call of its own), and the byte count that all outbound limits go by.
-// Neighbours: a session's wire fills it; `FlushQueue` empties every outbox once per turn.
-// Two kinds: frames of text leave one by one in one write, messages of the binary form as one frame.
+// Job: one write for many frames (the library corks only the socket that is being handled; every other send would be a
+// system call of its own), and the byte count on which all outbound limits are based.
+// Neighbours: a session's wire fills it; `FlushQueue` empties every send queue once per turn. Two kinds: text frames
+// leave one by one in one write, messages of the binary form as one frame.
 // Invariants:
-//   O1  What was put in first leaves first.
-//   O2  After `close` nothing is sent any more.
+//   - Frames leave in the order in which they were added.
+//   - After `close` nothing is sent any more.
 
 import type { Clock } from '../effects/clock.ts';
-import { MessageBuffer } from '../protocol/binary-write.ts';
-import type { ByteString } from '../protocol/byte-string.ts';
+import { MessageBuffer } from '../protocol/binary/binary-write.ts';
+import type { ByteString } from '../protocol/json/byte-string.ts';
 import type { PeerSocket } from './socket.ts';
 
-/** What the outbox tells its owner. */
+/** What the send queue reports to its owner. */
 export interface OutboxEvents {
-  /** The library refused a frame that our own limits allowed: frames are missing, the connection is void (L5). */
+  /**
+   * The library refused a frame that the engine's own limits allowed: frames are missing, and the connection is
+   * unusable (L5).
+   */
   dropped(): void;
-  /** More bytes wait for the peer than it is allowed. Told at the end of a turn, never from within a frame. */
+  /** More bytes wait for the client than its limit. Reported at the end of a turn, never from within a frame. */
   overflowed(bytes: number): void;
 }
 
 export interface OutboxParts {
   readonly socket: PeerSocket;
   readonly flushes: FlushQueue;
-  /** Beyond this the peer is too slow. */
+  /** Beyond this the client is too slow. */
   readonly bytesMax: number;
   readonly events: OutboxEvents;
 }
@@ -33,7 +37,7 @@ export interface OutboxParts {
 export abstract class Outbox {
   readonly #parts: OutboxParts;
   #unwrittenBytes = 0;
-  /** Since its owner was last told how sending went. */
+  /** Since the last report to the owner. */
   #sent: 'nothing' | 'all' | 'in part' = 'nothing';
   #isClosed = false;
 
@@ -41,9 +45,10 @@ export abstract class Outbox {
     this.#parts = parts;
   }
 
-  /** Bytes on their way: waiting here, and taken by the library but not by the operating system. */
+  /** Bytes in transit: waiting here, and taken by the library but not by the operating system. */
   get bytes(): number {
-    // Asking the library costs more than the rest of a call's checks: only where the last flush left something.
+    // Asking the library costs more than the rest of a call's checks, so it is asked only where the last flush left
+    // bytes.
     if (this.#unwrittenBytes > 0) this.#unwrittenBytes = this.#parts.socket.bufferedBytes;
     return this.queuedBytes + this.#unwrittenBytes;
   }
@@ -69,10 +74,10 @@ export abstract class Outbox {
     this.discard();
   }
 
-  /** Gives memory back that a burst has left; called now and then. */
+  /** Frees the memory of a burst; called now and then. */
   abstract trim(): void;
 
-  /** Its owner is told at the end of the turn how that went. */
+  /** The owner gets the outcome at the end of the turn. */
   protected sendNow(): void {
     const { socket } = this.#parts;
     const isComplete = this.sendTo(socket);
@@ -80,13 +85,13 @@ export abstract class Outbox {
     this.#sent = isComplete && this.#sent !== 'in part' ? 'all' : 'in part';
   }
 
-  /** To be called when the first frame of a turn goes in. */
+  /** To be called when the first frame of a turn is added. */
   protected scheduleFlush(): void {
     this.#parts.flushes.add(this);
   }
 
   protected abstract get queuedBytes(): number;
-  /** Sends all that waits and forgets it. False: the library dropped some of it. */
+  /** Sends all waiting frames and forgets them. False: the library dropped some. */
   protected abstract sendTo(socket: PeerSocket): boolean;
   protected abstract discard(): void;
 }
@@ -126,15 +131,15 @@ export class TextOutbox extends Outbox {
 }
 
 /**
- * Worth a write of their own in the middle of a turn: peers that wait for one another would else work in turns with the
- * engine. 8 KiB cost small calls a fifth (bench/RESULTS.md).
+ * Large enough for a write of its own in the middle of a turn: clients that wait for one another would otherwise work
+ * in alternation with the engine. 8 KiB slow small calls down by a fifth (bench/RESULTS.md).
  */
 const EARLY_BYTES = 16 * 1024;
 
 export class BinaryOutbox extends Outbox {
   readonly #messages = new MessageBuffer();
 
-  /** Where to write; `undefined` once nothing is sent any more. */
+  /** Where to write; `undefined` after the close. */
   open(): MessageBuffer | undefined {
     if (this.isClosed) return undefined;
     if (this.#messages.length === 0) this.scheduleFlush();
@@ -167,10 +172,10 @@ export class BinaryOutbox extends Outbox {
   }
 }
 
-/** Peers have limits of their own for one frame: what a turn gathered leaves in pieces of about this size. */
+/** Clients limit the size of one frame: what a turn gathered leaves in pieces of about this size. */
 const FRAME_BYTES_MAX = 1024 * 1024;
 
-/** The end of the last message that fits into one frame with those before it; a single message is never cut. */
+/** The end of the last message that fits into one frame with those before it. A single message is never cut. */
 function endOfFrame(messages: Buffer, start: number): number {
   if (messages.length - start <= FRAME_BYTES_MAX) return messages.length;
   let end = start;
@@ -179,7 +184,7 @@ function endOfFrame(messages: Buffer, start: number): number {
   return end;
 }
 
-/** The outboxes that have something to send in this turn. */
+/** The send queues that have something to send in this turn. */
 export class FlushQueue {
   readonly #clock: Clock;
   #waiting: Outbox[] = [];

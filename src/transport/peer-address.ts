@@ -1,4 +1,4 @@
-// One form for the address of a peer, so that the same peer has the same name whichever library tells of it.
+// One form for the address of a client, so that the same client has the same address with both libraries.
 
 /** IPv4 as it is; IPv6 in full, eight groups of four digits, without its zone. */
 export function fullAddress(address: string): string {

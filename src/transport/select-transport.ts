@@ -1,12 +1,12 @@
-// Which library carries the sockets: the faster one where it loads, the other everywhere else, or the one asked for.
+// Which library carries the sockets: the faster one where it loads, otherwise the other, or the one that was asked for.
 
 import type { Clock } from '../effects/clock.ts';
 import type { Transport } from './socket.ts';
-import type { Uws } from './uws-library.ts';
-import { createUwsTransport } from './uws-transport.ts';
+import type { Uws } from './uws/uws-library.ts';
+import { createUwsTransport } from './uws/uws-transport.ts';
 
 export interface TransportChoice {
-  /** The word in SVC_TRANSPORT, if any. */
+  /** The value of SVC_TRANSPORT, if any. */
   readonly asked: string | undefined;
   readonly clock: Clock;
   loadUws(): Uws | Error;
@@ -29,7 +29,7 @@ export async function selectTransport({ asked, clock, loadUws }: TransportChoice
   }
   const uws = loadUws();
   if (!(uws instanceof Error)) return { ok: true, transport: createUwsTransport(uws, clock), warnings: [] };
-  // What follows the first line of a loading error is the library's own search path.
+  // After the first line of a loading error follows the library's own search path.
   const [reason = ''] = uws.message.split('\n');
   if (asked === 'uws') {
     return { ok: false, text: `SVC_TRANSPORT is 'uws', and uWebSockets.js cannot be loaded here: ${reason}` };
@@ -45,7 +45,7 @@ export async function selectTransport({ asked, clock, loadUws }: TransportChoice
   };
 }
 
-/** Loaded only where it runs: its libraries are a tenth of the start. */
+/** Loaded only where it is used: its libraries are a tenth of the start time. */
 async function wsTransport(clock: Clock): Promise<Transport> {
-  return (await import('./ws-transport.ts')).createWsTransport(clock);
+  return (await import('./node/ws-transport.ts')).createWsTransport(clock);
 }

@@ -1,9 +1,8 @@
-// WebSocket frames as a server writes them: whole messages, never masked, never compressed.
+// WebSocket frames of a server: whole messages, never masked, never compressed.
 //
-// Header and payload share one buffer of their own. The library `ws` would write them as two, and encode text that
-// is bytes already.
+// Header and payload share one buffer. The library `ws` would write them as two, and encode text that is bytes already.
 
-import type { ByteString } from '../protocol/byte-string.ts';
+import type { ByteString } from '../protocol/json/byte-string.ts';
 
 export function textFrame(text: ByteString): Buffer {
   const frame = allocateFrame(WHOLE_TEXT, text.length);

@@ -1,26 +1,26 @@
-// A request as `node:http` has read it, judged as uWebSockets.js would: what that refuses is refused, and the rest is
-// handed on in the same form.
+// A request as `node:http` has parsed it, judged as uWebSockets.js would: requests that it refuses are refused, and the
+// rest are passed on in the same form.
 
 import type { IncomingMessage } from 'node:http';
 import { answerPlain, type HttpAnswer, offeredSubprotocols, urlOffence } from './http-answer.ts';
 import { fullAddress } from './peer-address.ts';
 import type { UpgradeRequest } from './socket.ts';
 
-/** Why a request gets nothing at all, whatever it asks for. */
+/** Why a request is refused before its path or purpose counts. */
 export function requestOffence(request: IncomingMessage): HttpAnswer | undefined {
   const { url = '', httpVersion, headersDistinct, rawHeaders } = request;
   if (httpVersion !== '1.1') return { status: 505, text: 'HTTP/1.1 is needed' };
-  // With two of them, whoever reads the other one is led astray.
+  // Two of them could be read differently by two programs.
   if (headersDistinct.host?.length !== 1) return { status: 400, text: 'Bad Request' };
-  // Node has a limit of its own, far above, beyond which it leaves headers out without a word.
+  // Node has a limit of its own, far above, beyond which it silently leaves headers out.
   const count = rawHeaders.length / 2;
-  if (count > HEADERS_MAX) return { status: 431, text: `${count} headers; at most ${HEADERS_MAX} are taken` };
+  if (count > HEADERS_MAX) return { status: 431, text: `${count} headers; the limit is ${HEADERS_MAX}` };
   return urlOffence(url);
 }
 
 const HEADERS_MAX = 100;
 
-/** Whether `ws` would accept it: what `admit` has let in must not fail any more. */
+/** Whether `ws` would accept it: a request that `admit` has let in must not fail any more. */
 export function isWebSocketRequest({ method, headers }: IncomingMessage): boolean {
   return (
     method === 'GET' &&

@@ -1,11 +1,11 @@
-// Compiled checks of the headers of the binary form: what the numbers of a header may be.
+// Compiled checks of the headers of the binary form: the allowed numbers of each field.
 
 import type { tags } from 'typia';
 import typia from 'typia';
 
 /**
- * A call: known flags, none for the form of a payload without a payload, a function number below NAMES_MAX, at most an
- * hour, as deep as the field can say.
+ * A call: known flags; no compact flag without a payload; a function number below NAMES_MAX; a timeout up to an hour;
+ * any depth that the field can hold.
  */
 interface CheckedCallHeader {
   flags:

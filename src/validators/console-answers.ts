@@ -1,5 +1,5 @@
-// Compiled checks of what built-in functions answer to the console: it calls them by their id and must not trust
-// blindly.
+// Compiled checks of the answers of built-in functions to the console: it calls them by their id and must not trust
+// them blindly.
 
 import typia from 'typia';
 import type { Alerts, AlertsEvaluated, Cleared, Metrics, Rollups, Sampling } from '../console-api/telemetry.ts';
@@ -26,7 +26,7 @@ import type {
   TracePage,
   Updated,
   WorkerGauges,
-} from '../modules/console/answers.ts';
+} from '../modules/console/facts/answers.ts';
 
 export const isSpanGroups = typia.createIs<SpanGroups>();
 export const isStateEntries = typia.createIs<StateEntries>();

@@ -1,5 +1,5 @@
-// Compiled checks of every answer of the console API and of every item of its live socket: what clients hold the engine
-// to, and the contract tests prove.
+// Compiled checks of every answer of the console API and of every item of its live socket. Clients rely on these
+// shapes, and the contract tests prove them.
 
 import typia from 'typia';
 import type { ConsoleInfo, HttpResponse } from '../console-api/console-server.ts';
@@ -16,13 +16,13 @@ import type {
 import type { QueueRow, Task } from '../console-api/queues.ts';
 import type { AnswerOf, RouteName } from '../console-api/routes.ts';
 import type { LogRow, TraceRow } from '../console-api/telemetry.ts';
-import type { SpanRecord } from '../core/telemetry/records.ts';
+import type { SpanRecord } from '../core/telemetry/records/records.ts';
 
 export const isErrorEnvelope = typia.createIs<ErrorEnvelope>();
 export const isConsoleInfo = typia.createIs<ConsoleInfo>();
 export const isHttpResponse = typia.createIs<HttpResponse>();
 
-/** What they answer is the user's own value, or another format's document. */
+/** Their answers are the user's own value, or a document of another format. */
 type BareAnswer = 'POST /invoke' | 'GET /traces/{id}/export';
 
 export const answerChecks = {

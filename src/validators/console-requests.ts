@@ -1,4 +1,4 @@
-// Compiled checks of what the console API is asked: query parameters, bodies, and frames of the live socket.
+// Compiled checks of requests to the console API: query parameters, bodies, and frames of the live socket.
 
 import typia from 'typia';
 import type { ListQuery } from '../console-api/envelope.ts';

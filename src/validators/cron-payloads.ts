@@ -1,4 +1,4 @@
-// Compiled checks of what the cron module and its store tell each other and keep.
+// Compiled checks of the messages between the cron module and its store, and of its records.
 
 import typia from 'typia';
 import type { ClaimAnswer, ClaimInput, CronRecord, OpenAnswer, TriggerInput } from '../core/cron/claim-shapes.ts';

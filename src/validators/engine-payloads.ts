@@ -10,6 +10,8 @@ import type {
   IdPayload,
   RegisterTriggerPayload,
   RegisterWorkerPayload,
+  ReservationPayload,
+  ReservationsListPayload,
   TriggersListPayload,
   TriggerTypesListPayload,
   UnregisterTriggerPayload,
@@ -22,6 +24,8 @@ export const validateFunctionsList = typia.createValidate<FunctionsListPayload>(
 export const validateFunctionsInfo = typia.createValidate<FunctionsInfoPayload>();
 export const validateWorkersList = typia.createValidate<WorkersListPayload>();
 export const validateWorkersRevoke = typia.createValidate<WorkersRevokePayload>();
+export const validateReservation = typia.createValidate<ReservationPayload>();
+export const validateReservationsList = typia.createValidate<ReservationsListPayload>();
 export const validateWorkersInfo = typia.createValidate<WorkersInfoPayload>();
 export const validateTriggerTypesList = typia.createValidate<TriggerTypesListPayload>();
 export const validateId = typia.createValidate<IdPayload>();

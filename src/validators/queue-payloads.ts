@@ -1,4 +1,4 @@
-// Compiled checks of what the functions of the queue module take.
+// Compiled checks of the payloads of the queue module's functions.
 
 import typia from 'typia';
 import type {

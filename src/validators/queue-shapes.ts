@@ -1,4 +1,4 @@
-// Compiled checks of what the queue module and its store tell each other, and of what its functions take.
+// Compiled checks of the messages between the queue module and its store, and of the payloads of its functions.
 
 import typia from 'typia';
 import type { GroupsInput, GroupsPage } from '../core/queue/group-shapes.ts';

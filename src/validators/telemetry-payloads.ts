@@ -1,4 +1,4 @@
-// Compiled checks of what the telemetry thread is asked.
+// Compiled checks of requests to the telemetry thread.
 
 import typia from 'typia';
 import type {

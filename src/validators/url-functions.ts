@@ -1,6 +1,6 @@
-// Compiled check of what a worker says of a function that is a URL.
+// Compiled check of the definition of a function that is a URL.
 
 import typia from 'typia';
-import type { UrlInvocation } from '../router/url-invocation.ts';
+import type { UrlInvocation } from '../router/calls/url-invocation.ts';
 
 export const validateUrlInvocation = typia.createValidate<UrlInvocation>();

@@ -1,6 +1,6 @@
-// typia compiles these into straight-line checks (`npm run generate` writes src/generated). `is` stands on
-// the hot path; `validate` runs only on a frame that `is` refused, to say what is wrong with it.
-// An unparsed JSON value is a string here, whatever it holds.
+// typia compiles these into straight-line checks (`npm run generate` writes src/generated). `is` runs on the hot path;
+// `validate` runs only on a frame that `is` refused, to say what is wrong with it. An unparsed JSON value is a string
+// here, for any content.
 
 import typia from 'typia';
 import type {
@@ -17,7 +17,7 @@ import type {
   UnregisterFunction,
   UnregisterTrigger,
   UnregisterTriggerType,
-} from '../protocol/frames.ts';
+} from '../protocol/frames/frames.ts';
 
 export const isRegisterFunction = typia.createIs<RegisterFunction<string>>();
 export const isUnregisterFunction = typia.createIs<UnregisterFunction>();

@@ -1,4 +1,4 @@
-// Compiled checks of what callers of `worker::…` say.
+// Compiled checks of the payloads of `worker::…` functions.
 
 import typia from 'typia';
 import type { AddWorker, NameWorker, ReadLogs, StopWorker } from '../modules/project-workers/payloads.ts';

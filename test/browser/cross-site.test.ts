@@ -1,17 +1,17 @@
-// What a page of another site can do to an engine on the same machine: nothing.
+// A page of another site cannot do anything to an engine on the same machine.
 
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { faultLine } from '../support/fault-line.ts';
+import { faultLine } from '../support/load/fault-line.ts';
 import { hasChromium, launchChromium, openPage } from './support/chromium.ts';
 import { type GuardedEngine, startGuardedEngine, TOKEN } from './support/guarded-engine.ts';
 import { type PageServer, startPageServer } from './support/page-server.ts';
 
-/** What a page tries on a socket, and what it hears. */
+/** What a page sends on a socket, and what it receives. */
 interface Try {
   readonly url: string;
   readonly protocols?: readonly string[];
-  /** Sent as soon as the socket opens, should it. */
+  /** Sent when the socket opens, if it does. */
   readonly frames: readonly object[];
 }
 
@@ -34,7 +34,7 @@ describe.skipIf(!hasChromium)('a page of another host', () => {
   });
   const open = (host: string) => openPage(browser, `http://${host}:${pages.port}/`);
 
-  test('[X3] [fault 39] opens no socket to bridge, port for pages, telemetry, channels or streams', async () => {
+  test('[X3] [fault 39] cannot open a socket to bridge, port for pages, telemetry, channels or streams', async () => {
     const line = faultLine('39', 'cross-site', 'calls executed=0');
     await using site = await startGuardedEngine();
     await using opened = await open('localhost');
@@ -44,7 +44,7 @@ describe.skipIf(!hasChromium)('a page of another host', () => {
     line.figure = `calls executed=${site.ran.length},tries=${outcomes.length}`;
   });
 
-  test('[X3] [fault 39] is refused as that of a name which resolves to this machine, too', async () => {
+  test('[X3] [fault 39] is also refused when its host name resolves to this machine', async () => {
     await using site = await startGuardedEngine();
     await using opened = await open('127.0.0.1');
     const rebound = triesOf(site).map((one) => ({ ...one, url: one.url.replace('127.0.0.1', 'rebound.localhost') }));
@@ -53,7 +53,7 @@ describe.skipIf(!hasChromium)('a page of another host', () => {
     await expectNothingRan(site);
   });
 
-  test('[X3] [fault 39] The same page of the same host is let in: what refuses it is where it comes from', async () => {
+  test('[X3] [fault 39] The same page of an allowed host is admitted: its origin is what is refused', async () => {
     await using site = await startGuardedEngine();
     await using opened = await open('127.0.0.1');
     const [bridge, browserPort] = triesOf(site);
@@ -61,11 +61,11 @@ describe.skipIf(!hasChromium)('a page of another host', () => {
     expect(await attempt(opened.page, browserPort)).toBe('opened');
     expect(site.ran).toEqual(expect.arrayContaining(['api::echo']));
     expect(site.ran).not.toContain('secret::echo');
-    // The bridge takes no page at all.
+    // The bridge admits no page.
     expect(await attempt(opened.page, bridge)).toBe('refused');
   });
 
-  test('[X3] [X4] [X13] [fault 39] reads no answer of the HTTP port, and reaches no handler', async () => {
+  test('[X3] [X4] [X13] [fault 39] cannot read an answer of the HTTP port, and reaches no handler', async () => {
     await using site = await startGuardedEngine();
     await using opened = await open('localhost');
     const outcomes = await opened.page.evaluate(async (base) => {
@@ -74,7 +74,7 @@ describe.skipIf(!hasChromium)('a page of another host', () => {
         ['/run', { method: 'POST', headers: json, body: '{}' }],
         ['/run', { method: 'POST', headers: { 'x-own': '1' }, body: '{}' }],
         ['/run', { method: 'PUT', body: '{}' }],
-        // What browsers send without asking.
+        // Requests that browsers send without a preflight.
         ['/run', { method: 'POST', mode: 'no-cors', body: 'x' }],
         ['/run', { mode: 'no-cors' }],
         ['/_console/v1/openapi.json', {}],
@@ -85,7 +85,7 @@ describe.skipIf(!hasChromium)('a page of another host', () => {
       return Promise.all(
         requests.map(([path, init]) =>
           fetch(base + path, init).then(
-            // Of an opaque answer a page learns nothing, whatever it was.
+            // A page cannot read an opaque answer.
             ({ status, type }) => (type === 'opaque' ? 'refused' : `read ${status}`),
             () => 'refused',
           ),
@@ -123,7 +123,7 @@ function attempt(page: Page, one: Try): Promise<string> {
           for (const frame of frames) socket.send(JSON.stringify(frame));
         };
         socket.onmessage = ({ data }) => {
-          // The last call's answer: all of them have been read.
+          // The answer to the last call: all earlier ones have been read.
           if (String(data).includes('invocationresult')) answers++;
           if (answers === frames.filter((frame) => 'invocation_id' in frame).length) resolve('opened');
         };
@@ -133,7 +133,7 @@ function attempt(page: Page, one: Try): Promise<string> {
   );
 }
 
-/** Behind whatever a page may have got through. */
+/** Sent after all requests that the page may have got through. */
 async function expectNothingRan(site: GuardedEngine): Promise<void> {
   await site.backend.trigger({ function_id: 'engine::health::check', payload: {} });
   expect(site.ran).toEqual([]);

@@ -1,4 +1,4 @@
-// What `svc-browser-sdk` offers and weighs, without a browser.
+// The exports and the size of `svc-browser-sdk`, without a browser.
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -17,24 +17,24 @@ const BYTES_MAX = 14_000;
 const REACT_BYTES_MAX = 2_500;
 const sizeOf = (name: string): number => gzipSync(readFileSync(join(DIST, `${name}.js`)), { level: 9 }).length;
 
-test('[SDK-13] What a page loads before its first call takes 14 kB at most', () => {
+test('[SDK-13] The code that a page loads before its first call has 14 kB at most', () => {
   const index = sizeOf('index');
   const parts = PARTS.map((name) => `${name} ${sizeOf(name)}`);
   process.stdout.write(`svc-browser-sdk, gzipped: index ${index} of ${BYTES_MAX} bytes; ${parts.join(', ')}\n`);
   expect(index).toBeLessThanOrEqual(BYTES_MAX);
 });
 
-test('[SDK-14] The hooks for React take 2.5 kB at most, and load React and nothing else', () => {
+test('[SDK-14] The hooks for React have 2.5 kB at most, and load only React', () => {
   const size = sizeOf('react');
   process.stdout.write(`svc-browser-sdk/react, gzipped: ${size} of ${REACT_BYTES_MAX} bytes\n`);
   expect(size).toBeLessThanOrEqual(REACT_BYTES_MAX);
   const code = readFileSync(join(DIST, 'react.js'), 'utf8');
-  // What lets components that a server renders in part import it.
+  // It allows components that a server renders in part to import it.
   expect(code).toMatch(/^"use client";/);
   expect(loadedBy(code)).toEqual(new Set(['react']));
 });
 
-test('[SDK-13] Nothing of Node is in it, and no file is loaded but its own', () => {
+test('[SDK-13] It contains nothing of Node, and loads only its own files', () => {
   for (const name of ['index', ...PARTS]) {
     const code = readFileSync(join(DIST, `${name}.js`), 'utf8');
     expect(code).not.toMatch(/\bnode:|\brequire\(|\bprocess\.|\bBuffer\b|\beval\(|new Function\(/);
@@ -42,7 +42,7 @@ test('[SDK-13] Nothing of Node is in it, and no file is loaded but its own', () 
   }
 });
 
-test('[SDK-13] It offers what the SDK for Node offers', () => {
+test('[SDK-13] It exports what the SDK for Node exports', () => {
   const ofNode = namesIn('sdk/index.ts');
   const doors = ['index', 'http', 'triggers'].map((door) => namesIn(`browser-sdk/${door}.ts`));
   const ofBrowser = new Set(doors.flatMap((names) => [...names]));
@@ -51,13 +51,13 @@ test('[SDK-13] It offers what the SDK for Node offers', () => {
   expect(manifest.version).toBe(serverManifest.version);
 });
 
-/** What a minified file imports. */
+/** The imports of a minified file. */
 function loadedBy(code: string): Set<string | undefined> {
   const matches = [...code.matchAll(/\bfrom"([^"]+)"|\bimport\("([^"]+)"\)/g)];
   return new Set(matches.map(([, first, second]) => first ?? second));
 }
 
-/** What a door exports by name, types included. */
+/** The exports of an entry point by name, types included. */
 function namesIn(door: string): Set<string> {
   const text = readFileSync(join(SOURCES, door), 'utf8');
   const lists = [...text.matchAll(/^export (?:type )?\{([^}]*)\} from/gm)].flatMap(([, list = '']) => list.split(','));

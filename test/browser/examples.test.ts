@@ -1,4 +1,5 @@
-// The examples of what only `svc-browser-sdk` has are compiled as a page would: against its door, with nothing of Node.
+// The examples of functions that only `svc-browser-sdk` has are compiled as a page would: against its entry point, with
+// nothing of Node.
 
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -9,7 +10,7 @@ const FOLDER = join(import.meta.dirname, '../../src/browser-sdk');
 const DOOR = join(FOLDER, 'index.ts');
 const REACT_DOOR = join(FOLDER, 'react.ts');
 const CONFIG = ts.readConfigFile(join(FOLDER, 'tsconfig.json'), ts.sys.readFile).config;
-// What only a build that writes files has.
+// Options of a build that writes files.
 const {
   tsBuildInfoFile: _file,
   incremental: _kept,
@@ -28,7 +29,7 @@ test('[SDK-13] [SDK-15] Every example of the browser SDK compiles, and its sourc
       ]),
     ),
   );
-  // One for each of what react.ts exports, and one of each of the other two.
+  // One for each export of react.ts, and one for each of the other two.
   expect(examples.size).toBe(14);
   const host = ts.createCompilerHost(options);
   const { readFile, fileExists } = host;
@@ -45,7 +46,7 @@ test('[SDK-13] [SDK-15] Every example of the browser SDK compiles, and its sourc
   expect(problems).toEqual([]);
 });
 
-/** The code behind each `@example` of a file. */
+/** The code of each `@example` of a file. */
 function examplesIn(file: string): string[] {
   const comments = [...readFileSync(file, 'utf8').matchAll(/@example\n([\s\S]*?)\*\//g)];
   return comments.map(([, text = '']) => text.replace(/^ \* ?/gm, ''));

@@ -1,9 +1,9 @@
-// The parts that svc-browser-sdk loads when they are first used, and where it runs beside a page.
+// The parts that svc-browser-sdk loads when they are first used, and the SDK in a web worker.
 
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { isSvcError } from '../../src/sdk/index.ts';
-import { CutProxy } from '../support/cut-proxy.ts';
+import { CutProxy } from '../support/load/cut-proxy.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { hasChromium, launchChromium, openPage } from './support/chromium.ts';
 import { startGuardedEngine, TOKEN } from './support/guarded-engine.ts';
@@ -21,7 +21,7 @@ describe.skipIf(!hasChromium)('a page with svc-browser-sdk', () => {
   });
   const open = () => openPage(browser, `http://127.0.0.1:${pages.port}/`);
 
-  test('[SDK-13] loads only what it uses: a page that calls and does no more loads one file', async () => {
+  test('[SDK-13] loads only what it uses: a page that only calls loads one file', async () => {
     await using site = await startGuardedEngine();
     await using opened = await open();
     const before = pages.asked.length;
@@ -52,7 +52,7 @@ describe.skipIf(!hasChromium)('a page with svc-browser-sdk', () => {
     expect(opened.problems).toEqual([]);
   });
 
-  test('[SDK-12] [SDK-13] repeats a call that may be repeated, and uses the state it may use', async () => {
+  test('[SDK-12] [SDK-13] repeats a call that is marked as repeatable, and uses the state that it may use', async () => {
     await using site = await startGuardedEngine({ exposes: '*' });
     await using opened = await open();
     const found = await opened.page.evaluate(
@@ -77,7 +77,7 @@ describe.skipIf(!hasChromium)('a page with svc-browser-sdk', () => {
     expect(opened.problems).toEqual([]);
   });
 
-  test('[SDK-13] answers an HTTP request piece by piece, where it may bind one', async () => {
+  test('[SDK-13] streams the answer to an HTTP request, where it may bind one', async () => {
     await using site = await startGuardedEngine({ triggerTypes: ['http'] });
     await using opened = await open();
     await opened.page.evaluate(
@@ -98,7 +98,7 @@ describe.skipIf(!hasChromium)('a page with svc-browser-sdk', () => {
     expect(opened.problems).toEqual([]);
   });
 
-  test('[SDK-13] tells of a part that cannot be loaded, and goes on without it', async () => {
+  test('[SDK-13] reports a part that cannot be loaded, and continues without it', async () => {
     await using site = await startGuardedEngine({ exposes: '*' });
     await using opened = await open();
     await opened.page.route(/\/(channels|streams|called-side)\.js$/, (route) => route.abort());
@@ -120,13 +120,13 @@ describe.skipIf(!hasChromium)('a page with svc-browser-sdk', () => {
       { url: site.url, token: TOKEN },
     );
     expect(told).toMatchObject({ channel: 'UNREACHABLE', groups: 'UNREACHABLE', watch: 'UNREACHABLE', call: 5 });
-    expect(told.lines.join('\n')).toContain('no function of this page can be called');
+    expect(told.lines.join('\n')).toContain('cannot run functions of this page');
     const call = site.backend.trigger({ function_id: 'ui::f', payload: 1 });
     await expect(call).rejects.toMatchObject({ code: 'invocation_failed' });
     expect(opened.problems).toEqual([]);
   });
 
-  test('[SDK-13] does not dial while the browser is offline, and at once when it is online again', async () => {
+  test('[SDK-13] does not dial while the browser is offline, and dials at once when it is online again', async () => {
     await using site = await startGuardedEngine();
     await using proxy = await CutProxy.start(Number(new URL(site.url).port));
     await using opened = await open();
@@ -180,7 +180,7 @@ describe.skipIf(!hasChromium)('a page with svc-browser-sdk', () => {
     });
   });
 
-  test('[SDK-13] refuses what a page cannot do, by name', async () => {
+  test('[SDK-13] refuses functions that a page cannot offer, by name', async () => {
     await using opened = await open();
     const refusals = await opened.page.evaluate(() =>
       [{ headers: {} }, { token: 'x' }, { wire: 'binary' }].map((options: object) => {

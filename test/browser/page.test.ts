@@ -4,7 +4,7 @@ import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { freePort } from '../../bench/support/free-port.ts';
 import { type ChannelReader, isSvcError } from '../../src/sdk/index.ts';
-import { CutProxy } from '../support/cut-proxy.ts';
+import { CutProxy } from '../support/load/cut-proxy.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { hasChromium, launchChromium, openPage, type PageOptions } from './support/chromium.ts';
 import { startGuardedEngine, TOKEN } from './support/guarded-engine.ts';
@@ -22,7 +22,7 @@ describe.skipIf(!hasChromium)('a page with svc-browser-sdk', () => {
   });
   const open = (options: PageOptions = {}) => openPage(browser, `http://127.0.0.1:${pages.port}/`, options);
 
-  test('[SDK-13] registers a function that the backend calls, and calls what is exposed', async () => {
+  test('[SDK-13] registers a function that the backend calls, and calls exposed functions', async () => {
     await using site = await startGuardedEngine();
     await using opened = await open();
     const { page } = opened;
@@ -46,7 +46,7 @@ describe.skipIf(!hasChromium)('a page with svc-browser-sdk', () => {
     expect(opened.problems).toEqual([]);
   });
 
-  test('[SDK-13] [X10] is refused hidden and unknown functions alike, and lives on', async () => {
+  test('[SDK-13] [X10] is refused hidden and unknown functions alike, and stays connected', async () => {
     await using site = await startGuardedEngine();
     await using opened = await open();
     const refusals = await opened.page.evaluate(
@@ -73,7 +73,7 @@ describe.skipIf(!hasChromium)('a page with svc-browser-sdk', () => {
     expect(site.ran).toEqual(['api::echo']);
   });
 
-  test('[SDK-13] asks for its token before each dial, and gets in with the right one', async () => {
+  test('[SDK-13] asks for its token before each dial, and is admitted with the right one', async () => {
     await using site = await startGuardedEngine();
     await using opened = await open();
     const asked = await opened.page.evaluate(
@@ -96,7 +96,7 @@ describe.skipIf(!hasChromium)('a page with svc-browser-sdk', () => {
     expect(opened.problems).toEqual([]);
   });
 
-  test('[SDK-13] moves bytes and texts through channels in both directions', async () => {
+  test('[SDK-13] sends bytes and texts through channels in both directions', async () => {
     await using site = await startGuardedEngine();
     const { backend } = site;
     backend.registerFunction('api::size', async ({ from }: { from: ChannelReader }) => (await from.readAll()).length);
@@ -133,7 +133,7 @@ describe.skipIf(!hasChromium)('a page with svc-browser-sdk', () => {
     expect(opened.problems).toEqual([]);
   });
 
-  test('[SDK-13] [T4] watches a stream with a token, and misses nothing when it is cut', async () => {
+  test('[SDK-13] [T4] subscribes to a stream with a token, and misses nothing when the connection is cut', async () => {
     await using site = await startGuardedEngine({ exposes: 'stream::*' });
     await using proxy = await CutProxy.start(Number(new URL(site.streamUrl).port));
     await using opened = await open();
@@ -175,7 +175,7 @@ describe.skipIf(!hasChromium)('a page with svc-browser-sdk', () => {
     expect(opened.problems).toEqual([]);
   });
 
-  test('[SDK-13] [W1] notices that nothing comes any more on a stream, and dials again', async () => {
+  test('[SDK-13] [W1] notices that a stream is silent, and dials again', async () => {
     await using site = await startGuardedEngine({ exposes: 'stream::*' });
     await using proxy = await CutProxy.start(Number(new URL(site.streamUrl).port));
     await using opened = await open({ holdsTime: true });
@@ -204,7 +204,7 @@ describe.skipIf(!hasChromium)('a page with svc-browser-sdk', () => {
     expect(opened.problems).toEqual([]);
   });
 
-  test('[SDK-13] [W4] comes back after a restart of the engine, with its functions', async () => {
+  test('[SDK-13] [W4] reconnects after a restart of the engine, with its functions', async () => {
     await using opened = await open();
     const port = await freePort();
     {

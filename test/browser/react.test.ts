@@ -4,7 +4,7 @@ import type { Browser, Page as BrowserPage } from 'playwright-core';
 import { createElement } from 'react';
 import { renderToString } from 'react-dom/server';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { CutProxy } from '../support/cut-proxy.ts';
+import { CutProxy } from '../support/load/cut-proxy.ts';
 import { hasChromium, launchChromium, openScriptedPage } from './support/chromium.ts';
 import { type GuardedEngine, startGuardedEngine, TOKEN } from './support/guarded-engine.ts';
 import { type PageServer, startPageServer } from './support/page-server.ts';
@@ -33,7 +33,7 @@ describe.skipIf(!hasChromium)('a page with svc-browser-sdk/react', () => {
       { url: site.url, token: TOKEN, options: { stream_url: site.streamUrl.replace('0.0.0.0', '127.0.0.1') }, ...how },
     ] as const);
 
-  test('[SDK-14] useConnection shows the connection come, break and come again', async () => {
+  test('[SDK-14] useConnection shows the connection open, lost and open again', async () => {
     await using site = await startGuardedEngine();
     await using proxy = await CutProxy.start(Number(new URL(site.url).port));
     await using opened = await open();
@@ -50,7 +50,7 @@ describe.skipIf(!hasChromium)('a page with svc-browser-sdk/react', () => {
     expect(opened.problems).toEqual([]);
   });
 
-  test('[SDK-14] useFunction shows how the last call stands, and a failure that nobody catches', async () => {
+  test('[SDK-14] useFunction shows the state of the last call, and a failure that is not caught', async () => {
     await using site = await startGuardedEngine();
     let answerFirst = (_answer: string): void => {};
     site.backend.registerFunction('api::answer', (payload: unknown) => {
@@ -79,7 +79,7 @@ describe.skipIf(!hasChromium)('a page with svc-browser-sdk/react', () => {
     expect(opened.problems).toEqual([]);
   });
 
-  test('[SDK-14] useStream shows items, events and breaks, and says when events were missed', async () => {
+  test('[SDK-14] useStream shows items, events and losses, and reports missed events', async () => {
     await using site = await startGuardedEngine({ exposes: 'stream::*' });
     await using proxy = await CutProxy.start(Number(new URL(site.streamUrl).port));
     const room = site.backend.stream('chat').group<{ n: number }>('room1');
@@ -103,7 +103,7 @@ describe.skipIf(!hasChromium)('a page with svc-browser-sdk/react', () => {
     await shows(page, 'room', { items: [['b', { n: 2 }]], told: [3, 4, 5], status: 'live', recovered: true });
     proxy.close();
     await shows(page, 'room', { items: [['b', { n: 2 }]], told: [3, 4, 5], status: 'reconnecting', recovered: true });
-    // More than the engine keeps for those who come back.
+    // More than the engine keeps for clients that reconnect.
     await Promise.all(Array.from({ length: 1_100 }, () => room.send('typing', 6)));
     await room.set('b', { n: 3 });
     proxy.reopen();
@@ -111,7 +111,7 @@ describe.skipIf(!hasChromium)('a page with svc-browser-sdk/react', () => {
     expect(opened.problems).toEqual([]);
   });
 
-  test('[SDK-14] useStream says why it was refused', async () => {
+  test('[SDK-14] useStream reports why it was refused', async () => {
     await using site = await startGuardedEngine({ exposes: 'stream::*' });
     await site.backend
       .registerTrigger({
@@ -126,7 +126,7 @@ describe.skipIf(!hasChromium)('a page with svc-browser-sdk/react', () => {
     expect(opened.problems).toEqual([]);
   });
 
-  test('[SDK-14] useStateValue shows the entry, its changes, and what changed while the page was away', async () => {
+  test('[SDK-14] useStateValue shows the entry, its changes, and those made while the page was disconnected', async () => {
     await using site = await startGuardedEngine({ exposes: 'state::*', triggerTypes: ['state'] });
     await using proxy = await CutProxy.start(Number(new URL(site.url).port));
     await using opened = await open();
@@ -147,7 +147,7 @@ describe.skipIf(!hasChromium)('a page with svc-browser-sdk/react', () => {
     expect(opened.problems).toEqual([]);
   });
 
-  test('[SDK-14] useStateValue says what the page may not do', async () => {
+  test('[SDK-14] useStateValue reports what the page may not do', async () => {
     await using site = await startGuardedEngine();
     await using opened = await open();
     await start(opened.page, site, ['entry']);
@@ -159,7 +159,7 @@ describe.skipIf(!hasChromium)('a page with svc-browser-sdk/react', () => {
     expect(opened.problems).toEqual([]);
   });
 
-  test('[SDK-14] renders once a frame at most, however often things change', async () => {
+  test('[SDK-14] renders once a frame at most, however often values change', async () => {
     await using site = await startGuardedEngine({ exposes: '*', triggerTypes: ['state'] });
     site.backend.registerFunction('api::answer', (payload: unknown) => payload);
     const room = site.backend.stream('chat').group<{ n: number }>('room1');
@@ -187,14 +187,14 @@ describe.skipIf(!hasChromium)('a page with svc-browser-sdk/react', () => {
       commits: { ...window.app.commits },
       frames: Reflect.get(window, 'framesShown').count,
     }));
-    // What was due when counting began belongs to the frame before.
+    // A render that was due when counting began belongs to the frame before.
     expect(commits.room).toBeLessThanOrEqual(frames + 1);
     expect(commits.echo).toBeLessThanOrEqual(frames + 1);
     expect(commits.room).toBeLessThan(900);
     expect(opened.problems).toEqual([]);
   });
 
-  test('[SDK-14] in strict mode each subscription is there once, and none is left behind', async () => {
+  test('[SDK-14] In strict mode each subscription exists once, and none is left open', async () => {
     await using site = await startGuardedEngine({ exposes: '*', triggerTypes: ['state'] });
     await using opened = await open();
     const { page } = opened;
@@ -223,7 +223,7 @@ describe.skipIf(!hasChromium)('a page with svc-browser-sdk/react', () => {
     expect(opened.problems).toEqual([]);
   });
 
-  test('[SDK-14] goes on with what a server has rendered', async () => {
+  test('[SDK-14] continues from the HTML that a server rendered', async () => {
     expect(rendered).toContain('<pre id="connection">&quot;connecting&quot;</pre>');
     await using site = await startGuardedEngine({ exposes: '*', triggerTypes: ['state'] });
     await using opened = await open('/rendered');
@@ -235,7 +235,7 @@ describe.skipIf(!hasChromium)('a page with svc-browser-sdk/react', () => {
     expect(opened.problems).toEqual([]);
   });
 
-  test('[SDK-14] without a worker a call fails, and without a provider the hook says what is missing', async () => {
+  test('[SDK-14] Without a worker a call fails, and without a provider the hook names what is missing', async () => {
     await using opened = await open();
     const { page } = opened;
     await page.evaluate(() => window.app.start(['connection', 'echo'], {}));
@@ -251,7 +251,7 @@ describe.skipIf(!hasChromium)('a page with svc-browser-sdk/react', () => {
 
 const PATIENT = { attempts: 100, backoff_ms: 20 };
 
-/** Waits until the part shows exactly that. */
+/** Waits until the component shows exactly that. */
 async function shows(page: BrowserPage, name: PartName, value: unknown): Promise<void> {
   const text = () => page.locator(`#${name}`).textContent();
   await expect.poll(async () => JSON.parse((await text()) ?? 'null'), { timeout: 15_000 }).toEqual(value);

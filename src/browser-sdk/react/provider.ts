@@ -1,13 +1,13 @@
-// The worker of a page, for all components below.
+// Provides the worker of a page to its components.
 
 import { createContext, createElement, type ReactElement, type ReactNode, useContext } from 'react';
-import type { SvcWorker } from '../../sdk/svc-worker.ts';
+import type { SvcWorker } from '../../sdk/worker/svc-worker.ts';
 
 /** Null: there is no provider. */
 const SvcContext = createContext<SvcWorker | undefined | null>(null);
 
 /**
- * What `SvcProvider` takes.
+ * Props of `SvcProvider`.
  *
  * @example
  * import type { SvcProviderProps } from 'svc-browser-sdk/react';
@@ -15,14 +15,14 @@ const SvcContext = createContext<SvcWorker | undefined | null>(null);
  * export const onServer: SvcProviderProps = { svc: undefined, children: 'loading' };
  */
 export interface SvcProviderProps {
-  /** The worker of the page. Undefined where there is none: on a server, or before somebody has logged in. */
+  /** The worker of the page. Undefined if there is none: on a server, or before a user has logged in. */
   readonly svc: SvcWorker | undefined;
   readonly children?: ReactNode;
 }
 
 /**
- * Gives the worker of the page to all components below it. It neither makes nor ends the worker: one per page, made
- * outside of components, is enough.
+ * Provides the worker of the page to all components below it. It neither creates nor ends the worker: one per page,
+ * created outside of components, is enough.
  *
  * @example
  * import { createElement } from 'react';
@@ -37,7 +37,7 @@ export function SvcProvider({ svc, children }: SvcProviderProps): ReactElement {
 }
 
 /**
- * The worker that the provider was given; undefined where it was given none.
+ * The worker of the provider; undefined if it has none.
  *
  * @example
  * import { useEffect, useState } from 'react';

@@ -1,13 +1,13 @@
 // `useConnection`: whether the page has a connection to the engine.
 
-import type { ConnectionState } from '../../sdk/connection.ts';
-import type { SvcError } from '../../sdk/errors.ts';
-import type { SvcWorker } from '../../sdk/svc-worker.ts';
+import type { SvcError } from '../../sdk/calls/errors.ts';
+import type { ConnectionState } from '../../sdk/connection/connection.ts';
+import type { SvcWorker } from '../../sdk/worker/svc-worker.ts';
 import { useSvc } from './provider.ts';
 import { nothing, useView, View } from './view.ts';
 
 /**
- * The connection of a page.
+ * The state of a page's connection.
  *
  * @example
  * import type { ConnectionView } from 'svc-browser-sdk/react';
@@ -15,17 +15,17 @@ import { nothing, useView, View } from './view.ts';
  * export const light = ({ state }: ConnectionView): string => (state === 'connected' ? 'green' : 'red');
  */
 export interface ConnectionView {
-  /** `connecting` until the first connection stands; `disconnected` whenever there is none afterwards. */
+  /** `connecting` until the first connection is up; later `disconnected` whenever there is none. */
   readonly state: ConnectionState;
-  /** Why the engine refused the last connection; undefined as soon as one stands. */
+  /** Why the engine refused the last connection; undefined as soon as one is up. */
   readonly error: SvcError | undefined;
 }
 
 const INITIAL: ConnectionView = { state: 'connecting', error: undefined };
 
 /**
- * Whether the page has a connection, as it comes and goes. The end of a worker that the page itself shut down is not
- * told.
+ * Whether the page has a connection, updated as it changes. If the page itself shuts its worker down, the hook does not
+ * report that.
  *
  * @example
  * import { useConnection } from 'svc-browser-sdk/react';

@@ -1,14 +1,14 @@
-// `useFunction`: calls of one function, and how the last one stands.
+// `useFunction`: calls of one function, and the state of the last one.
 
-import type { CallArguments } from '../../sdk/call-options.ts';
-import type { FunctionId } from '../../sdk/functions.ts';
-import type { SvcWorker } from '../../sdk/svc-worker.ts';
-import type { PayloadOf, ResultOf, Target, Untyped } from '../../sdk/target.ts';
+import type { CallArguments } from '../../sdk/calls/call-options.ts';
+import type { FunctionId } from '../../sdk/functions/functions.ts';
+import type { SvcWorker } from '../../sdk/worker/svc-worker.ts';
+import type { PayloadOf, ResultOf, Target, Untyped } from '../../sdk/worker/target.ts';
 import { missingWorker, useSvc } from './provider.ts';
 import { asError, useView, View } from './view.ts';
 
 /**
- * A function to call, and how its last call stands.
+ * A function to call, and the state of its last call.
  *
  * @example
  * import type { FunctionCall } from 'svc-browser-sdk/react';
@@ -16,22 +16,22 @@ import { asError, useView, View } from './view.ts';
  * export const label = ({ status }: FunctionCall<void, string>): string => (status === 'pending' ? '…' : 'Again');
  */
 export interface FunctionCall<In, Out> extends CallState<Out> {
-  /** Calls it. What fails is in `error` too, so nobody has to catch it. It stays the same from render to render. */
+  /** Calls it. A failure is also in `error`, so it need not be caught. It stays the same from render to render. */
   readonly call: (...given: CallArguments<In, undefined>) => Promise<Out>;
-  /** Back to `idle`. A call under way goes on, and is not shown any more. */
+  /** Returns to `idle`. A call that is running continues, and is not shown any more. */
   readonly reset: () => void;
 }
 
 interface CallState<Out> {
   /** Of the last call: an earlier one that ends later is not shown. */
   readonly status: 'idle' | 'pending' | 'done' | 'failed';
-  /** Result of the last call that succeeded; it stays while another one is under way. */
+  /** The result of the last call that succeeded; it stays while another one is running. */
   readonly data: Out | undefined;
   readonly error: Error | undefined;
 }
 
 /**
- * Calls of one function. Nothing is called before `call` is.
+ * Calls of one function. Nothing is called until `call` is.
  *
  * @example
  * import { createElement } from 'react';

@@ -1,6 +1,6 @@
 // `useStateValue`: one entry of the state.
 
-import type { SvcWorker } from '../../sdk/svc-worker.ts';
+import type { SvcWorker } from '../../sdk/worker/svc-worker.ts';
 import { missingWorker, useSvc } from './provider.ts';
 import { asError, nothing, useView, View } from './view.ts';
 
@@ -18,14 +18,14 @@ export interface StateValue<T> extends Known<T> {
 }
 
 interface Known<T> {
-  /** Null when there is no such entry; undefined until it was read. */
+  /** Null if the entry does not exist; undefined until it was read. */
   readonly value: T | null | undefined;
-  /** Why it cannot be read or watched; `value` is then the last that was known. */
+  /** Why it cannot be read or watched; `value` is then the last known one. */
   readonly error: Error | undefined;
 }
 
 /**
- * Watches one entry of the state while the component is there, and reads it again after each reconnection.
+ * Watches one entry of the state while the component is mounted, and reads it again after each reconnection.
  *
  * @example
  * import { createElement } from 'react';
@@ -73,7 +73,7 @@ function follow<T>(view: View<Known<T>>, svc: SvcWorker, scope: string, key: str
       await watch.ready();
       const before = changes;
       const stored = await svc.state.get<T>(scope, key);
-      // A change that was told meanwhile may be newer than what was read; changes after it will be told.
+      // A change that arrived in the meantime may be newer than what was read; later changes are reported.
       if (changes === before) value = stored;
       tell(undefined);
     } catch (thrown) {

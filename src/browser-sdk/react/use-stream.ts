@@ -1,10 +1,10 @@
 // `useStream`: the items and events of one group of a stream.
 
 import { useEffect, useRef } from 'react';
-import type { SvcError } from '../../sdk/errors.ts';
-import type { StreamEvent } from '../../sdk/stream-items.ts';
-import type { SubscribeOptions } from '../../sdk/stream-subscription.ts';
-import type { SvcWorker } from '../../sdk/svc-worker.ts';
+import type { SvcError } from '../../sdk/calls/errors.ts';
+import type { StreamEvent } from '../../sdk/streams/stream-items.ts';
+import type { SubscribeOptions } from '../../sdk/streams/stream-subscription.ts';
+import type { SvcWorker } from '../../sdk/worker/svc-worker.ts';
 import { useSvc } from './provider.ts';
 import { nothing, useView, View } from './view.ts';
 
@@ -17,22 +17,22 @@ import { nothing, useView, View } from './view.ts';
  * export const isCurrent = ({ status }: StreamView<unknown>): boolean => status === 'live';
  */
 export interface StreamView<T> {
-  /** The items by their ids. A new map whenever one of them changed, the same one otherwise. */
+  /** The items by their ids. A new map when one of them has changed, the same one otherwise. */
   readonly items: ReadonlyMap<string, T>;
-  /** What `send` told, oldest first: the last `keep_events` of them. */
+  /** Events of `send`, oldest first: the last `keep_events` of them. */
   readonly events: readonly StreamEvent[];
   /**
    * `connecting`: nothing is known yet. `live`: the items are current. `reconnecting`: the connection broke, the items
-   * are those from before. `ended`: it was refused, `error` says why, and will not come back.
+   * are those from before. `ended`: the subscription was refused for good, `error` says why.
    */
   readonly status: 'connecting' | 'live' | 'reconnecting' | 'ended';
-  /** False when the last reconnection could not bring every event that was missed. The items are right all the same. */
+  /** False if the last reconnection could not recover every missed event. The items are correct all the same. */
   readonly recovered: boolean;
   readonly error: SvcError | undefined;
 }
 
 /**
- * How to watch a group.
+ * Options of `useStream`.
  *
  * @example
  * import type { StreamViewOptions } from 'svc-browser-sdk/react';
@@ -40,16 +40,16 @@ export interface StreamView<T> {
  * export const options: StreamViewOptions = { item: 'topic', keep_events: 0 };
  */
 export interface StreamViewOptions extends SubscribeOptions {
-  /** How many events of `send` are kept; else 100. */
+  /** How many events of `send` are kept. Default 100. */
   readonly keep_events?: number | undefined;
 }
 
 const KEEP_EVENTS_DEFAULT = 100;
 
 /**
- * Watches one group of a stream while the component is there, over a socket of its own: components that show the same
- * group should get it from a common parent. Another stream, group, `item`, `url` or `conflate` is another subscription;
- * `token` and `keep_events` may differ from render to render.
+ * Watches one group of a stream while the component is mounted, over a socket of its own: components that show the same
+ * group should get it from a common parent. A change of stream, group, `item`, `url` or `conflate` makes a new
+ * subscription; `token` and `keep_events` may differ from render to render.
  *
  * @example
  * import { useStream } from 'svc-browser-sdk/react';

@@ -1,13 +1,13 @@
-// What a component shows of something that changes at its own pace.
+// The view of a component on a value that changes at its own pace.
 //
-// R1  What `get` returns changes in frames of the display only, so a component renders once a frame at most, however
-//     often the thing changes. All views change in the same callback: React renders them together.
-// R2  Nothing is followed before a component is mounted (servers mount none), and nothing after it is gone. A component
-//     may be mounted, taken away and mounted again (strict mode): following begins anew.
+// - The result of `get` changes only in frames of the display, so a component renders at most once per frame, however
+//   often the value changes. All views change in the same callback, so React renders them together.
+// - A value is followed only while its component is mounted; servers mount none. A component may be mounted, unmounted
+//   and mounted again (strict mode): following then starts again.
 
 import { useMemo, useSyncExternalStore } from 'react';
 
-/** Begins to follow; returns how to end it. */
+/** Starts to follow; returns a function that ends it. */
 export type Follow<Value> = (view: View<Value>) => () => void;
 
 export class View<Value> {
@@ -23,7 +23,7 @@ export class View<Value> {
     this.#follow = follow;
   }
 
-  /** Has this shown in the next frame, unless something later takes its place until then. */
+  /** Shows the value in the next frame, unless a later call replaces it before that. */
   show(read: () => Value): void {
     if (this.#read === undefined) inNextFrame(this.#update);
     this.#read = read;
@@ -52,12 +52,12 @@ export class View<Value> {
 
 type Shown<Value> = Pick<View<Value>, 'get' | 'getInitial' | 'subscribe'>;
 
-/** What the view shows; the view is made anew when one of these differs. */
+/** The value of the view; the view is created again when one of the dependencies differs. */
 export function useView<Value, Made extends Shown<Value>>(
   make: () => Made & Shown<Value>,
   dependencies: readonly unknown[],
 ): readonly [Value, Made] {
-  // biome-ignore lint/correctness/useExhaustiveDependencies: whoever calls it names them.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the caller names them.
   const view = useMemo(make, dependencies);
   return [useSyncExternalStore(view.subscribe, view.get, view.getInitial), view];
 }

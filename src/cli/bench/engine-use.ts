@@ -1,9 +1,9 @@
-// What a run costs the engine: processor time and memory of its process, as its health check tells them.
+// What a run costs the engine: processor time and memory of its process, as its health check reports them.
 
-import { isRecord, type JsonRecord, numberIn } from '../records.ts';
+import { isRecord, type JsonRecord, numberIn } from '../text/records.ts';
 
 export interface EngineUse {
-  /** Of one core, from before the warm-up until all is cleaned up. */
+  /** Of one core, from before the warm-up until the end of the cleanup. */
   readonly cpu_percent: number;
   /** At the end. */
   readonly rss_bytes: number;
@@ -15,7 +15,7 @@ interface Reading {
   readonly residentBytes: number;
 }
 
-/** Begins to measure; what it returns ends it. Undefined for an engine that does not tell. */
+/** Starts to measure; the returned function stops. Undefined for an engine that does not report its process. */
 export async function watchEngine(
   readHealth: () => Promise<unknown>,
   elapsedMs: () => number,

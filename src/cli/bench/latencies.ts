@@ -42,7 +42,7 @@ export class Latencies {
     };
   }
 
-  /** The text that plotting tools for these histograms read, in milliseconds. */
+  /** The text that plotting tools for HDR histograms read, in milliseconds. */
   distribution(): string {
     return this.#histogram.outputPercentileDistribution(5, 1_000);
   }

@@ -1,20 +1,20 @@
-// The clients of a benchmark. Each has one operation under way at a time: the next begins when the last has ended, or
-// with a rate at its own time on the schedule.
+// The clients of a benchmark. Each client runs one operation at a time. The next one starts when the last has ended,
+// or, with a rate, at its time on the schedule.
 //
-// With a rate an operation that starts late because the one before it took long is measured from when it should have
-// started. Otherwise the slow moments, in which few operations begin, would hardly be seen.
+// With a rate, an operation that starts late because the one before it took long is measured from its scheduled start.
+// Otherwise slow moments, in which few operations start, would hardly show in the result.
 
-import { isSvcError } from '../../sdk/errors.ts';
+import { isSvcError } from '../../sdk/calls/errors.ts';
 import { Latencies } from './latencies.ts';
 import type { Outcome } from './stages.ts';
 
 export interface LoadPlan {
   readonly clients: number;
-  /** Ends after so many, or after so long. */
+  /** Ends after this number of operations, or after this time. */
   readonly messages: number | undefined;
   readonly durationMs: number;
   readonly warmupMs: number;
-  /** Of all clients together; undefined: as fast as they can. */
+  /** Of all clients together; undefined: as fast as possible. */
   readonly perSecond: number | undefined;
 }
 
@@ -28,7 +28,7 @@ export interface LoadResult {
 
 export interface LoadWorld {
   elapsedMs(): number;
-  /** Called now and then with what was done so far, of how much. */
+  /** Called regularly with the number of operations done, and of how many. */
   progress(ops: number, share: number, elapsedMs: number): void;
   isStopped(): boolean;
 }
@@ -53,7 +53,7 @@ class Run {
   readonly #errors = new Map<string, number>();
   readonly #perClient: number[];
   readonly #beganMs: number;
-  /** When what counts began: after the warm-up. */
+  /** When the measured part began: after the warm-up. */
   #countedFromMs: number | undefined;
   #begun = 0;
   #ended = 0;
@@ -117,7 +117,7 @@ class Run {
     return this.#countedFromMs !== undefined;
   }
 
-  /** Waits for the next free place on the schedule, and says when it was. */
+  /** Waits for the next free place on the schedule, and returns its time. */
   async #due(): Promise<number | undefined> {
     const { perSecond } = this.#plan;
     if (perSecond === undefined) return undefined;
@@ -134,7 +134,7 @@ class Run {
     this.#toldMs = now;
     const elapsedMs = now - countedFromMs;
     const { messages, durationMs } = this.#plan;
-    // One that fails is over as well, and one of a fan-out counts for many.
+    // A failed operation counts as ended, and one operation of a fan-out counts once for each delivery.
     const share = messages === undefined ? elapsedMs / durationMs : this.#ended / messages;
     this.#world.progress(this.#ops(), share, elapsedMs);
   }

@@ -1,8 +1,8 @@
-// The end of a connection while a benchmark runs. Calls would fail at once then, as fast as a loop turns, and a tick
-// that is waited for would never come.
+// The loss of a connection while a benchmark runs. Without this check, calls would fail in a tight loop, and an
+// expected tick would never come.
 
-import type { SvcWorker } from '../../sdk/svc-worker.ts';
-import { lostEngine } from '../connection.ts';
+import type { SvcWorker } from '../../sdk/worker/svc-worker.ts';
+import { lostEngine } from '../engine/connection.ts';
 
 export interface Loss {
   readonly hasHappened: boolean;
@@ -20,7 +20,7 @@ export function watchLoss(connections: readonly SvcWorker[], address: string): L
       });
     }
   });
-  // Nobody may be waiting yet.
+  // Nothing may be waiting for it yet; an unhandled rejection would end the process.
   told.catch(() => {});
   return {
     get hasHappened() {

@@ -1,4 +1,4 @@
-// What a benchmark found: as text, as CSV, and beside an earlier run.
+// The result of a benchmark: as text, as CSV, and compared with an earlier run.
 
 import type { EngineUse } from './engine-use.ts';
 import type { LatencySummary } from './latencies.ts';
@@ -19,7 +19,7 @@ export interface Report {
   readonly interrupted: boolean;
 }
 
-/** What an earlier run must tell to be compared with. */
+/** What the report of an earlier run must contain to be compared. */
 export interface EarlierReport {
   readonly kind: string;
   readonly per_second: number;
@@ -57,12 +57,12 @@ export interface Change {
   readonly name: string;
   readonly before: number;
   readonly now: number;
-  /** Positive is better, whichever way the number goes. */
+  /** Positive is better, for rates as for latencies. */
   readonly percent: number;
   readonly worse: boolean;
 }
 
-/** The rate, and the latencies of most and of nearly all operations. */
+/** The rate, the median and the 99th percentile. */
 export function compare(before: EarlierReport, now: Report, tolerancePercent: number): Change[] {
   return [
     change('per_second', before.per_second, now.per_second, 1, tolerancePercent),
@@ -71,7 +71,7 @@ export function compare(before: EarlierReport, now: Report, tolerancePercent: nu
   ];
 }
 
-/** Parameters with which the two did not do the same. */
+/** Parameters that differ between the two runs. */
 export function differencesOf(before: EarlierReport, now: Report): string[] {
   return Object.entries(now.parameters).flatMap(([name, value]) => {
     const earlier = before.parameters[name];

@@ -1,14 +1,14 @@
-// What each kind of benchmark does: what it needs before the clock runs, one operation, and how nothing is left behind.
-// Everything it makes has the name of the run in it.
+// What each kind of benchmark does: its setup, one operation, and its cleanup. Everything that it creates has the name
+// of the run in its own name.
 
 import { request } from 'node:http';
-import { redactUrl } from '../../core/redaction.ts';
-import { Void } from '../../sdk/actions.ts';
-import { SvcError } from '../../sdk/errors.ts';
-import type { SvcWorker } from '../../sdk/svc-worker.ts';
-import { formatDuration } from '../durations.ts';
-import { EXIT } from '../exit-codes.ts';
-import { CliFailure, usageFailure } from '../failures.ts';
+import { redactUrl } from '../../core/config-fields/redaction.ts';
+import { Void } from '../../sdk/calls/actions.ts';
+import { SvcError } from '../../sdk/calls/errors.ts';
+import type { SvcWorker } from '../../sdk/worker/svc-worker.ts';
+import { EXIT } from '../kernel/exit-codes.ts';
+import { CliFailure, usageFailure } from '../kernel/failures.ts';
+import { formatDuration } from '../text/durations.ts';
 
 export const KINDS = [
   'invoke',
@@ -25,7 +25,7 @@ export const KINDS = [
 ] as const;
 export type Kind = (typeof KINDS)[number];
 
-/** What the engine must run for it; undefined where every engine does. */
+/** The module that the engine needs for it; undefined when every engine can run it. */
 export function moduleOf(kind: Kind): string | undefined {
   return MODULES.find(([start]) => kind.startsWith(start))?.[1];
 }
@@ -43,21 +43,21 @@ export interface Bench {
   /** Unique to this run. */
   readonly name: string;
   readonly clients: readonly SvcWorker[];
-  /** They offer the function under `functionId`, unless the user named one. */
+  /** The workers that register the function `functionId`, unless the user named a function. */
   readonly workers: readonly SvcWorker[];
   readonly functionId: string;
   readonly payload: Readonly<Record<string, unknown>>;
   readonly subscribers: number;
   readonly httpUrl: string;
   readonly streamUrl: string | undefined;
-  /** How long servers may take to answer. */
+  /** Time limit for the answer of a server. */
   readonly timeoutMs: number;
   nowMs(): number;
 }
 
 export interface Outcome {
   readonly ops: number;
-  /** Where it is not simply from beginning to end. */
+  /** Set when the measured time is not simply from the start of the operation to its end. */
   readonly tookMs?: number;
 }
 
@@ -142,12 +142,12 @@ async function deleteKeys(bench: Bench): Promise<void> {
   );
 }
 
-/** A topic of its own, as named queues come from the configuration. One operation ends with the job on disk. */
+/** Uses its own topic, because named queues come from the configuration. One operation ends when the job is on disk. */
 async function topicStage(bench: Bench, queueConfig: object): Promise<Stage> {
   const { name: topic, payload: data, workers, functionId } = bench;
   const [worker] = workers;
   if (worker === undefined)
-    throw usageFailure('--function does not go with queues: they need a subscriber of their own.');
+    throw usageFailure('--function cannot be used with queues: the benchmark registers its own subscriber.');
   const trigger = worker.registerTrigger({
     type: 'durable:subscriber',
     function_id: functionId,
@@ -168,7 +168,7 @@ async function topicStage(bench: Bench, queueConfig: object): Promise<Stage> {
   };
 }
 
-/** One operation is one event, and ends when the last subscriber has it; each delivery counts. */
+/** One operation is one event. It ends when the last subscriber has received it; each delivery counts. */
 async function fanoutStage(bench: Bench): Promise<Stage> {
   const { name, subscribers, streamUrl, timeoutMs } = bench;
   const waiting = new Map<string, { left: number; resolve(): void }>();
@@ -184,7 +184,7 @@ async function fanoutStage(bench: Bench): Promise<Stage> {
       .group(name)
       .subscribe({ onEvent }, streamUrl === undefined ? {} : { url: streamUrl }),
   );
-  // Their server is another one than the engine's own, and they would wait for it for ever.
+  // The stream server has its own port. Without a limit the subscribers would wait for it forever.
   const areThere = Promise.all(watches.map((watch) => watch.ready())).then(() => true);
   const isLate = new Promise<false>((resolve) => setTimeout(() => resolve(false), timeoutMs).unref());
   if (!(await Promise.race([areThere, isLate]))) throw streamsAway(streamUrl, timeoutMs);
@@ -209,13 +209,14 @@ function streamsAway(streamUrl: string | undefined, timeoutMs: number): CliFailu
     code: 'ENGINE_UNREACHABLE',
     message: `No stream server answers at ${place} within ${formatDuration(timeoutMs)}.`,
     exitCode: EXIT.unreachable,
-    hint: 'Say where it is: --stream-url ws://host:port',
+    hint: 'Give its address: --stream-url ws://host:port',
   });
 }
 
 async function httpStage({ workers, functionId, name, httpUrl, payload }: Bench): Promise<Stage> {
   const [worker] = workers;
-  if (worker === undefined) throw usageFailure('--function does not go with http: it needs a route of its own.');
+  if (worker === undefined)
+    throw usageFailure('--function cannot be used with http: the benchmark registers its own route.');
   const path = `/${name}`;
   const config = { api_path: path, http_method: 'POST' } as const;
   const trigger = worker.registerTrigger({ type: 'http', function_id: functionId, config });
@@ -243,10 +244,11 @@ async function post(url: URL, body: string): Promise<number> {
   });
 }
 
-/** One operation is a tick; what is measured is how long after its second it comes. */
+/** One operation is one tick. Its latency is the delay after the scheduled second. */
 async function cronStage({ workers, functionId, nowMs }: Bench): Promise<Stage> {
   const [worker] = workers;
-  if (worker === undefined) throw usageFailure('--function does not go with cron: it needs a schedule of its own.');
+  if (worker === undefined)
+    throw usageFailure('--function cannot be used with cron: the benchmark registers its own schedule.');
   let heard: (tookMs: number) => void = () => {};
   // Ticks are due at whole seconds.
   const tick = worker.registerFunction(`${functionId}-tick`, () => heard(nowMs() % 1_000));

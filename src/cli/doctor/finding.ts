@@ -1,4 +1,4 @@
-// One line of `svc doctor`. A check never throws: what it cannot find out is a finding as well.
+// One line of `svc doctor`. A check never throws: a failure to check is a finding, too.
 
 import type { LoadedConfig } from '../../config/load.ts';
 
@@ -8,18 +8,18 @@ export interface Finding {
   readonly name: string;
   readonly level: Level;
   readonly text: string;
-  /** What to do about it. */
+  /** How to fix it. */
   readonly fix?: string;
-  /** Does the fix, for `--fix`; only where nothing can be lost by it. */
+  /** Applies the fix, for `--fix`; only set for a fix that cannot lose anything. */
   readonly repair?: { readonly text: string; run(): Promise<void> };
 }
 
-/** What the checks of the project go by. */
+/** Input of the checks of the project. */
 export interface Project {
   readonly config: LoadedConfig;
-  /** Folder that the paths in the configuration are relative to. */
+  /** Base folder for relative paths in the configuration. */
   readonly startedIn: string;
-  /** Whether an engine answered at the address that was asked. */
+  /** Whether an engine answered. */
   readonly engineRuns: boolean;
 }
 

@@ -1,18 +1,18 @@
-// What `svc doctor` looks at in the configuration: what it warns of, its data directories, and its ports.
+// The checks of `svc doctor` for the configuration: its warnings, data directories and ports.
 
 import { constants, existsSync, statfsSync } from 'node:fs';
 import { access, mkdir } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { dirname } from 'node:path';
-import { isLoopbackHost } from '../../core/origin.ts';
-import { startWarnings } from '../../start-checks.ts';
-import { fileSystemOffence } from '../../store/file-systems.ts';
-import { storeFolders } from '../../store-places.ts';
-import { isRecord, numberIn, textIn } from '../records.ts';
+import { isLoopbackHost } from '../../core/access/origin.ts';
+import { startWarnings } from '../../engine/start-checks.ts';
+import { storeFolders } from '../../engine/store-places.ts';
+import { fileSystemOffence } from '../../store/place/file-systems.ts';
+import { isRecord, numberIn, textIn } from '../text/records.ts';
 import { type Finding, fail, ok, type Project, warn } from './finding.ts';
 
 const MIB = 1024 * 1024;
-/** As the store does: below it nothing but what frees space is written. */
+/** The limit of the store: below it, only writes that free space are accepted. */
 const RESERVE_BYTES = 256 * MIB;
 const RESERVE_SHARE = 0.02;
 
@@ -30,10 +30,10 @@ async function folderFindings(folder: string, { engineRuns }: Project): Promise<
   const name = 'data directory';
   if (!existsSync(folder)) return [await missingFolder(folder, engineRuns)];
   if (!(await isWritable(folder))) {
-    return [fail(name, `${folder} cannot be written`, 'Give it to the user that the engine runs as.')];
+    return [fail(name, `${folder} cannot be written`, 'Make the user of the engine its owner.')];
   }
   const offence = fileSystemOffence(folder);
-  if (offence !== undefined) return [fail(name, `${folder} ${offence}`, 'Move it, and change file_path.')];
+  if (offence !== undefined) return [fail(name, `${folder} ${offence}`, 'Move it and change file_path.')];
   const { bavail, blocks, bsize } = statfsSync(folder);
   const free = `${Math.floor((bavail * bsize) / MIB)} MiB free`;
   if (bavail * bsize < Math.max(RESERVE_BYTES, blocks * bsize * RESERVE_SHARE)) {
@@ -42,23 +42,23 @@ async function folderFindings(folder: string, { engineRuns }: Project): Promise<
   return [ok(name, `${folder} can be written, ${free}`)];
 }
 
-/** The engine makes it at its first start, where it may. */
+/** The engine creates it at its first start, if it has permission. */
 async function missingFolder(folder: string, engineRuns: boolean): Promise<Finding> {
   const name = 'data directory';
   let above = dirname(folder);
   while (!existsSync(above)) above = dirname(above);
   if (!(await isWritable(above))) {
-    return fail(name, `${folder} cannot be made: ${above} is no folder that can be written`, 'Change file_path.');
+    return fail(name, `${folder} cannot be created: ${above} is not a writable folder`, 'Change file_path.');
   }
   const found = engineRuns
     ? warn(
         name,
-        `${folder} does not exist: the engine that runs keeps its data elsewhere, or in memory`,
+        `${folder} does not exist: the running engine keeps its data elsewhere, or in memory`,
         'Start the engine of this file; with svc dev, add --keep.',
       )
-    : ok(name, `${folder} does not exist yet; the first start makes it`);
+    : ok(name, `${folder} does not exist yet; the first start creates it`);
   const make = async () => void (await mkdir(folder, { recursive: true, mode: 0o700 }));
-  return { ...found, repair: { text: `make ${folder}`, run: make } };
+  return { ...found, repair: { text: `create ${folder}`, run: make } };
 }
 
 async function isWritable(folder: string): Promise<boolean> {
@@ -68,17 +68,17 @@ async function isWritable(folder: string): Promise<boolean> {
   );
 }
 
-/** Whom the engine's side of the console answers (X4). */
+/** Which machines the engine's part of the console answers (X4). */
 function consoleFinding({ config }: Project): Finding {
   const name = 'console';
   const http = config.modules.find((module) => module.name === 'svc-http');
-  if (http === undefined) return ok(name, 'none: it needs the module svc-http');
+  if (http === undefined) return ok(name, 'not available: it needs the module svc-http');
   const isOpen = isRecord(http.config) && !isLoopbackHost(textIn(http.config, 'host'));
-  if (!isOpen) return ok(name, 'answers this machine alone');
+  if (!isOpen) return ok(name, 'answers only this machine');
   const hasToken = config.settings.bridge_token !== undefined;
   return ok(
     name,
-    `answers this machine, and others ${hasToken ? 'with the bridge token' : 'never: no bridge_token is set'}`,
+    `answers this machine; other machines ${hasToken ? 'need the bridge token' : 'are refused without bridge_token'}`,
   );
 }
 
@@ -92,7 +92,7 @@ function portsOf({ config }: Project): Port[] {
   return config.modules.flatMap(({ name, config: settings }) => {
     if (!isRecord(settings)) return [];
     const port = numberIn(settings, 'port');
-    // 0 is any free one.
+    // 0 means any free port.
     return port === undefined || port === 0 ? [] : [{ module: name, host: textIn(settings, 'host'), port }];
   });
 }
@@ -102,12 +102,12 @@ async function portFinding({ module, host, port }: Port, { engineRuns }: Project
   const error = await tryToListen(host, port);
   if (error === undefined) {
     if (!engineRuns) return ok(name, `free for ${module}`);
-    return warn(name, `free, though an engine runs: not with ${module} of this file`, 'Start that engine again.');
+    return warn(name, `free, although an engine runs: it does not use ${module} of this file`, 'Restart that engine.');
   }
   if (error !== 'EADDRINUSE')
-    return fail(name, `${host} cannot be listened on (${error})`, `Change host of ${module}.`);
+    return fail(name, `${host} is not an address to listen on (${error})`, `Change host of ${module}.`);
   if (engineRuns) return ok(name, `in use, and an engine runs (${module})`);
-  return fail(name, `taken by another program (${module})`, `End that program, or change port of ${module}.`);
+  return fail(name, `taken by another program (${module})`, `Stop that program, or change port of ${module}.`);
 }
 
 async function tryToListen(host: string, port: number): Promise<string | undefined> {

@@ -1,20 +1,20 @@
-// What `svc doctor` asks the running engine: versions, clock, health, and what waits for somebody to look at it.
+// The checks of `svc doctor` for the running engine: versions, clock, health, and problems that need attention.
 
 import { engineVersion } from '../../effects/version.ts';
-import { isSvcError } from '../../sdk/errors.ts';
-import type { EngineConnection } from '../connection.ts';
-import { formatDuration } from '../durations.ts';
-import { isRecord, type JsonRecord, numberIn, recordsIn, textIn, textsIn } from '../records.ts';
-import { quoteForShell } from '../shell-quote.ts';
-import type { Terminal } from '../terminal.ts';
-import { stateInWords } from '../worker-facts.ts';
+import { isSvcError } from '../../sdk/calls/errors.ts';
+import { stateInWords } from '../commands/worker/worker-facts.ts';
+import type { EngineConnection } from '../engine/connection.ts';
+import { formatDuration } from '../text/durations.ts';
+import { isRecord, type JsonRecord, numberIn, recordsIn, textIn, textsIn } from '../text/records.ts';
+import { quoteForShell } from '../text/shell-quote.ts';
+import type { Terminal } from '../text/terminal.ts';
 import { type Finding, fail, ok, warn } from './finding.ts';
 
 const LATENCY_MS_WARN = 100;
 const CLOCK_MS_WARN = 2_000;
 
 export async function runningFindings(engine: EngineConnection, terminal: Terminal): Promise<Finding[]> {
-  // The first call also pays for what a connection sets up.
+  // The first call includes the setup of the connection.
   await engine.call('engine::health::check', {});
   const startedMs = terminal.elapsedMs();
   const health = await engine.call('engine::health::check', {});
@@ -35,13 +35,13 @@ export async function runningFindings(engine: EngineConnection, terminal: Termin
 function latencyFinding(address: string, tookMs: number): Finding {
   const text = `${address} answers in ${formatDuration(tookMs)}`;
   if (tookMs < LATENCY_MS_WARN) return ok('engine', text);
-  return warn('engine', text, 'See svc top for what keeps it busy, and the network between.');
+  return warn('engine', text, 'Check its load with svc top, and check the network.');
 }
 
 function clockFinding(differenceMs: number): Finding {
   const text = `differs from the engine's by ${formatDuration(differenceMs)}`;
   if (differenceMs < CLOCK_MS_WARN) return ok('clock', text);
-  return warn('clock', text, 'Let both machines follow a time server.');
+  return warn('clock', text, 'Synchronise both machines with a time server.');
 }
 
 function healthFindings(health: JsonRecord): Finding[] {
@@ -59,7 +59,7 @@ function healthFindings(health: JsonRecord): Finding[] {
   });
 }
 
-/** It shows what others offer. */
+/** The console registers no functions of its own. */
 const CONSOLE = 'svc-console';
 
 async function workerFindings(engine: EngineConnection, version: string): Promise<Finding[]> {
@@ -74,18 +74,22 @@ async function workerFindings(engine: EngineConnection, version: string): Promis
   const names = idle.map((worker) => textIn(worker, 'name') || textIn(worker, 'id'));
   return [
     versions.size === 1
-      ? ok('versions', `engine, command line and SDKs are ${own}`)
-      : warn('versions', `differ: ${[...versions].join(', ')}`, 'svc version says which is where; update the others.'),
+      ? ok('versions', `engine, command line and SDKs are version ${own}`)
+      : warn(
+          'versions',
+          `differ: ${[...versions].join(', ')}`,
+          'List them with svc version, and update the older ones.',
+        ),
     names.length === 0
       ? ok('workers', `${workers.length} connected`)
       : warn('workers', `without functions: ${names.join(', ')}`, 'See svc worker logs <name>.'),
   ];
 }
 
-/** Those that the engine starts again: their functions are away meanwhile, and nothing else tells of them. */
+/** Workers that the engine restarts: their functions are missing meanwhile, and no other check reports them. */
 async function projectFindings(engine: EngineConnection): Promise<Finding[]> {
   const answer = await engine.call('worker::list', {}).catch((error: unknown) => {
-    // Programs of the engine's machine are none of a restricted connection's business.
+    // A restricted connection may not see the programs of the engine's machine.
     if (isSvcError(error) && error.code === 'FORBIDDEN') return undefined;
     throw error;
   });
@@ -97,7 +101,7 @@ async function projectFindings(engine: EngineConnection): Promise<Finding[]> {
     });
 }
 
-/** Also one that is just being tried again: it has ended before, and offers nothing yet. */
+/** Also true during a retry: the worker has crashed before and offers nothing yet. */
 function isInTrouble(worker: JsonRecord): boolean {
   const state = textIn(worker, 'state');
   const isTriedAgain = (numberIn(worker, 'restarts') ?? 0) > 0 && textsIn(worker, 'functions').length === 0;
@@ -120,14 +124,14 @@ async function triggerFindings(engine: EngineConnection): Promise<Finding[]> {
     fail(
       'triggers',
       `${textIn(trigger, 'id')} (${textIn(trigger, 'trigger_type')}) is in error: ${textIn(trigger, 'error')}`,
-      'svc triggers list shows it; correct its config where it is registered.',
+      'See svc triggers list, and correct its config in the worker that registers it.',
     ),
   );
 }
 
 async function deadLetterFindings(engine: EngineConnection): Promise<Finding[]> {
   const answer = await engine.call('engine::queue::dlq_topics', {}).catch((error) => {
-    // An engine without its queue module.
+    // An engine without the queue module.
     if (isSvcError(error, 'function_not_found')) return [];
     throw error;
   });

@@ -1,10 +1,10 @@
-// The console server as the worker `svc-console`: that gives it a name in lists, and tells it at once when the engine
-// comes and goes (APP-1, APP-2).
+// The console server as the worker `svc-console`: lists show it by that name, and the connection reports at once when
+// the engine comes and goes (APP-1, APP-2).
 
 import type { EngineLink } from '../../console-api/console-server.ts';
-import { hostInUrl } from '../../core/origin.ts';
+import { hostInUrl } from '../../core/access/origin.ts';
 import { createWorker } from '../../sdk/internal.ts';
-import type { SvcWorker } from '../../sdk/svc-worker.ts';
+import type { SvcWorker } from '../../sdk/worker/svc-worker.ts';
 import type { ConsoleOptions } from './options.ts';
 import { START_HINT } from './proxy.ts';
 
@@ -15,8 +15,8 @@ export class BridgeLink {
   #sinceMs = Date.now();
   #error: string | null = null;
 
-  /** `tell`: a line for whoever started the server. */
-  constructor(options: ConsoleOptions, tell: (line: string) => void) {
+  /** `printLine` receives a line for the user who started the server. */
+  constructor(options: ConsoleOptions, printLine: (line: string) => void) {
     this.#options = options;
     const { engineHost, bridgePort, token } = options;
     const url = `ws://${hostInUrl(engineHost)}:${bridgePort}`;
@@ -31,16 +31,16 @@ export class BridgeLink {
     });
     for (const event of ['connected', 'reconnected'] as const) {
       this.#worker.on(event, () => {
-        if (!this.#isConnected) tell(`Connected to the engine at ${url}`);
+        if (!this.#isConnected) printLine(`Connected to the engine at ${url}`);
         this.#turn(true);
       });
     }
     this.#worker.on('disconnected', () => {
-      if (this.#isConnected) tell(`Lost the engine at ${url}; the console goes on and waits for it`);
+      if (this.#isConnected) printLine(`Lost the engine at ${url}; the console goes on and waits for it`);
       this.#turn(false);
     });
     this.#worker.on('rejected', () =>
-      tell(`The engine at ${url} refused the console: ${this.#error ?? 'no reason given'}`),
+      printLine(`The engine at ${url} refused the console: ${this.#error ?? 'no reason given'}`),
     );
   }
 

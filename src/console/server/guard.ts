@@ -1,11 +1,12 @@
-// Who may ask the console server for what: the bridge's rule for Host and Origin (decisions 42), the token where one is
-// needed, and nothing that changes anything where it was started with `--read-only` (APP-4, APP-5).
+// Which requests the console server accepts: the bridge's rule for Host and Origin (PD-42), the token where it is
+// required, and no change of anything where it was started with `--read-only` (APP-4, APP-5).
 
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { TOKEN_SUBPROTOCOL_PREFIX } from '../../console-api/console-server.ts';
 import type { ApiError } from '../../console-api/envelope.ts';
-import { isLoopbackHost, originOffence } from '../../core/origin.ts';
+import { fetchSiteOffence } from '../../core/access/fetch-site.ts';
+import { isLoopbackHost, originOffence } from '../../core/access/origin.ts';
 import type { ConsoleOptions } from './options.ts';
 
 export interface Offence {
@@ -20,18 +21,29 @@ export class Guard {
     this.#options = options;
   }
 
-  /** On loopback whoever is there has the engine anyway; elsewhere the token is asked for. */
+  /** On loopback a local user can reach the engine anyway. On other addresses the token is required. */
   get needsToken(): boolean {
     return this.#options.token !== undefined && !isLoopbackHost(this.#options.host);
   }
 
-  /** Of any request, for pages too. */
+  /** Checked for every request, also for pages. */
   placeOffence({ headers }: IncomingMessage): Offence | undefined {
     const text = originOffence(
       { host: headers.host, origin: headers.origin },
       { boundHost: this.#options.host, allowedHosts: [], allowedOrigins: [], servesOwnPages: true },
     );
-    return text === undefined ? undefined : { status: 403, error: { code: 'FORBIDDEN', message: text } };
+    if (text !== undefined) return forbidden(text);
+    // A WebSocket is open to every page that may come: one of another port of this machine is not the console's.
+    const isOther = headers.origin !== undefined && !isOwnOrigin(headers.origin, headers.host ?? '');
+    return isOther
+      ? forbidden(`Pages of ${headers.origin?.slice(0, ORIGIN_CHARS_MAX)} may not use this console`)
+      : undefined;
+  }
+
+  /** Checked for everything but pages: a link on any page may open the console, but nothing may be read through it. */
+  dataOffence({ headers }: IncomingMessage): Offence | undefined {
+    const text = fetchSiteOffence((name) => headers[name]?.toString());
+    return text === undefined ? undefined : forbidden(text);
   }
 
   tokenOffence({ headers }: IncomingMessage): Offence | undefined {
@@ -46,7 +58,7 @@ export class Guard {
     return token !== undefined && given !== undefined && timingSafeEqual(digest(given), digest(token));
   }
 
-  /** Reads that are sent as POST, because what they ask for is long, stay allowed. */
+  /** Reads that are sent as POST because their parameters are long stay allowed. */
   readOnlyOffence({ method = 'GET' }: IncomingMessage, path: string): Offence | undefined {
     if (!this.#options.isReadOnly || method === 'GET' || method === 'HEAD') return undefined;
     return method === 'POST' && READS.has(path) ? undefined : READ_ONLY;
@@ -54,6 +66,19 @@ export class Guard {
 }
 
 const READS: ReadonlySet<string> = new Set(['/api/traces/search', '/api/logs/search', '/api/logs/histogram']);
+
+const ORIGIN_CHARS_MAX = 100;
+
+/** Whichever scheme: a proxy in front may end TLS. */
+function isOwnOrigin(origin: string, host: string): boolean {
+  const { protocol, host: named } = new URL(origin);
+  const own = `${protocol}//${host}`;
+  return URL.canParse(own) && new URL(own).host === named;
+}
+
+function forbidden(message: string): Offence {
+  return { status: 403, error: { code: 'FORBIDDEN', message } };
+}
 
 export const NEEDS_TOKEN: Offence = {
   status: 401,
@@ -65,7 +90,7 @@ const READ_ONLY: Offence = {
   error: { code: 'FORBIDDEN', message: 'This console was started with --read-only: nothing can be changed here' },
 };
 
-/** A browser cannot send a header with a WebSocket: there it offers the token as a name. */
+/** A browser cannot send a header with a WebSocket. It offers the token as a subprotocol. */
 function tokenInOffer(headers: IncomingMessage['headers']): string | undefined {
   const offers = (headers['sec-websocket-protocol'] ?? '').split(',').map((name) => name.trim());
   const offer = offers.find((name) => name.startsWith(TOKEN_SUBPROTOCOL_PREFIX));

@@ -1,30 +1,30 @@
-// One HTTP request to the engine's HTTP port for the request builder of the Triggers page (TRG-3): the way that a
-// client's request goes, with routing, middleware and conditions. The answer is told about as JSON; it is never served.
+// One HTTP request to the engine's HTTP port for the request builder of the Triggers page (TRG-3). It takes the path of
+// a client's request, with routing, middleware and conditions. The answer is reported as JSON and never served.
 //
-// The asker chooses the path, never the place: every request goes to the one address that this server was started with,
-// no redirect is followed, and what lies below /_console is asked for by way of /api, with its own rules.
+// The browser chooses the path, never the host: every request goes to the address that this server was started with, no
+// redirect is followed, and requests below /_console have to use /api, with its own rules.
 
 import { type IncomingMessage, request, type ServerResponse } from 'node:http';
 import { HTTP_RESPONSE_BYTES_MAX, type HttpRequest, type HttpResponse } from '../../console-api/console-server.ts';
 import type { ErrorEnvelope } from '../../console-api/envelope.ts';
-import { bareHost, hostInUrl } from '../../core/origin.ts';
+import { bareHost, hostInUrl } from '../../core/access/origin.ts';
 import type { ConsoleOptions } from './options.ts';
 import { securityHeaders } from './pages.ts';
 
 const REQUEST_BYTES_MAX = 8 * 1_024 * 1_024;
-/** What belongs to a connection, not to a request. */
+/** Headers that belong to a connection, not to a request. */
 const OWN_HEADERS = new Set(['host', 'connection', 'content-length', 'transfer-encoding', 'expect', 'upgrade']);
 const TIMEOUT_MS = 30_000;
 const TIMEOUT_MS_MAX = 60_000;
 const METHODS = new Set(['GET', 'POST', 'PUT', 'DELETE', 'PATCH', 'HEAD', 'OPTIONS']);
 
-/** Answers in every case. Whoever calls it has checked that the asker may change something. */
+/** Answers in every case. Its caller has checked that the user may make changes. */
 export async function sendHttpRequest(
   options: ConsoleOptions,
   incoming: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
-  // A form of another site can send texts, and no JSON.
+  // A form of another site can send text, but not JSON.
   if (!/^application\/json\s*(?:;|$)/i.test(incoming.headers['content-type'] ?? '')) {
     const message = 'The body must be sent as Content-Type: application/json';
     answer(response, 415, { error: { code: 'BAD_REQUEST', message } } satisfies ErrorEnvelope);
@@ -44,7 +44,7 @@ export async function sendHttpRequest(
     }
     const reason = error instanceof Error ? error.message : String(error);
     const address = `http://${hostInUrl(options.engineHost)}:${options.enginePort}`;
-    // A header or path that cannot be sent at all is the asker's, everything else the way's.
+    // A header or path that cannot be sent is the client's fault, every other failure is the connection's.
     const isAskers = error instanceof TypeError;
     const message = isAskers ? reason : `The engine does not answer at ${address} (${reason})`;
     const failed: ErrorEnvelope = { error: { code: isAskers ? 'BAD_REQUEST' : 'ENGINE_UNREACHABLE', message } };
@@ -76,7 +76,7 @@ function send(options: ConsoleOptions, asked: HttpRequest, response: ServerRespo
     outgoing.on('response', (got) => {
       const kept: Buffer[] = [];
       let bytes = 0;
-      // A stream of events has no end: what came is shown.
+      // A stream of events has no end: what arrived in time is shown.
       stop = () => {
         const durationMs = performance.now() - startedMs;
         resolve({ ...responseOf(got, Buffer.concat(kept), bytes, durationMs), is_cut: true });
@@ -130,14 +130,14 @@ function responseOf(got: IncomingMessage, kept: Buffer, bytes: number, durationM
 /** `undefined`: it is not text. */
 function textOf(body: Buffer): string | undefined {
   try {
-    // Where it was cut, the last character may have lost its end: as a stream it may.
+    // The cut may have split the last character. As a stream, the decoder accepts that.
     return new TextDecoder('utf-8', { fatal: true }).decode(body, { stream: true });
   } catch {
     return undefined;
   }
 }
 
-/** Text, or why there is none. */
+/** The body as text, or why it is not text. */
 async function readBody(incoming: IncomingMessage): Promise<{ text: string } | { offence: string }> {
   const parts: Buffer[] = [];
   let bytes = 0;
@@ -180,7 +180,7 @@ function isTimeout(value: unknown): value is number {
   return typeof value === 'number' && value >= 1 && value <= TIMEOUT_MS_MAX;
 }
 
-/** Whether a path is for the engine itself, however it is spelled; `undefined`: it cannot be said. */
+/** Whether a path is reserved for the engine, however it is spelled. `undefined`: this cannot be decided. */
 function isEngines(path: string): boolean | undefined {
   const [way = ''] = path.split(/[?#]/);
   try {

@@ -1,7 +1,7 @@
-// The binary `svc-console`: the console server by itself, without the engine's package.
+// The binary `svc-console`: the console server alone, without the engine's package.
 
 import { parseArgs } from 'node:util';
-import { hostInUrl } from '../../core/origin.ts';
+import { hostInUrl } from '../../core/access/origin.ts';
 import { type ConsoleOptions, ConsoleStartError, isOn, readToken } from './options.ts';
 import { startConsole } from './server.ts';
 
@@ -64,10 +64,10 @@ async function main(): Promise<void> {
     hasFlow: (values['enable-flow'] ?? false) || isOn(env.SVC_ENABLE_FLOW),
     serviceName: isNamed ? (values['otel-service-name'] ?? (env.OTEL_SERVICE_NAME || 'svc-console')) : undefined,
   };
-  const tell = (line: string): void => void process.stderr.write(`${line}\n`);
-  const running = await startConsole(options, tell);
+  const printLine = (line: string): void => void process.stderr.write(`${line}\n`);
+  const running = await startConsole(options, printLine);
   process.stdout.write(`${running.url}\n`);
-  tell(`The engine is expected at http://${hostInUrl(options.engineHost)}:${options.enginePort}`);
+  printLine(`The engine is expected at http://${hostInUrl(options.engineHost)}:${options.enginePort}`);
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     process.once(signal, () => {
       running.stop().then(() => process.exit(signal === 'SIGINT' ? 130 : 0));

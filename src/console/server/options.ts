@@ -1,7 +1,7 @@
-// What the console server is told: by `svc console`, or by its own command line.
+// The options of the console server, from `svc console` or from its own command line.
 
 import { readFileSync } from 'node:fs';
-import { isLoopbackHost } from '../../core/origin.ts';
+import { isLoopbackHost } from '../../core/access/origin.ts';
 
 export interface ConsoleOptions {
   readonly host: string;
@@ -10,18 +10,18 @@ export interface ConsoleOptions {
   readonly enginePort: number;
   readonly streamPort: number;
   readonly bridgePort: number;
-  /** What browsers have to show, and what the engine is shown; `undefined`: nothing. */
+  /** The token that browsers have to send and that the engine gets. `undefined`: none. */
   readonly token: string | undefined;
   readonly isReadOnly: boolean;
   readonly hasFlow: boolean;
-  /** Under which calls of its users stand in traces; `undefined`: under none. */
+  /** The name under which traces show the calls of its users. `undefined`: none. */
   readonly serviceName: string | undefined;
 }
 
-/** The console server cannot start; the text is for the user. */
+/** The console server cannot start. The text is for the user. */
 export class ConsoleStartError extends Error {
   readonly hint: string | undefined;
-  /** Whether what was asked for is wrong, and not the world. */
+  /** Whether the options are wrong, rather than the environment. */
   readonly isUsage: boolean;
 
   constructor(message: string, { hint, isUsage = true }: { hint?: string; isUsage?: boolean } = {}) {
@@ -32,7 +32,7 @@ export class ConsoleStartError extends Error {
   }
 }
 
-/** Whoever reaches the port from elsewhere has the full power of the console (X23, APP-4). */
+/** A client that reaches the port from elsewhere has the full power of the console (X23, APP-4). */
 export function checkOptions(options: ConsoleOptions): void {
   const { host, token } = options;
   if (isLoopbackHost(host) || token !== undefined) return;
@@ -58,7 +58,7 @@ export function readToken(
   return text;
 }
 
-/** `1`, `true`, `yes` and `on`, in any case. */
+/** `1`, `true`, `yes` and `on`, ignoring case. */
 export function isOn(value: string | undefined): boolean {
   return /^(1|true|yes|on)$/i.test(value ?? '');
 }

@@ -1,5 +1,5 @@
-// The built pages: files with a hash in their name are kept for ever by browsers, the page itself is made anew for each
-// answer, with a nonce that nobody can know before (APP-3).
+// The built pages. Browsers keep files with a hash in their name for ever. The page itself is written again for each
+// answer, with a nonce that cannot be predicted (APP-3).
 
 import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
@@ -9,9 +9,9 @@ import { createRequire } from 'node:module';
 import { extname, join, normalize } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/** Stands in the built page where the nonce belongs. */
+/** Marks the place of the nonce in the built page. */
 const NONCE_PLACE = '__SVC_NONCE__';
-/** Beside the bundled server, or, run from a checkout of the engine or its bundle, where they were built. */
+/** Next to the bundled server, or in a checkout of the engine or its bundle, where they were built. */
 const FOLDERS = ['./web/', '../dist/web/', '../../src/console/dist/web/'];
 
 const TYPES: Readonly<Record<string, string>> = {
@@ -32,7 +32,7 @@ export class Pages {
     this.#folder = placesOfPages().find(isFolderOfPages);
   }
 
-  /** Anything that is no file is a page: its address is for the page's own script (rule 1 of the console). */
+  /** A path that is not a file is a page: the page's own script reads its address (rule 1 of the console). */
   async answer(path: string, isHead: boolean, response: ServerResponse): Promise<void> {
     const file = this.#fileOf(path);
     const bytes = file === undefined ? undefined : await readFile(file).catch(() => undefined);
@@ -46,7 +46,7 @@ export class Pages {
     end(response, 200, TYPES[extname(file)] ?? 'application/octet-stream', bytes, isHead);
   }
 
-  /** Read each time: a build names its files anew, and a page of before it would ask for files that are gone. */
+  /** Read for each request: a build renames its files, and an old page would ask for files that are gone. */
   async #answerPage(isHead: boolean, response: ServerResponse): Promise<void> {
     const nonce = randomBytes(18).toString('base64url');
     const page = this.#folder && (await readFile(join(this.#folder, 'index.html'), 'utf8').catch(() => undefined));
@@ -71,7 +71,7 @@ export class Pages {
   }
 }
 
-/** Of every answer of the console server; only the page itself has a nonce. */
+/** Headers of every answer of the console server. Only the page itself has a nonce. */
 export function securityHeaders(nonce: string | undefined): [name: string, value: string][] {
   const style = nonce === undefined ? "style-src 'self'" : `style-src 'self' 'nonce-${nonce}'`;
   const policy = [
@@ -96,7 +96,7 @@ export function securityHeaders(nonce: string | undefined): [name: string, value
   ];
 }
 
-/** Or in the package `svc-console`, which comes with the engine's. */
+/** Or in the package `svc-console`, which is installed with the engine's. */
 function placesOfPages(): string[] {
   const beside = FOLDERS.map((path) => fileURLToPath(new URL(path, import.meta.url)));
   try {

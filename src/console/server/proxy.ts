@@ -1,17 +1,17 @@
-// `/api/*` of the console server is `/_console/v1/*` of the engine: one origin for the browser, so that no CORS is
-// needed. Nothing is read or changed on the way but the headers.
+// `/api/*` of the console server is `/_console/v1/*` of the engine: one origin for the browser, so that CORS is not
+// needed. Only the headers are read or changed on the way.
 
 import { Agent, type IncomingMessage, request, type ServerResponse } from 'node:http';
 import { API_PREFIX, type ErrorEnvelope } from '../../console-api/envelope.ts';
-import { bareHost, hostInUrl } from '../../core/origin.ts';
+import { bareHost, hostInUrl } from '../../core/access/origin.ts';
 import type { ConsoleOptions } from './options.ts';
 import { securityHeaders } from './pages.ts';
 
 export const API_PATH = '/api/';
 
-/** Of a request, what the engine needs to know. */
+/** The headers of a request that the engine needs. */
 const FORWARDED = ['content-type', 'content-length', 'accept'];
-/** Of an answer, what the browser needs to know. */
+/** The headers of an answer that the browser needs. */
 const RETURNED = ['content-type', 'content-length', 'allow', 'retry-after', 'cache-control'];
 
 export class ApiProxy {

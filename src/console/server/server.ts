@@ -1,11 +1,11 @@
-// The console server: the built pages, the engine's API behind them, and a word about itself.
+// The console server: the built pages, a proxy to the engine's API, and facts about itself.
 //
-// It starts without an engine and goes on without one (APP-1): pages, and what this server knows, are always answered.
+// It starts and runs without an engine (APP-1): pages and facts about this server are always answered.
 
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { CONSOLE_INFO_PATH, type ConsoleInfo, HTTP_REQUEST_PATH } from '../../console-api/console-server.ts';
 import type { ErrorEnvelope } from '../../console-api/envelope.ts';
-import { bareHost, hostInUrl } from '../../core/origin.ts';
+import { bareHost, hostInUrl } from '../../core/access/origin.ts';
 import { SDK_VERSION } from '../../sdk/version.ts';
 import { BridgeLink } from './engine-link.ts';
 import { Guard, type Offence } from './guard.ts';
@@ -16,19 +16,22 @@ import { API_PATH, ApiProxy } from './proxy.ts';
 import { SocketProxy } from './sockets.ts';
 
 export interface RunningConsole {
-  /** With the port that was taken. */
+  /** With the port that was chosen. */
   readonly url: string;
   stop(): Promise<void>;
 }
 
-/** Rejects with a `ConsoleStartError`. `tell`: lines for whoever started it. */
-export async function startConsole(options: ConsoleOptions, tell: (line: string) => void): Promise<RunningConsole> {
+/** Rejects with a `ConsoleStartError`. `printLine` receives lines for the user who started the server. */
+export async function startConsole(
+  options: ConsoleOptions,
+  printLine: (line: string) => void,
+): Promise<RunningConsole> {
   checkOptions(options);
   const guard = new Guard(options);
   const pages = new Pages();
   const server = createServer();
   const port = await listen(server, options);
-  const link = new BridgeLink(options, tell);
+  const link = new BridgeLink(options, printLine);
   const proxy = new ApiProxy(options);
   const sockets = new SocketProxy(options, guard);
   server.on('request', (request, response) => take({ options, guard, pages, proxy, link }, request, response));
@@ -53,7 +56,8 @@ async function listen(server: Server, { host, port }: ConsoleOptions): Promise<n
     });
     server.listen({ host: bareHost(host), port, exclusive: true }, resolve);
   });
-  // Out of files, a new connection cannot be accepted: its peer sees that, and the open ones go on.
+  // Without free file descriptors a new connection cannot be accepted. Its client sees that, and the open ones
+  // continue.
   server.on('error', () => {});
   const address = server.address();
   return typeof address === 'object' && address !== null ? address.port : port;
@@ -73,7 +77,7 @@ function take({ options, guard, pages, proxy, link }: Parts, request: IncomingMe
   const foreign = guard.placeOffence(request);
   if (foreign !== undefined) return refuse(response, foreign);
   if (path.startsWith(API_PATH)) {
-    const offence = guard.tokenOffence(request) ?? guard.readOnlyOffence(request, path);
+    const offence = guard.dataOffence(request) ?? guard.tokenOffence(request) ?? guard.readOnlyOffence(request, path);
     if (offence !== undefined) return refuse(response, offence);
     if (path !== HTTP_REQUEST_PATH || method !== 'POST') return proxy.pass(request, url, response);
     sendHttpRequest(options, request, response).catch(() => response.destroy());
@@ -84,7 +88,7 @@ function take({ options, guard, pages, proxy, link }: Parts, request: IncomingMe
   pages.answer(path, method === 'HEAD', response).catch(() => response.destroy());
 }
 
-/** Nothing in it is a secret: a page has to know whether to ask for the token. */
+/** Contains no secret: a page has to know whether to ask for the token. */
 function infoOf(options: ConsoleOptions, guard: Guard, link: BridgeLink): ConsoleInfo {
   return {
     version: SDK_VERSION,

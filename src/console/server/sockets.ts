@@ -1,12 +1,12 @@
 // WebSockets through the console server: `/api/live` to the engine's live socket, `/ws/stream/*` to the stream server.
-// Frames pass as they are; whichever side closes closes the other.
+// Frames pass unchanged. When one side closes, the other is closed.
 
 import type { IncomingMessage, Server } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { type RawData, WebSocket, WebSocketServer } from 'ws';
 import { TOKEN_SUBPROTOCOL_PREFIX } from '../../console-api/console-server.ts';
 import type { LiveRequest } from '../../console-api/live.ts';
-import { hostInUrl } from '../../core/origin.ts';
+import { hostInUrl } from '../../core/access/origin.ts';
 import type { Guard, Offence } from './guard.ts';
 import { NEEDS_TOKEN } from './guard.ts';
 import type { ConsoleOptions } from './options.ts';
@@ -14,9 +14,9 @@ import type { ConsoleOptions } from './options.ts';
 const LIVE_PATH = '/api/live';
 const STREAM_PREFIX = '/ws/stream/';
 const FRAME_BYTES_MAX = 8 * 1024 * 1024;
-/** Of frames that came before the other side was open. */
+/** Frames that arrived before the other side was open. */
 const HELD_BYTES_MAX = 256 * 1024;
-/** Unread bytes of a browser, above which no more is read for it: the engine then tells it of gaps (LIV-5). */
+/** Above this many unread bytes of a browser, no more is read for it. The engine then sends it gaps (LIV-5). */
 const UNREAD_BYTES_MAX = 1024 * 1024;
 const RESUME_CHECK_MS = 50;
 const AUTH_MS_MAX = 10_000;
@@ -30,7 +30,7 @@ export class SocketProxy {
   readonly #server = new WebSocketServer({
     noServer: true,
     maxPayload: FRAME_BYTES_MAX,
-    // The token is no protocol.
+    // The token is not a subprotocol.
     handleProtocols: (offers) => [...offers].find((name) => !name.startsWith(TOKEN_SUBPROTOCOL_PREFIX)) ?? false,
   });
 
@@ -49,22 +49,23 @@ export class SocketProxy {
   }
 
   #take(request: IncomingMessage, stream: Duplex, head: Buffer): void {
-    // What goes wrong on a connection ends it, and that is told to both sides.
+    // An error on a connection ends it, and both sides are notified.
     stream.on('error', () => {});
     const [path = ''] = (request.url ?? '').split('?');
     const isLive = path === LIVE_PATH;
     if (!isLive && !path.startsWith(STREAM_PREFIX)) return refuse(stream, NOT_FOUND);
-    const offence = this.#guard.placeOffence(request) ?? (isLive ? undefined : this.#guard.tokenOffence(request));
+    const foreign = this.#guard.placeOffence(request) ?? this.#guard.dataOffence(request);
+    const offence = foreign ?? (isLive ? undefined : this.#guard.tokenOffence(request));
     if (offence !== undefined) return refuse(stream, offence);
     this.#server.handleUpgrade(request, stream, head, (browser) => {
-      // From the first frame on: a broken one may come before the token.
+      // From the first frame on: a broken frame may arrive before the token.
       browser.on('error', () => browser.terminate());
       if (isLive) this.#joinLive(browser, request);
       else this.#joinStream(browser, request);
     });
   }
 
-  /** Where the token is needed, the first frame brings it, if the header did not. */
+  /** Where the token is required, the first frame contains it unless the header did. */
   #joinLive(browser: WebSocket, request: IncomingMessage): void {
     if (this.#guard.tokenOffence(request) === undefined) {
       this.#dialLive(browser);
@@ -113,7 +114,7 @@ export class SocketProxy {
     try {
       engine = dial(`ws://${hostInUrl(this.#options.engineHost)}:${place}`);
     } catch {
-      // The library takes no such address, which a browser may have made up.
+      // The library refuses such an address, which a browser may have invented.
       browser.close(TRY_AGAIN_LATER, 'the engine has no such address');
       return;
     }
@@ -123,7 +124,7 @@ export class SocketProxy {
 
 const DIAL = { handshakeTimeout: 5_000, maxPayload: FRAME_BYTES_MAX, perMessageDeflate: false };
 
-/** The engine knows this server by its header: what the browser shows is for us alone. */
+/** The engine authenticates this server by its header. The browser's token is only for this server. */
 function takesAuth(data: RawData): boolean {
   return tokenIn(data) !== undefined;
 }
@@ -133,7 +134,7 @@ function tokenIn(data: RawData): string | undefined {
     const frame: Partial<LiveRequest> | null = JSON.parse(String(data));
     return frame?.op === 'auth' && 'token' in frame && typeof frame.token === 'string' ? frame.token : undefined;
   } catch {
-    // It is no JSON, so no token either.
+    // It is not JSON, so it holds no token either.
     return undefined;
   }
 }
@@ -174,7 +175,7 @@ function pauseUntilRead(browser: WebSocket, engine: WebSocket): void {
 
 function close(socket: WebSocket, code: number, reason: Buffer | string): void {
   if (socket.readyState === WebSocket.CONNECTING) return socket.terminate();
-  // Codes that no peer may send stand for an end without a goodbye.
+  // Codes that must not be sent mean an end without a close frame.
   const isSendable = code === 1000 || (code >= 1001 && code <= 1014 && ![1004, 1005, 1006].includes(code));
   socket.close(isSendable || code >= 3000 ? code : TRY_AGAIN_LATER, reason);
 }

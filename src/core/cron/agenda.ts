@@ -1,22 +1,22 @@
-// Which ticks of which jobs are to run now. Pure: whoever looks brings the time.
+// Which ticks of which jobs are to run now. Pure: the caller passes the time in.
 //
-// Job: keep every job's next tick; tell late ticks, which still run, from missed ones, which do not (CR2, CR3).
-// Neighbours: `schedule.ts` knows the times, `modules/cron/runner.ts` looks at least every second and claims before
+// Job: keep every job's next tick; separate late ticks, which still run, from missed ones, which do not (CR2, CR3).
+// Neighbours: `schedule.ts` computes the times, `modules/cron/runner.ts` checks at least every second and claims before
 // it calls.
 // Invariants:
-//   A1  Looks yield every tick of the time since the look before exactly once, as a run or as a missed one.
-//   A2  A tick is missed when nobody could have run it in its time: the clock was set forward over it, or the process
-//       slept. A busy process is late, and runs what it is late with.
-//   A3  Where the clock was set back, ticks come again that were there before: whoever claims them decides (CR1).
+//   - Checks return every tick of the time since the previous check exactly once, as a run or as a missed one.
+//   - A tick is missed when no engine could have run it in its time: the clock was set forward over it, or the process
+//     slept. A busy process is late, and runs its late ticks.
+//   - Where the clock was set back, ticks come again: the claim decides whether they run (CR1).
 
-import { type Due, DueQueue } from '../due-queue.ts';
+import { type Due, DueQueue } from '../calls/due-queue.ts';
 import { MISFIRE_MS_MAX, type Missed, missedTicks } from './missed-ticks.ts';
 import type { Schedule } from './schedule.ts';
 
 export interface AgendaJob extends Due {
   readonly schedule: Schedule;
   readonly misfire: 'skip' | 'once';
-  /** Whether the tick that is due next comes right behind one that was looked at. */
+  /** Whether the next due tick directly follows one that was checked. */
   follows: boolean;
 }
 
@@ -32,42 +32,44 @@ export interface Look<J> {
   readonly missed: (Missed & { readonly job: J })[];
 }
 
-/** The wall clock against the one that only rises: what differs by more was set by somebody, or slept through. */
+/**
+ * The wall clock against the monotonic clock: a larger difference means that the clock was set, or the machine slept.
+ */
 const JUMP_MS_MIN = 1_000;
-/** Looks are at most a second apart; a process that did not look for so long was stopped. */
+/** Checks are at most a second apart; a process that did not check for this long was stopped. */
 const SLEEP_MS_MIN = 10_000;
 /**
- * How many missed ticks are counted one by one from one look to the next, of all jobs together: a hundred triggers of
- * every second that come back after a day would hold the process for minutes. Of more it is said that they are at
- * least so many.
+ * How many missed ticks are counted one by one from one check to the next, of all jobs together: a hundred triggers of
+ * every second that come back after a day would block the process for minutes. Beyond it the count is reported as a
+ * minimum.
  */
 const COUNTED_MAX = 2_000;
 /**
- * Runs of one look, where nothing was missed; the others are still due at the next one, at once. So the first of a
+ * Runs of one check, where nothing was missed; the others are still due at the next one, at once. So the first of a
  * thousand ticks of one second run while others are being claimed: their median lateness is two thirds of what it is
- * with all in one look.
+ * with all in one check.
  */
 const RUNS_MAX = 128;
 
 export class Agenda<J extends AgendaJob> {
   readonly #queue = new DueQueue<J>();
-  /** Wall clock and rising clock at the last look. */
+  /** Wall clock and monotonic clock at the last check. */
   #last: { readonly nowMs: number; readonly risingMs: number } | undefined;
-  /** Missed ticks that may still be counted before the next look. */
+  /** Missed ticks that may still be counted before the next check. */
   #countable = COUNTED_MAX;
 
   get size(): number {
     return this.#queue.size;
   }
 
-  /** When to look next, on the wall clock; undefined when nothing is planned. */
+  /** The wall-clock time of the next check; undefined when nothing is planned. */
   get nextMs(): number | undefined {
     return this.#queue.first?.dueMs;
   }
 
   /**
-   * From `afterMs` on. `settledMs`: up to where the ticks of this job were looked at in an earlier life; what lies
-   * between was missed, and is returned.
+   * From `afterMs` on. `settledMs`: the time up to which the ticks of this job were checked in an earlier run; ticks
+   * between the two were missed, and are returned.
    */
   add(job: J, afterMs: number, settledMs: number | undefined): Look<J> {
     const look: Look<J> = { runs: [], missed: [] };
@@ -91,13 +93,13 @@ export class Agenda<J extends AgendaJob> {
     if (nowMs < expectedMs - JUMP_MS_MIN) this.#planAnew(nowMs);
     const wasSetForward = nowMs > expectedMs + JUMP_MS_MIN;
     const slept = elapsedMs > SLEEP_MS_MIN;
-    // What was due up to here could run in its time, or is only late.
+    // Ticks due up to here could run in their time, or are only late.
     return this.#take(nowMs, slept ? last.nowMs : wasSetForward ? expectedMs : nowMs);
   }
 
   #take(nowMs: number, horizonMs: number): Look<J> {
     const look: Look<J> = { runs: [], missed: [] };
-    // What was missed is told from what is late by this look alone: then all of it is taken.
+    // Missed and late ticks are separated by this check alone, so all of them are taken.
     const runsMax = horizonMs < nowMs ? Number.POSITIVE_INFINITY : RUNS_MAX;
     for (let job = this.#queue.first; job !== undefined && job.dueMs <= nowMs; job = this.#queue.first) {
       const atMs = job.dueMs;
@@ -118,7 +120,7 @@ export class Agenda<J extends AgendaJob> {
     return look;
   }
 
-  /** Notes the ticks after one moment up to another as missed. */
+  /** Records the ticks after one moment up to another as missed. */
   #miss(job: J, afterMs: number, upToMs: number, look: Look<J>): void {
     const missed = missedTicks(job.schedule, afterMs, upToMs, Math.max(this.#countable, 1));
     if (missed.count === 0) return;

@@ -1,11 +1,11 @@
-// What the cron module and its store tell each other, and what is kept of a trigger.
+// The messages between the cron module and its store, and the record that is kept of a trigger.
 
 import type { ClaimedTicks } from './claimed-ticks.ts';
 
 export interface CronRecord {
-  /** Since when the trigger has been there without being taken back; Unix milliseconds. */
+  /** Since when the trigger has existed without interruption; Unix milliseconds. */
   sinceMs: number;
-  /** When it was taken back: what is due until it returns is nobody's. */
+  /** When it was removed: ticks that are due until it returns are not run. */
   releasedMs?: number | undefined;
   claimed: ClaimedTicks;
 }
@@ -31,6 +31,6 @@ export interface TriggerInput {
 }
 
 export interface OpenAnswer {
-  /** Up to when its ticks were looked at before; null for a trigger that is new, or was away. */
+  /** The time up to which its ticks were checked before; null for a trigger that is new, or was away. */
   settledMs: number | null;
 }

@@ -1,17 +1,17 @@
-// From the text of a cron expression to the times it means, or to what is wrong with it and where (decisions 53).
+// Parses the text of a cron expression into its times, or into an error with its position (PD-53).
 //
 // Five fields begin with the minute, six and seven with the second; the seventh is the year. Where both day of month
-// and day of week are given, in five fields either may match, as in a crontab, in six and seven both must.
+// and day of week are given, in five fields either may match, as in a crontab; in six and seven both must.
 
 import { CronSyntaxError, type FieldValues, type NthWeekday, readField } from './field-reader.ts';
 import { CRON_FIELDS } from './fields.ts';
 
-/** The times of a calendar that an expression means; all lists rise. */
+/** The calendar times of an expression; all lists are ascending. */
 export interface CronTimes {
   readonly seconds: readonly number[];
   readonly minutes: readonly number[];
   readonly hours: readonly number[];
-  /** The hour is `*`: such times follow the clock that ticks, not the one on the wall, when the two part. */
+  /** The hour is `*`: such times follow elapsed time, not the local time, when the two diverge. */
   readonly isEveryHour: boolean;
   /** 1 to 12. */
   readonly months: readonly number[];
@@ -21,7 +21,7 @@ export interface CronTimes {
 }
 
 export interface DayRule {
-  /** How day of month and day of week go together. */
+  /** How day of month and day of week are combined. */
   readonly combine: 'both' | 'either';
   /** Undefined: any. */
   readonly monthdays: { readonly days: ReadonlySet<number>; readonly hasLast: boolean } | undefined;
@@ -30,7 +30,7 @@ export interface DayRule {
 
 export type ReadExpression =
   | { readonly ok: true; readonly times: CronTimes }
-  /** In words that name field and place. */
+  /** In words that name field and position. */
   | { readonly ok: false; readonly reason: string };
 
 const EXPRESSION_CHARS_MAX = 256;
@@ -47,12 +47,12 @@ const MACROS: Readonly<Record<string, string>> = {
 
 export function readExpression(text: string): ReadExpression {
   if (text.length > EXPRESSION_CHARS_MAX) {
-    return refuse(`has ${text.length} characters; at most ${EXPRESSION_CHARS_MAX} may be`);
+    return refuse(`has ${text.length} characters; the limit is ${EXPRESSION_CHARS_MAX}`);
   }
   const trimmed = text.trim().toLowerCase();
   const expanded = Object.hasOwn(MACROS, trimmed) ? MACROS[trimmed] : undefined;
   if (trimmed.startsWith('@') && expanded === undefined) {
-    return refuse(`'${trimmed}' is not known; known are ${Object.keys(MACROS).join(', ')}`);
+    return refuse(`'${trimmed}' is unknown; known are ${Object.keys(MACROS).join(', ')}`);
   }
   try {
     return readFields(expanded ?? text);

@@ -1,10 +1,10 @@
-// Reads one field of a cron expression: `*`, values, names, ranges, steps, lists; and `L` and `#` in the day fields.
+// Parses one field of a cron expression: `*`, values, names, ranges, steps, lists; and `L` and `#` in the day fields.
 
 import type { CronField } from './fields.ts';
 
-/** What a field asks for. */
+/** The content of a field. */
 export interface FieldValues {
-  /** Rising, without repetition. */
+  /** Ascending, without repetition. */
   readonly values: readonly number[];
   /** Anything but `*` or `?`: only then do the two day fields restrict each other. */
   readonly isGiven: boolean;
@@ -19,7 +19,7 @@ export interface NthWeekday {
   readonly nth: number;
 }
 
-/** Something in an expression that cannot be meant, with its place: characters are counted from 1. */
+/** An error in an expression, with its position: characters are counted from 1. */
 export class CronSyntaxError extends Error {
   readonly position: number;
 
@@ -30,7 +30,7 @@ export class CronSyntaxError extends Error {
   }
 }
 
-/** `start`: where the field begins in the expression, counted from 0. */
+/** `start`: the position of the field in the expression, counted from 0. */
 export function readField(field: CronField, text: string, start: number): FieldValues {
   const found: Found = { values: new Set(), hasLastDay: false, nthWeekdays: [] };
   let at = start;
@@ -70,7 +70,7 @@ function readItem(item: Item, found: Found): void {
   if (field.kind === 'weekday' && found.values.delete(7)) found.values.add(0);
 }
 
-/** `L`, `5L` and `5#2`, which only some calendars know. Returns whether it was one of these. */
+/** `L`, `5L` and `5#2`, which only the day fields support. Returns whether it was one of these. */
 function readSpecial(item: Item, found: Found): boolean {
   const { text, field } = item;
   const isWeekday = field.kind === 'weekday';
@@ -83,7 +83,7 @@ function readSpecial(item: Item, found: Found): boolean {
   if (isWeekday && kind !== undefined) {
     const weekday = readValue({ ...item, text: kind }) % 7;
     const count = nth === undefined ? -1 : Number(nth);
-    if (count === 0 || count > 5) throw offence(item, 'asks for a week of the month that is not 1 to 5');
+    if (count === 0 || count > 5) throw offence(item, 'asks for a week of the month other than 1 to 5');
     found.nthWeekdays.push({ weekday, nth: count });
     return true;
   }
@@ -104,7 +104,7 @@ function readRange(item: Item, hasStep: boolean): [number, number] {
   if (to === undefined) return [first, hasStep ? field.max : first];
   const end = readValue({ ...item, text: to, position: position + from.length + 1 });
   const last = field.kind === 'weekday' && end === 0 && first > 0 ? 7 : end;
-  if (last < first) throw offence(item, 'is a range that falls: write the lower end first');
+  if (last < first) throw offence(item, 'is a descending range: write the lower end first');
   return [first, last];
 }
 

@@ -1,12 +1,12 @@
-// What may stand in each field of a cron expression.
+// The values that each field of a cron expression may have.
 
 export interface CronField {
   readonly name: string;
   readonly min: number;
   readonly max: number;
-  /** Words for the numbers from `min` on. */
+  /** Names for the numbers from `min` on. */
   readonly words: readonly string[];
-  /** The two fields of days know `?`, `L` and `#`, each some of them. */
+  /** The two day fields support `?`, `L` and `#`, each some of them. */
   readonly kind: 'plain' | 'day' | 'weekday';
 }
 
@@ -20,7 +20,7 @@ export const CRON_FIELDS = {
   hour: field('hour', 0, 23),
   day: { ...field('day of month', 1, 31), kind: 'day' },
   month: { ...field('month', 1, 12), words: MONTHS },
-  // 7 is Sunday too: it becomes 0 when all is read.
+  // 7 is Sunday too: it becomes 0 after parsing.
   weekday: { ...field('day of week', 0, 7), words: WEEKDAYS, kind: 'weekday' },
   year: field('year', 1970, 2199),
 } as const satisfies Record<string, CronField>;

@@ -1,11 +1,11 @@
-// The next time on the wall that an expression means, in a calendar without time zones.
+// The next local time of an expression, in a calendar without time zones.
 //
-// A "local" time is written as the Unix milliseconds it would be in UTC. All of it is whole seconds.
+// A "local" time is written as the Unix milliseconds it would be in UTC. All times are whole seconds.
 
 import type { CronTimes, DayRule } from './expression.ts';
 import { SECOND_MS } from './units.ts';
 
-/** A 29 February on a given weekday comes after 40 years at most; what does not come in this time never comes. */
+/** A 29 February on a given weekday comes after 40 years at most; a time that does not come within this never comes. */
 const HORIZON_YEARS = 48;
 
 /** The first such time after `afterMs`; undefined when there is none. */
@@ -45,7 +45,7 @@ function isDay(times: CronTimes, year: number, month: number, day: number): bool
 
 interface Month {
   readonly length: number;
-  /** Day of the week of its first day. */
+  /** Day of the week of the year's first day. */
   readonly weekday: number;
 }
 
@@ -68,7 +68,7 @@ function isDayOfRule({ combine, monthdays, weekdays }: DayRule, month: Month, da
   return combine === 'both' ? fitsMonth && fitsWeek : fitsMonth || fitsWeek;
 }
 
-/** Of the times of a day the first at or after this one, as milliseconds since midnight. */
+/** The first of the times of a day at or after this one, as milliseconds since midnight. */
 function timeFrom({ hours, minutes, seconds }: CronTimes, hour: number, minute: number, second: number) {
   for (const h of hours) {
     if (h < hour) continue;
@@ -91,7 +91,7 @@ function msOf(hour: number, minute: number, second: number): number {
   return ((hour * 60 + minute) * 60 + second) * SECOND_MS;
 }
 
-/** In the first seven months the odd ones are long, from August on the even ones. */
+/** In the first seven months the odd ones have 31 days, from August on the even ones. */
 function daysIn(year: number, month: number): number {
   return month === 2 ? 28 + Number(isLeap(year)) : 30 + ((month + (month >> 3)) & 1);
 }

@@ -1,17 +1,17 @@
-// When an expression is due in a place: from a moment to the next one, over all changes of the clock on the wall.
+// When an expression is due in a time zone: from a moment to the next due one, across all changes of the local clock.
 //
 // Where the clock is put forward or back:
-//   D1  Times with `*` as the hour follow the time that passes: what the clock skips does not happen, and the hour
-//       that comes twice has them twice. "Every 10 minutes" is every 10 minutes.
-//   D2  All other times happen once a day. What the clock skips happens in the moment in which it does; in the hour
-//       that comes twice, the first time counts.
+//   - Times with `*` as the hour follow elapsed time: times that the clock skips do not happen, and the hour that comes
+//     twice has them twice. "Every 10 minutes" is every 10 minutes.
+//   - All other times happen once a day. A skipped time happens at the moment of the change; in the hour that comes
+//     twice, the first time counts.
 
 import type { CronTimes } from './expression.ts';
 import { nextLocal } from './next-local.ts';
 import type { TimeZone } from './time-zone.ts';
 import { SECOND_MS } from './units.ts';
 
-/** Longer than any place ever puts its clock forward or back within a day. */
+/** Longer than any time zone puts its clock forward or back within a day. */
 const CHANGE_MS_MAX = 3 * 3_600_000;
 
 export class Schedule {
@@ -30,20 +30,20 @@ export class Schedule {
     return this.#times.isEveryHour ? this.#nextAsTimePasses(after) : this.#nextOnTheWall(after);
   }
 
-  /** D2. */
+  /** For times that happen once a day. */
   #nextOnTheWall(after: number): number | undefined {
     let local = nextLocal(this.#times, after + this.#zone.offsetAt(after));
     while (local !== undefined) {
       const { ms } = this.#zone.momentOf(local);
       if (ms > after) return ms;
-      // Its first time is over and `after` lies in the second: go on behind the hour that comes twice.
+      // Its first time is over and `after` lies in the second: continue after the hour that comes twice.
       const change = this.#zone.changeBetween(ms, after) ?? after;
       local = nextLocal(this.#times, change + this.#zone.offsetAt(ms) - SECOND_MS);
     }
     return undefined;
   }
 
-  /** D1. */
+  /** For times with `*` as the hour. */
   #nextAsTimePasses(after: number): number | undefined {
     const zone = this.#zone;
     let start = after;
@@ -56,7 +56,7 @@ export class Schedule {
       if (change === undefined && isNear) return ms;
       const moment = change === undefined ? zone.momentOf(local) : undefined;
       if (moment !== undefined && moment.kind !== 'never') return moment.ms;
-      // Look again from the change on, that moment included.
+      // Search again from the change on, including that moment.
       start = change ?? moment?.ms ?? ms;
       offset = zone.offsetAt(start);
       local = nextLocal(this.#times, start + offset - SECOND_MS);

@@ -1,9 +1,9 @@
-// How far a place's clock on the wall is from UTC, and which moment a time on that wall means.
+// The offset of a time zone from UTC, and the moment that a local time means.
 
-import { nearestWords } from '../nearest.ts';
+import { nearestWords } from '../config-fields/nearest.ts';
 import { DAY_MS, SECOND_MS } from './units.ts';
 
-/** A time on the wall as a moment. */
+/** A local time as a moment. */
 export type Moment =
   | { readonly kind: 'once' | 'twice' /** The first, where the clock was put back. */; readonly ms: number }
   /** The clock was put forward over it; `ms` is when that happened. */
@@ -20,19 +20,19 @@ export class TimeZone {
     this.#format = format;
   }
 
-  /** The zone of an IANA name, or why there is none. */
+  /** The zone of an IANA name, or the reason why it is refused. */
   static read(name: string): { ok: true; zone: TimeZone } | { ok: false; reason: string } {
     const known = KNOWN_ZONES.get(name);
     if (known !== undefined) return { ok: true, zone: known };
     try {
-      // The form with an offset would be a zone without a summer.
+      // The form with an offset would be a zone without daylight saving time.
       if (/^[A-Za-z]/.test(name)) return { ok: true, zone: remember(new TimeZone(name, createFormat(name))) };
     } catch (error) {
       if (!(error instanceof RangeError)) throw error;
     }
     const [meant] = nearestWords(name, Intl.supportedValuesOf('timeZone'));
     const advice = meant === undefined ? 'Names are like Europe/Berlin.' : `Did you mean '${meant}'?`;
-    return { ok: false, reason: `The time zone '${name.slice(0, 64)}' is not known. ${advice}` };
+    return { ok: false, reason: `The time zone '${name.slice(0, 64)}' is unknown. ${advice}` };
   }
 
   /** Milliseconds to add to UTC at that moment. */
@@ -42,7 +42,9 @@ export class TimeZone {
     return local - Math.floor(ms / SECOND_MS) * SECOND_MS;
   }
 
-  /** Between these moments the clock is changed once at most: the first whole second of the new offset, if it is. */
+  /**
+   * Between these moments the clock changes at most once: the first whole second of the new offset, if there is one.
+   */
   changeBetween(fromMs: number, toMs: number): number | undefined {
     const before = this.offsetAt(fromMs);
     if (this.offsetAt(toMs) === before) return undefined;
@@ -56,7 +58,7 @@ export class TimeZone {
   }
 
   momentOf(localMs: number): Moment {
-    // No place is further than a day from UTC.
+    // No zone is further than a day from UTC.
     const [fromMs, toMs] = [localMs - DAY_MS, localMs + DAY_MS];
     const offsets = [...new Set([this.offsetAt(fromMs), this.offsetAt(toMs)])];
     const moments = offsets.map((offset) => localMs - offset).filter((ms) => ms + this.offsetAt(ms) === localMs);
@@ -65,7 +67,7 @@ export class TimeZone {
   }
 }
 
-/** Making one costs a tenth of a millisecond. Every name has many spellings, hence the bound. */
+/** Creating a formatter costs a tenth of a millisecond. Every name has many spellings, so the cache is bounded. */
 const KNOWN_ZONES = new Map<string, TimeZone>();
 const KNOWN_ZONES_MAX = 1_000;
 

@@ -1,4 +1,4 @@
-// When a failed job may run again, and when it never will (Q4).
+// When a failed job runs again, and when it has failed for good (Q4).
 
 export interface RetryRules {
   /** Attempts after the first one. */
@@ -9,7 +9,7 @@ export interface RetryRules {
 }
 
 export const BACKOFF_MS_MAX = 3_600_000;
-/** Hand-overs beyond the attempts that are allowed: a job that ends the engine each time is given up (Q6). */
+/** Hand-overs beyond the allowed attempts: a job that ends the engine each time is given up (Q6). */
 const SPARE_DELIVERIES = 5;
 
 /** The wait after failed attempt `attempt` (the first is 1); `undefined`: that was the last one. */

@@ -1,21 +1,21 @@
 // How many jobs of one queue may be claimed and handed over now. Every queue has a window of its own, so that a slow
 // one delays no other (Q12).
 //
-// A job passes: asked for, held (claimed, not handed over), running. Whoever asks tells first what has ended, in the
+// A job passes through: requested, held (claimed, not handed over), running. A request reports ended jobs first, in the
 // same transaction.
 // Invariants:
-//   L1  Never more running than `concurrency`; in a FIFO queue never more than one (F1, Q11).
-//   L2  A FIFO queue asks for a job only when nothing of it is asked for, held or running: what follows in a group
-//       waits until its head is durably done (F2).
-//   L3  What is claimed ahead is at most what this engine has already finished: an engine that ends again and again
-//       claims no more jobs than it runs, so that few share the blame (Q6).
+//   - Never more running than `concurrency`; in a FIFO queue never more than one (F1, Q11).
+//   - A FIFO queue requests a job only when none of its jobs is requested, held or running: the next job of a group
+//     waits until its head is durably done (F2).
+//   - At most as many jobs are claimed ahead as this engine has already finished: an engine that ends again and again
+//     claims no more jobs than it runs, so that few jobs are suspected (Q6).
 
 export interface WindowRules {
   readonly concurrency: number;
   readonly isFifo: boolean;
 }
 
-/** More only lengthen the way back of jobs that a crash finds claimed. */
+/** More only delay the return of jobs that a crash leaves claimed. */
 const AHEAD_MAX = 64;
 const SLOWED_DIVISOR = 4;
 
@@ -32,13 +32,13 @@ export class DeliveryWindow {
     this.setRules(rules);
   }
 
-  /** What runs already goes on, also beyond a smaller window. */
+  /** Running jobs go on, also beyond a smaller window. */
   setRules({ concurrency, isFifo }: WindowRules): void {
     this.#concurrency = isFifo ? 1 : concurrency;
     this.#isFifo = isFifo;
   }
 
-  /** The engine is under pressure: a quarter of what may run at other times. What runs already goes on. */
+  /** The engine is under pressure: the window is a quarter. Running jobs go on. */
   slow(isSlowed: boolean): void {
     this.#isSlowed = isSlowed;
   }
@@ -55,7 +55,7 @@ export class DeliveryWindow {
     return this.#asked + this.#held + this.#running === 0;
   }
 
-  /** How many more to ask the store for. */
+  /** How many more to request from the store. */
   get toAsk(): number {
     if (this.#isFifo) return this.isIdle ? 1 : 0;
     const ahead = Math.min(AHEAD_MAX, this.#limit, this.#finished);
@@ -70,7 +70,7 @@ export class DeliveryWindow {
     this.#asked += count;
   }
 
-  /** The store answered: of those asked for it had `claimed`. */
+  /** The store answered: of the requested jobs it had `claimed`. */
   answered(asked: number, claimed: number): void {
     this.#asked -= asked;
     this.#held += claimed;
@@ -82,7 +82,7 @@ export class DeliveryWindow {
     this.#running++;
   }
 
-  /** A held job goes back without having run. */
+  /** A held job returns to the queue without having run. */
   drop(): void {
     this.#held--;
   }

@@ -1,4 +1,4 @@
-// The lines of a FIFO queue, as those see them who look on (QUE-4). `src/validators/queue-shapes.ts` compiles these.
+// The groups of a FIFO queue as lists show them (QUE-4). `src/validators/queue-shapes.ts` compiles these.
 
 import type { JobRow } from './shapes.ts';
 
@@ -11,13 +11,13 @@ export interface GroupsInput {
 export interface GroupRow {
   /** As JSON; null where the queue is one group as a whole. */
   value: string | null;
-  /** How many stand in its line, the head with them. */
+  /** The number of jobs in the group, including the head. */
   jobs: number;
   head: JobRow;
 }
 
 export interface GroupsPage {
   groups: GroupRow[];
-  /** There are more of them than were asked for. */
+  /** There are more of them than the requested number. */
   hasMore: boolean;
 }

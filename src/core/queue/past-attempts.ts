@@ -1,5 +1,5 @@
-// What is kept of the attempts of a job that failed (QUE-2). A job that fails for ever must not grow: the last few are
-// kept, and of long errors of earlier ones the beginning.
+// The kept history of a failed job's attempts (QUE-2). A job that fails for ever must not grow: the last few attempts
+// are kept, and only the beginning of long errors of earlier ones.
 
 export interface FailedAttempt {
   attempt: number;
@@ -19,7 +19,7 @@ export function withAttempt(before: readonly FailedAttempt[] | undefined, newest
   return [...(before ?? []).slice(1 - ATTEMPTS_KEPT).map(shortened), newest];
 }
 
-/** The whole of it said how long it was: an error that was cut once stays as it is. */
+/** The full error recorded its length: an error that was cut once stays as it is. */
 function shortened(attempt: FailedAttempt): FailedAttempt {
   const { error } = attempt;
   if (error.length <= EARLIER_ERROR_CHARS_MAX || CUT.test(error)) return attempt;

@@ -1,4 +1,4 @@
-// How many of something there were a second lately: counted by the second, without a timer, for ten of them.
+// A recent rate per second: counted by the second, without a timer, for ten seconds.
 
 const SECONDS = 10;
 
@@ -7,7 +7,7 @@ export class RecentRate {
   /** The second of each count. */
   readonly #seconds = new Float64Array(SECONDS).fill(Number.NEGATIVE_INFINITY);
 
-  /** `nowMs` of a clock that is never set back. */
+  /** `nowMs` of a monotonic clock. */
   add(nowMs: number): void {
     const second = Math.floor(nowMs / 1_000);
     const at = second % SECONDS;
@@ -18,7 +18,7 @@ export class RecentRate {
     this.#counts[at] = (this.#counts[at] ?? 0) + 1;
   }
 
-  /** Over the last ten seconds, of which the present one has just begun. */
+  /** Over the last ten seconds, including the present one, which has just begun. */
   perSecond(nowMs: number): number {
     const second = Math.floor(nowMs / 1_000);
     let sum = 0;

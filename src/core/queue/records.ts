@@ -1,54 +1,54 @@
-// What is kept of queues and jobs beside the jobs themselves. `src/validators/queue-shapes.ts` compiles these shapes.
+// The records of queues and jobs, without the jobs themselves. `src/validators/queue-shapes.ts` compiles these shapes.
 
 import type { FailedAttempt } from './past-attempts.ts';
 import type { DeathReason, JobFacts, QueueCounts } from './shapes.ts';
 import type { SteadyReading } from './steady-time.ts';
 
-/** Of the records of queues as they are written now; `store/queue/migrate.ts` says what each form is. */
+/** The current form of queue records; `store/commands/queue/migrate.ts` describes each form. */
 export const QUEUES_FORMAT = 2;
 
 /** Of the whole store. */
 export interface StoreHead {
   /** Absent: written before forms had numbers. */
   format?: number;
-  /** Of the next job, in whichever queue: receipts sort by it (F3). */
+  /** The number of the next job, in any queue: receipts sort by it (F3). */
   nextSeq: number;
-  /** Receipts rise although the clock may be set back. */
+  /** Receipts rise even if the clock is set back. */
   lastMs: number;
   nextQueue: number;
-  /** Jobs of all queues, dead letters aside. */
+  /** Jobs of all queues, without dead letters. */
   jobs: number;
-  /** Tells the receipts of this store from those of others. */
+  /** Distinguishes the receipts of this store from those of others. */
   salt: number;
-  /** When something last changed; absent: nothing has waited yet by any but the wall clock. */
+  /** When something last changed; absent: jobs have waited by the wall clock only so far. */
   time?: SteadyReading;
 }
 
 export interface QueueHead extends QueueCounts {
   name: string;
   isPaused: boolean;
-  /** As it was when an engine last opened it; a queue that nobody configured has none. */
+  /** As it was when an engine last opened it; a queue that was never configured has none. */
   isFifo?: boolean;
   /** Every job of a block from here on is fresh. */
   cursor: number;
   /** The block that was claimed from last; none before it has fresh jobs. */
   block?: number;
-  /** Numbers dead letters in the order in which they died. */
+  /** Numbers dead letters in the order in which they failed for good. */
   nextDeath: number;
 }
 
-/** What a job has behind it, wherever it stands. */
+/** The history of a job, in every state. */
 export interface JobPast {
   attempts: number;
   deliveries: number;
-  /** Where it stands in line: its own number, or a later one after a redrive. */
+  /** Its place in line: its own number, or a later one after a redrive. */
   order: number;
   priority?: number;
   /** FIFO: digest of its group, hexadecimal. */
   group?: string;
   error?: string;
   firstFailedMs?: number;
-  /** The last of those that failed, the newest last. */
+  /** The last failed attempts, the newest last. */
   failed?: FailedAttempt[];
   /** Its payload is not the one that was enqueued. */
   editedMs?: number;
@@ -56,9 +56,9 @@ export interface JobPast {
 
 export interface WaitingMark extends JobPast {
   state: 'ready' | 'blocked' | 'delayed' | 'retrying' | 'parked';
-  /** In steady time (`steady-time.ts`), as every wait. */
+  /** In steady time (`steady-time.ts`), like every wait. */
   dueMs?: number;
-  /** Parked: waits for a subscriber instead of a worker. */
+  /** Parked: waits for a subscriber, not for a worker. */
   isKept?: boolean;
 }
 
@@ -73,15 +73,17 @@ export interface DeadMark extends JobPast {
   atMs: number;
 }
 
-/** A function that gets a copy of what is published under a topic. */
+/** A function that gets a copy of each job published under a topic. */
 export interface SubscriptionMark {
   topic: string;
   functionId: string;
-  /** Its worker left then, and may come back. */
+  /** When its worker left; the worker may come back. */
   leftMs?: number;
+  /** A trusted worker subscribed it: reserved for such workers also where the engine keeps nothing on disk. */
+  isTrusted?: boolean;
 }
 
-/** A job as it travels through a broker: the head of its message, the payload behind it. */
+/** The form of a job in a broker: the head of its message, followed by the payload. */
 export interface BrokerJob {
   id: string;
   enqueuedMs: number;
@@ -91,13 +93,13 @@ export interface BrokerJob {
   deliveries: number;
   error?: string;
   firstFailedMs?: number;
-  /** It waits for a subscriber instead of a worker. */
+  /** It waits for a subscriber, not for a worker. */
   isKept?: boolean;
   reason?: DeathReason;
   diedMs?: number;
 }
 
-/** What a broker cannot tell of its queues. */
+/** What a broker does not record of its queues. */
 export interface BrokerBook {
   /** Rises with every change: of two books the higher one counts. */
   version: number;
@@ -107,7 +109,7 @@ export interface BrokerBook {
 
 export interface BookedQueue {
   name: string;
-  /** Absent: nobody has configured it yet. */
+  /** Absent: it has not been configured yet. */
   isFifo?: boolean;
   isPaused: boolean;
 }

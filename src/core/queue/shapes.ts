@@ -1,9 +1,9 @@
-// What the queue module and its store tell each other. `src/validators/queue-shapes.ts` compiles these shapes.
+// The messages between the queue module and its store. `src/validators/queue-shapes.ts` compiles these shapes.
 
-import type { KeptRights } from '../kept-rights.ts';
+import type { KeptRights } from '../access/kept-rights.ts';
 import type { FailedAttempt } from './past-attempts.ts';
 
-/** A job as it was asked for, beside its payload, which travels as bytes. */
+/** A requested job, without its payload, which travels as bytes. */
 export interface JobFacts {
   functionId: string;
   /** JSON texts as byte strings. */
@@ -11,11 +11,11 @@ export interface JobFacts {
   traceparent?: string;
   baggage?: string;
   depth?: number;
-  /** A change made it, by way of this trigger. */
+  /** The trigger that made the job, if a change did. */
   trigger?: { id: string; type: string };
-  /** Whose trigger it is, if he may not do everything (X7). */
+  /** Of the connection that requested it, directly or by its trigger; absent: it may do everything (X7). */
   rights?: KeptRights;
-  /** Asked before each attempt whether the function is to be called. */
+  /** Asked before each attempt whether the function is called. */
   conditionFunctionId?: string;
 }
 
@@ -23,18 +23,18 @@ export interface JobOptions {
   delayMs?: number;
   priority?: number;
   idempotencyKey?: string;
-  /** Nobody is there for it yet: kept as if its function were absent. */
+  /** It has no subscriber yet: kept as if its function were absent. */
   isKept?: boolean;
 }
 
 export interface NewJob extends JobOptions {
   facts: JobFacts;
-  /** Where its payload lies among those that travel with it. */
+  /** The position of its payload among those that travel with it. */
   at: number;
   bytes: number;
 }
 
-/** What a queue takes, and where in a payload it finds group and priority. */
+/** What a queue accepts, and which payload fields hold group and priority. */
 export interface EnqueueRules {
   maxJobs: number;
   maxDeadLetters: number;
@@ -57,7 +57,7 @@ export interface EnqueueInput {
   isAllOrNone: boolean;
 }
 
-/** As it travels to the store of this machine: jobs are counted here and follow as bytes. */
+/** The form sent to the store of this machine: jobs are counted here and follow as bytes. */
 export interface EnqueueHead {
   groups: { queue: string; rules: EnqueueRules; jobs: number }[];
   isAllOrNone: boolean;
@@ -81,18 +81,18 @@ export type EnqueueReason =
 
 export type EnqueueAnswer = { id: string } | EnqueueRefused;
 
-/** How a claimed job went on. `release`: as if it had not been claimed; `park`: nobody offers its function. */
+/** The outcome of a claimed job. `release`: as if it had not been claimed; `park`: no worker offers its function. */
 export interface SettledJob {
   seq: number;
   token: number;
   how: 'done' | 'retry' | 'dead' | 'release' | 'park';
-  /** Of a retry, and of a release that is not to be claimed again at once. */
+  /** Of a retry, and of a release whose job is not to be claimed again at once. */
   afterMs?: number;
   error?: string;
   reason?: DeathReason;
   /** It never reached a worker: that hand-over does not count. */
   isUnsent?: boolean;
-  /** Of a failure: who ran it, and the trace that shows it. */
+  /** Of a failure: the worker that ran it, and its trace. */
   worker?: string;
   traceId?: string;
 }
@@ -109,7 +109,7 @@ export interface AdvanceInput {
 
 export interface ClaimedJob {
   seq: number;
-  /** Of this hand-over: any other hand-over of the job has another one (Q8). */
+  /** Identifies this hand-over: every other hand-over of the job has another token (Q8). */
   token: number;
   attempt: number;
   id: string;
@@ -126,7 +126,7 @@ export interface AdvanceAnswer extends AdvanceFacts {
 export interface AdvanceFacts {
   /** Whether more can be claimed at once. */
   hasMore: boolean;
-  /** When the next delayed job, retry or forgotten job is due, by the monotonic clock of this engine. */
+  /** When the next delayed job, retry or expiry is due, by the monotonic clock of this engine. */
   nextDueMs: number | null;
   /** Outcomes that came with the token of another hand-over. */
   stale: number;
@@ -162,11 +162,11 @@ export interface JobRow {
   due_at?: number;
   error?: string;
   size_bytes: number;
-  /** FIFO: the value of its group, as JSON; where whoever asks says which field of the payload it is. */
+  /** FIFO: the value of its group, as JSON; in answers that name the payload field. */
   group?: string;
-  /** Of a job that was asked for alone: what failed of it, the newest last. */
+  /** For a single requested job: its failed attempts, the newest last. */
   attempts?: FailedAttempt[];
-  /** When its payload was exchanged for another one, at a redrive. */
+  /** When its payload was replaced, at a redrive. */
   edited_at?: number;
 }
 
@@ -175,7 +175,7 @@ export interface DeadRow {
   function_id: string;
   error: string;
   reason: DeathReason;
-  /** Unix seconds, as the peer has it. */
+  /** Unix seconds, as in `iii`. */
   failed_at: number;
   retries: number;
   deliveries: number;
@@ -191,9 +191,9 @@ export interface OpenInput {
 }
 
 export interface OpenAnswer extends MovesAnswer {
-  /** The other kind it is of, which its jobs do not let it change (K4). */
+  /** The other kind it is of; its jobs prevent a change of kind (K4). */
   isRefused: boolean;
-  /** Whose jobs wait for a worker. */
+  /** Functions whose jobs wait for a worker. */
   parkedFunctions: string[];
 }
 
@@ -216,21 +216,21 @@ export interface JobInput {
   groupField?: string;
 }
 
-/** Jobs in the order in which they were enqueued, dead letters aside: those have a list of their own. */
+/** Jobs in the order in which they were enqueued, without dead letters, which have a list of their own. */
 export interface JobsInput {
   queue: string;
-  /** Receipt of the last job of the page before. */
+  /** Receipt of the last job of the previous page. */
   after?: string;
-  /** Jobs to look at. */
+  /** The number of jobs to examine. */
   limit: number;
-  /** In receipt, error or payload, whatever their case. */
+  /** Text in receipt, error or payload, case-insensitive. */
   text?: string;
   groupField?: string;
 }
 
 export interface JobsPage {
   rows: JobRow[];
-  /** Receipt of the last job that was looked at; absent: there are no more. */
+  /** Receipt of the last examined job; absent: there are no more. */
   next?: string;
 }
 
@@ -248,11 +248,11 @@ export interface DeadMovesInput {
   queue: string;
   how: 'redrive' | 'discard';
   id?: string;
-  /** Only what died before: what dies again meanwhile stays. */
+  /** Only dead letters from before; jobs that fail again meanwhile stay. */
   beforeDeath?: number;
 }
 
-/** Of moves that a transaction did not finish. */
+/** For moves that a transaction did not finish. */
 export interface MovesAnswer {
   moved: number;
   hasMore: boolean;
@@ -266,9 +266,9 @@ export interface KeptMovesInput {
   rules: EnqueueRules;
 }
 
-/** What changes of a store become jobs (S5, decisions 54). */
+/** Turns changes of a store into jobs (S5, PD-54). */
 export interface ChangePlan {
-  /** Whose changes: `state` or `stream`. */
+  /** The source of the changes: `state` or `stream`. */
   owner: string;
   targets: ChangeTarget[];
 }
@@ -276,39 +276,39 @@ export interface ChangePlan {
 export interface ChangeTarget {
   /** The parts of the place of a change; null: any. */
   where: (string | null)[];
-  /** Changes of this kind are none of its. */
+  /** Changes of this kind are ignored. */
   exceptKind?: string;
   queue: string;
   rules: EnqueueRules;
   payloadBytesMax: number;
   facts: JobFacts;
-  /** The queue lies in the same store: its job is written with the change. Else it waits in the outbox. */
+  /** The queue is in the same store: its job is written with the change. Otherwise it waits in the outbox. */
   isHere: boolean;
 }
 
-/** Queues of the store whose older jobs still wait in the outbox: it keeps new ones behind them. */
+/** Queues of the store whose older jobs still wait in the outbox: it keeps new ones after them. */
 export interface PlanAnswer {
   held: string[];
 }
 
-/** A job that waits in the outbox of a store for its way to a queue that lies elsewhere; its payload stands behind. */
+/** A job that waits in the outbox of a store for its way to a queue in another store; its payload follows. */
 export interface OutboxHead {
   queue: string;
   facts: JobFacts;
-  /** The same however often it is sent. */
+  /** The same for every repetition of the send. */
   key: string;
 }
 
-/** Entries behind that number, but those of queues that refuse now. */
+/** Entries after that number, without those of queues that refuse now. */
 export interface OutboxAsk {
   after: number;
   refusing: string[];
 }
 
-/** As it travels: jobs follow as bytes. */
+/** The form sent to the store: jobs follow as bytes. */
 export interface OutboxPage {
   jobs: (OutboxHead & { seq: number; bytes: number })[];
-  /** Up to here nothing else is asked for. */
+  /** The end of the common fields. */
   lookedTo: number;
   hasMore: boolean;
 }
@@ -317,7 +317,7 @@ export interface OutboxDrop {
   seqs: number[];
 }
 
-/** The job from which on queues are brought to the form of today. */
+/** The first job whose queue is migrated to the current form. */
 export interface MigrateInput {
   queue: number;
   seq: number;

@@ -1,6 +1,6 @@
-// The six operations. Each changes the working copy, or says why it cannot and leaves it as it was.
+// The six operations. Each changes the working copy, or returns why it cannot and leaves it unchanged.
 
-import type { JsonValue } from '../exact-json.ts';
+import type { JsonValue } from '../calls/exact-json.ts';
 import { checkField, checkListPath, checkMergeValue, placeOf } from './checks.ts';
 import { type Failure, failure, type UpdateOpName } from './errors.ts';
 import { isDeeperThan, isList, isObject, kindOf } from './kinds.ts';
@@ -10,7 +10,7 @@ import type { WorkingCopy } from './working-copy.ts';
 type Op<Type extends UpdateOpName> = Extract<UpdateOp, { type: Type }>;
 type Counting = 'increment' | 'decrement';
 
-/** With the two levels of a frame around it, a value of this depth can still be read and sent back by its clients. */
+/** With the two levels of a frame around it, clients can still parse and send back a value of this depth. */
 const VALUE_LEVELS_MAX = 126;
 
 export function applyOp(copy: WorkingCopy, op: UpdateOp): Failure | undefined {
@@ -29,7 +29,7 @@ export function applyOp(copy: WorkingCopy, op: UpdateOp): Failure | undefined {
   }
 }
 
-/** A field can only be had of an object, or of nothing, which becomes one. */
+/** Only an object has fields. A missing value becomes one. */
 function checkTarget(copy: WorkingCopy, op: UpdateOpName, path: Path): Failure | undefined {
   if (path.length === 0 || copy.takesFields) return undefined;
   const text = `Expected an object to hold the field ${placeOf(path)}, found ${kindOf(copy.value)}`;
@@ -52,7 +52,7 @@ function merge(copy: WorkingCopy, { path, value }: Op<'merge'>): Failure | undef
 
 function count(copy: WorkingCopy, { type, path, by }: Op<Counting>): Failure | undefined {
   const found = copy.read(path);
-  // Only at the root does null count as nothing: a field that is null is there (product, Errors).
+  // Only at the root does null count as missing: a field that is null exists.
   const isMissing = found === undefined || (found === null && path.length === 0);
   const start = isMissing ? 0 : found;
   if (typeof start !== 'number' && kindOf(start) !== 'number') {
@@ -78,7 +78,7 @@ function append(copy: WorkingCopy, { path, value }: Op<'append'>): Failure | und
   return undefined;
 }
 
-/** A text begins a text, but where nothing was at the end of a longer path. */
+/** A text creates a text, except where a longer path had no value at its end. */
 function beginning(path: Path, found: null | undefined, value: JsonValue): JsonValue {
   const beginsText = typeof value === 'string' && (found === null || path.length < 2);
   return beginsText ? value : [value];

@@ -1,6 +1,6 @@
-// What holds for paths and for values to merge, whatever they are applied to. Checked in the order of the codes.
+// The checks of paths and of values to merge that do not depend on the target. Made in the order of the codes.
 
-import type { JsonValue } from '../exact-json.ts';
+import type { JsonValue } from '../calls/exact-json.ts';
 import { type Failure, failure, type UpdateOpName } from './errors.ts';
 import { isDeeperThan, isObject, kindOf } from './kinds.ts';
 import type { Path } from './read-op.ts';
@@ -9,7 +9,7 @@ const SEGMENTS_MAX = 32;
 const SEGMENT_BYTES_MAX = 256;
 const MERGE_KEYS_MAX = 1024;
 const MERGE_LEVELS_MAX = 16;
-/** A character of a text takes at most three bytes of UTF-8: short segments need not be measured. */
+/** A UTF-16 unit takes at most three bytes of UTF-8: short segments need not be measured. */
 const SEGMENT_CHARS_SAFE = Math.floor(SEGMENT_BYTES_MAX / 3);
 const SEGMENT_CHARS_SHOWN_MAX = 64;
 const SEGMENTS_SHOWN_MAX = 8;
@@ -48,7 +48,7 @@ export function checkMergeValue(value: JsonValue | undefined): Failure | undefin
   return failure('merge.value.too_deep', `The value to merge nests deeper than ${MERGE_LEVELS_MAX} levels`);
 }
 
-/** The path as it stands in messages. */
+/** The path as messages show it. */
 export function placeOf(path: Path): string {
   if (path.length === 0) return 'at the root';
   const [field = ''] = path;
@@ -67,7 +67,7 @@ function checkLength(op: UpdateOpName, segment: string): Failure | undefined {
 
 function checkName(op: UpdateOpName, segment: string, path: Path): Failure | undefined {
   if (!reachesPrototype(segment)) return undefined;
-  return failure(`${op}.path.proto_polluted`, `The name '${segment}' must not stand in a path, found ${placeOf(path)}`);
+  return failure(`${op}.path.proto_polluted`, `The name '${segment}' is not allowed in a path, found ${placeOf(path)}`);
 }
 
 function reachesPrototype(name: string): boolean {

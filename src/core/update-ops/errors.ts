@@ -1,6 +1,6 @@
-// What an update operation can be refused for, one by one, while the others of the call apply.
+// The reasons for which a single update operation is refused while the others of the call apply.
 
-import { docUrl } from '../../protocol/errors.ts';
+import { docUrl } from '../../protocol/frames/errors.ts';
 
 export interface UpdateError {
   readonly op_index: number;
@@ -9,7 +9,7 @@ export interface UpdateError {
   readonly doc_url: string;
 }
 
-/** Why one operation was skipped, before it is known which one of the call it is. */
+/** Why one operation was skipped, before its index in the call is known. */
 export type Failure = Omit<UpdateError, 'op_index'>;
 
 export const UPDATE_OP_NAMES = ['set', 'merge', 'increment', 'decrement', 'append', 'remove'] as const;
@@ -34,7 +34,7 @@ const COUNTING_OFFENCES = {
   ...PATH_OFFENCES,
   ...FIELD_OFFENCE,
   not_number:
-    'The target is there and is not a number, or the sum would leave the whole numbers that every JSON client reads ' +
+    'The target exists and is not a number, or the sum would leave the whole numbers that every JSON client reads ' +
     'exactly, which end at ±(2^53−1).',
 } as const;
 
@@ -48,7 +48,7 @@ export const UPDATE_OFFENCES = {
     'value.too_many_keys': 'The value to merge has more than 1024 keys.',
     'value.proto_polluted': 'A key of the value to merge is `__proto__`, `constructor` or `prototype`.',
     'value.too_deep': 'The value to merge nests deeper than 16 levels.',
-    target_not_object: 'The value to merge into is there, is not null and is not an object.',
+    target_not_object: 'The value to merge into exists, is not null and is not an object.',
   },
   increment: COUNTING_OFFENCES,
   decrement: COUNTING_OFFENCES,

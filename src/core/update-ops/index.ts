@@ -1,10 +1,10 @@
 // Update operations of state and streams: `set`, `merge`, `increment`, `decrement`, `append`, `remove`.
 //
 // Best effort (S2): operations run in their order on one value; one that fails is skipped and reported, the others
-// apply. Pure, so that it runs wherever the store is: on its thread, or beside a shared store.
+// apply. Pure, so that it runs wherever the store is: on its thread, or next to a shared store.
 
-import type { JsonValue } from '../exact-json.ts';
-import { Refusal } from '../refusal.ts';
+import type { JsonValue } from '../calls/exact-json.ts';
+import { Refusal } from '../calls/refusal.ts';
 import { applyOp } from './apply.ts';
 import type { UpdateError } from './errors.ts';
 import { kindOf } from './kinds.ts';
@@ -14,19 +14,19 @@ import { WorkingCopy } from './working-copy.ts';
 export type { UpdateError } from './errors.ts';
 
 export interface UpdateOutcome {
-  /** `undefined`: there is still no value. Shares with the old value whatever did not change. */
+  /** `undefined`: there is still no value. Shares all unchanged parts with the old value. */
   readonly newValue: JsonValue | undefined;
   /** In the order of the operations; none is left out. */
   readonly errors: readonly UpdateError[];
   /** Operations without an error. */
   readonly appliedCount: number;
-  /** Whether there is something to write and an event to tell: a `set` of an equal value counts, too. */
+  /** Whether there is something to write and an event to fire: a `set` of an equal value counts, too. */
   readonly hasChanged: boolean;
 }
 
 const OPS_MAX = 100;
 
-/** Throws a `Refusal` when the list itself, or the shape of an operation in it, is not what it must be. */
+/** Throws a `Refusal` when the list itself, or the shape of an operation in it, is invalid. */
 export function applyUpdates(oldValue: JsonValue | undefined, ops: unknown): UpdateOutcome {
   if (!Array.isArray(ops)) throw malformed('ops', `must be a list of operations, found ${kindOf(ops)}`);
   if (ops.length > OPS_MAX) {

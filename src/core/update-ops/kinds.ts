@@ -1,6 +1,6 @@
-// What a JSON value is, in the words of messages.
+// The type of a JSON value, in the words of messages.
 
-import { isExactNumber, type JsonObject, type JsonValue } from '../exact-json.ts';
+import { isExactNumber, type JsonObject, type JsonValue } from '../calls/exact-json.ts';
 
 export function isObject(value: JsonValue | undefined): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value) && !isExactNumber(value);
@@ -19,7 +19,7 @@ export function kindOf(value: unknown): string {
   return isExactNumber(value) ? 'number' : 'object';
 }
 
-/** Whether lists and objects in it, itself included, stand inside each other more than so many levels deep. */
+/** Whether lists and objects in it, itself included, are nested more than that many levels deep. */
 export function isDeeperThan(value: JsonValue, levels: number): boolean {
   if (typeof value !== 'object' || value === null || isExactNumber(value)) return false;
   if (levels === 0) return true;

@@ -1,9 +1,9 @@
 // The shape of one operation. A call with an operation of the wrong shape is refused as a whole: unlike an operation
 // that does not fit the value, it can never have worked.
 
-import type { JsonValue } from '../exact-json.ts';
-import { nearestWords } from '../nearest.ts';
-import { Refusal } from '../refusal.ts';
+import type { JsonValue } from '../calls/exact-json.ts';
+import { Refusal } from '../calls/refusal.ts';
+import { nearestWords } from '../config-fields/nearest.ts';
 import { UPDATE_OP_NAMES } from './errors.ts';
 import { kindOf } from './kinds.ts';
 
@@ -17,7 +17,7 @@ export type UpdateOp =
   | { readonly type: 'append'; readonly path: Path; readonly isListed: boolean; readonly value: JsonValue }
   | { readonly type: 'remove'; readonly path: Path };
 
-/** As it came: valid JSON of any shape. */
+/** As received: valid JSON of any shape. */
 interface Given {
   readonly type?: JsonValue;
   readonly path?: JsonValue;
@@ -56,7 +56,7 @@ const ROOT: Path = [];
 function readField({ type, path }: Given, index: number): Path {
   if (path === undefined || path === '') return ROOT;
   if (typeof path === 'string') return [path];
-  // A null is a slip that would replace or remove the whole value.
+  // A null is a mistake that would replace or remove the whole value.
   throw malformed(`ops[${index}].path`, `must be the name of a field for ${type}, found ${kindOf(path)}`);
 }
 

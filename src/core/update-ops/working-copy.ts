@@ -1,7 +1,7 @@
-// The value that the operations of one call change. The old value is never touched: an object or a list is copied
-// before its first change, once in a call, and all that does not change is shared with the old value.
+// The value that the operations of one call change. The old value is never changed: an object or a list is copied
+// before its first change, once in a call, and all unchanged parts are shared with the old value.
 
-import type { JsonObject, JsonValue } from '../exact-json.ts';
+import type { JsonObject, JsonValue } from '../calls/exact-json.ts';
 import { isObject } from './kinds.ts';
 import type { Path } from './read-op.ts';
 
@@ -10,7 +10,7 @@ type Fields = { [key: string]: JsonValue };
 export class WorkingCopy {
   #value: JsonValue | undefined;
   #isTouched = false;
-  /** Made in this call, so nobody else sees them change. */
+  /** Created in this call, so no other code sees them change. */
   readonly #owned = new Set<object>();
 
   constructor(value: JsonValue | undefined) {
@@ -22,17 +22,17 @@ export class WorkingCopy {
     return this.#value;
   }
 
-  /** Whether anything was written, if only the same again. */
+  /** Whether anything was written, even an equal value. */
   get isTouched(): boolean {
     return this.#isTouched;
   }
 
-  /** Whether there are fields to be had: a value that is missing begins as an empty object (decisions 44). */
+  /** Whether the value has fields: a missing value starts as an empty object (PD-44). */
   get takesFields(): boolean {
     return this.#value === undefined || isObject(this.#value);
   }
 
-  /** What stands there; `undefined` where there is nothing, or no object on the way. */
+  /** The value at the path; `undefined` where there is none, or where the way to it is not an object. */
   read(path: Path): JsonValue | undefined {
     let found = this.#value;
     for (const segment of path) {
@@ -42,7 +42,7 @@ export class WorkingCopy {
     return found;
   }
 
-  /** Puts it there; whatever is no object on the way is replaced by one. */
+  /** Stores the value at the path; anything on the way that is not an object is replaced by one. */
   write(path: Path, value: JsonValue): void {
     this.#isTouched = true;
     const last = path.at(-1);
@@ -50,14 +50,14 @@ export class WorkingCopy {
     else this.#parentOf(path)[last] = value;
   }
 
-  /** Takes a field away, if it is there. */
+  /** Removes a field, if it exists. */
   remove(field: string): void {
     if (!isObject(this.#value) || !Object.hasOwn(this.#value, field)) return;
     this.#isTouched = true;
     delete this.#parentOf([field])[field];
   }
 
-  /** Adds the fields to what stands there, an object or something that gives way to one. */
+  /** Adds the fields to the value at the path, which is an object or is replaced by one. */
   merge(path: Path, fields: JsonObject): void {
     const target = this.read(path);
     if (isObject(target) && this.#owned.has(target)) {
@@ -66,13 +66,13 @@ export class WorkingCopy {
     } else this.write(path, this.#own(isObject(target) ? { ...target, ...fields } : { ...fields }));
   }
 
-  /** Adds an element to the list that stands there. */
+  /** Adds an element to the list at the path. */
   push(path: Path, list: readonly JsonValue[], element: JsonValue): void {
     if (this.#owned.has(list)) (list as JsonValue[]).push(element);
     else this.write(path, this.#own([...list, element]));
   }
 
-  /** The object that the last segment is a field of, free to be changed, as are all on the way to it. */
+  /** The object that the last segment is a field of, safe to change, as are all on the way to it. */
   #parentOf(path: Path): Fields {
     let parent: Fields = this.#freed(this.#value);
     this.#value = parent;
@@ -87,7 +87,7 @@ export class WorkingCopy {
 
   #freed(value: JsonValue | undefined): Fields {
     if (!isObject(value)) return this.#own({});
-    // Owned objects were made here, as objects that can be written to.
+    // Owned objects were created here, as mutable objects.
     return this.#owned.has(value) ? (value as Fields) : this.#own({ ...value });
   }
 

@@ -1,5 +1,5 @@
-import { fields } from '../../core/fields.ts';
-import type { ModuleDeclaration } from '../../core/module-declaration.ts';
+import { fields } from '../../core/config-fields/fields.ts';
+import type { ModuleDeclaration } from '../../core/config-fields/module-declaration.ts';
 
 export const consoleDeclaration: ModuleDeclaration = {
   name: 'svc-console-api',

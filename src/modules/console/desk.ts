@@ -1,11 +1,11 @@
 // What the routes of the console share.
 
 import type { ModuleContext } from '../module.ts';
-import { BuiltIns } from './built-ins.ts';
-import { Figures } from './figures.ts';
-import { Tasks } from './tasks.ts';
-import { WorkerFigures } from './worker-figures.ts';
-import { WorkerHistory } from './worker-history.ts';
+import { BuiltIns } from './facts/built-ins.ts';
+import { Figures } from './facts/figures.ts';
+import { Tasks } from './facts/tasks.ts';
+import { WorkerFigures } from './facts/worker-figures.ts';
+import { WorkerHistory } from './facts/worker-history.ts';
 
 export interface Desk {
   readonly context: ModuleContext;

@@ -1,22 +1,22 @@
-// The console API on the HTTP port: finds the route of a request, has it handled, and writes the answer or the error.
+// The console API on the HTTP port: finds the route of a request, runs it, and writes the answer or the error.
 //
-// Who may come in was judged by the HTTP module (X3, X4). Nothing here is on the way of a user's call.
+// The HTTP module has already decided whether the request is admitted (X3, X4). No user call passes this code.
 
 import { API_PREFIX, type ErrorEnvelope } from '../../console-api/envelope.ts';
-import { ByteBudget } from '../../core/byte-budget.ts';
-import { decodeSegment } from '../../core/route-pattern.ts';
-import { type ByteString, rawJson } from '../../protocol/byte-string.ts';
+import { ByteBudget } from '../../core/gates/byte-budget.ts';
+import { decodeSegment } from '../../core/routing/route-pattern.ts';
+import { type ByteString, rawJson } from '../../protocol/json/byte-string.ts';
 import type { HttpExchange } from '../../transport/http.ts';
 import type { PeerSocket, SocketEvents } from '../../transport/socket.ts';
 import type { ModuleContext } from '../module.ts';
 import type { ConsoleDoor } from '../reserved-paths.ts';
-import { readBody } from './body.ts';
-import { ApiFailure, failure, failureOf } from './failure.ts';
-import { RawAnswer } from './json-text.ts';
-import type { Route } from './route.ts';
+import { ApiFailure, failure, failureOf } from './facts/failure.ts';
+import { RawAnswer } from './facts/json-text.ts';
+import { readBody } from './routes/body.ts';
+import type { Route } from './routes/route.ts';
 
 const PREFIX = `${API_PREFIX}/`;
-/** The one route that product.md names, without a version (decisions 15). */
+/** The only route without a version (PD-15). */
 const SEED_INVOKE = '/_console/invoke';
 const BODIES_BYTES_MAX = 64 * 1024 * 1024;
 
@@ -58,7 +58,7 @@ export class Door implements ConsoleDoor {
     const parts = inner.split('/');
     const here = this.#parts.routes.filter(({ segments }) => fits(segments, parts));
     const asked = method === 'HEAD' ? 'GET' : method;
-    // A route that names a part goes before one that takes any name there.
+    // A route that names a part is tried before one that takes any name there.
     const [route] = here.filter((one) => one.method === asked).sort((a, b) => freedom(a) - freedom(b));
     if (route === undefined) {
       if (here.length === 0) return failure('NOT_FOUND', 'There is nothing of that name below /_console/');

@@ -1,21 +1,21 @@
-// `svc-console-api`: what the console sees of the engine, and what it may do. Always loaded; it is reached through the
-// HTTP port, so without the HTTP module nobody can ask it (decisions 59).
+// `svc-console-api`: what the console reads of the engine, and what it may change. The module is always loaded. It is
+// reached through the HTTP port, so without the HTTP module no client can reach it (PD-59).
 
 import { defineModule, type EngineModule, HOLDS_NOTHING, type ModuleContext } from '../module.ts';
-import { bulkRoutes } from './bulk-routes.ts';
-import { callRoutes } from './call-routes.ts';
 import { consoleDeclaration } from './config.ts';
 import { createDesk, type Desk } from './desk.ts';
 import { Door } from './door.ts';
-import { flowRoutes } from './flow-routes.ts';
 import { LivePort } from './live/port.ts';
-import { queueRoutes } from './queue-routes.ts';
-import { registryRoutes } from './registry-routes.ts';
-import { stateRoutes } from './state-routes.ts';
-import { streamRoutes } from './stream-routes.ts';
-import { systemRoutes } from './system-routes.ts';
-import { telemetryRoutes } from './telemetry-routes.ts';
-import { traceRoutes } from './trace-routes.ts';
+import { bulkRoutes } from './routes/bulk-routes.ts';
+import { callRoutes } from './routes/call-routes.ts';
+import { flowRoutes } from './routes/flow-routes.ts';
+import { queueRoutes } from './routes/queue-routes.ts';
+import { registryRoutes } from './routes/registry-routes.ts';
+import { stateRoutes } from './routes/state-routes.ts';
+import { streamRoutes } from './routes/stream-routes.ts';
+import { systemRoutes } from './routes/system-routes.ts';
+import { telemetryRoutes } from './routes/telemetry-routes.ts';
+import { traceRoutes } from './routes/trace-routes.ts';
 
 const HISTORY_INTERVAL_MS = 1_000;
 

@@ -1,15 +1,15 @@
-// What the module needs of whatever remembers the ticks that were run (CR1).
+// What the module needs from the store of ticks that were run (CR1).
 
 export interface Tick {
-  /** Of the trigger: equal for replicas and over restarts. */
+  /** The key of the trigger: equal for replicas and across restarts. */
   readonly trigger: string;
   /** The scheduled moment, Unix milliseconds. */
   readonly atMs: number;
-  /** Whether it comes right behind the tick that was looked at before. */
+  /** Whether it directly follows the tick that was settled before. */
   readonly follows: boolean;
 }
 
-/** For each tick whether it may run now; or why nobody knows. */
+/** For each tick whether it may run now; or why that is unknown. */
 export type ClaimOutcome =
   | { readonly ok: true; readonly won: readonly boolean[] }
   | { readonly ok: false; readonly reason: string };
@@ -20,10 +20,10 @@ export interface TickClaims {
   stop(): void;
   /** For health. */
   facts(): Readonly<Record<string, unknown>>;
-  /** A trigger is there. `done` is told up to when its ticks were looked at before; undefined if it is new. */
+  /** Opens a trigger. `done` receives the time up to which its ticks are settled; undefined if the trigger is new. */
   open(trigger: string, done: (settledMs: number | undefined) => void): void;
-  /** Claims each tick at most once, ever and everywhere; a claim is durable before `done` is called. */
+  /** Claims each tick at most once, forever and across engines; a claim is durable before `done` is called. */
   claim(ticks: readonly Tick[], done: (outcome: ClaimOutcome) => void): void;
-  /** The trigger was taken back. */
+  /** The trigger was unregistered. */
   release(trigger: string): void;
 }

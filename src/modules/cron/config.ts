@@ -1,8 +1,8 @@
-// Where claims of ticks are kept, and what a `cron` trigger says of itself.
+// Where claims of ticks are kept, and the config of a `cron` trigger.
 
-import { fields, flag, integer, oneOf, optional, text, type ValueOf } from '../../core/fields.ts';
-import type { AdapterDeclaration, ModuleDeclaration } from '../../core/module-declaration.ts';
-import { ID_BYTES_MAX } from '../../protocol/limits.ts';
+import { fields, flag, integer, oneOf, optional, text, type ValueOf } from '../../core/config-fields/fields.ts';
+import type { AdapterDeclaration, ModuleDeclaration } from '../../core/config-fields/module-declaration.ts';
+import { ID_BYTES_MAX } from '../../protocol/frames/limits.ts';
 import { EXTSTORE_FIELDS } from '../extstore-config.ts';
 import { KV_CONFIG, type KvConfig } from '../kv-adapter.ts';
 import { CONDITION_FIELD } from '../trigger-config.ts';
@@ -15,8 +15,8 @@ export const kvAdapter: AdapterDeclaration<KvConfig> = {
     ...KV_CONFIG,
     fields: new Map([
       ...KV_CONFIG.fields,
-      ['lock_ttl_ms', optional(integer({ min: 1, help: 'Accepted and not used: a claim is for ever' }))],
-      ['lock_index', optional(text({ help: 'Accepted and not used: claims have a place of their own in the store' }))],
+      ['lock_ttl_ms', optional(integer({ min: 1, help: 'Accepted and not used: a claim never expires' }))],
+      ['lock_index', optional(text({ help: 'Accepted and not used: claims have their own place in the store' }))],
     ]),
   },
 };

@@ -1,4 +1,4 @@
-// `svc-cron`: calls functions by the calendar.
+// `svc-cron`: calls functions on a schedule.
 
 import type { Binding } from '../../router/builtin.ts';
 import { extstoreUrl } from '../extstore-config.ts';
@@ -71,7 +71,7 @@ function createClaims({ stores, clock, logger }: ModuleContext, adapter: ChosenA
   const kv = adapterConfig(adapter, kvAdapter);
   if (kv !== undefined) return storeClaims(stores.open(placeOf(kv)), onFailure);
   const shared = adapterConfig(adapter, extstoreAdapter);
-  if (shared === undefined) throw new Error(`The loader accepted an adapter that is not built: ${adapter?.name}`);
+  if (shared === undefined) throw new Error(`The loader accepted an adapter that does not exist: ${adapter?.name}`);
   return redisClaims({
     async createLink() {
       const { RedisLink } = await import('../../effects/redis.ts');
@@ -81,6 +81,6 @@ function createClaims({ stores, clock, logger }: ModuleContext, adapter: ChosenA
     nowMs: () => clock.nowMs(),
     onFailure,
     onClockDifference: (differenceMs) =>
-      logger.warn("This engine's clock differs from the one of its Redis: ticks come late", { differenceMs }),
+      logger.warn('The clocks of this engine and of its Redis differ: ticks come late', { differenceMs }),
   });
 }

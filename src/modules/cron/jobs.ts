@@ -1,5 +1,5 @@
-// Which triggers are one job: equal ones of different connections tick once (decisions 26), and are known again after
-// a restart, when their ids may have changed.
+// Which triggers share one cron job: equal ones of different connections tick once (PD-26), and are recognised after a
+// restart, when their ids may have changed.
 
 import { createHash } from 'node:crypto';
 import type { AgendaJob } from '../../core/cron/agenda.ts';
@@ -7,7 +7,7 @@ import type { Schedule } from '../../core/cron/schedule.ts';
 import type { Binding } from '../../router/builtin.ts';
 import type { CronPlan } from './triggers.ts';
 
-/** Runs of one trigger at a time (CR4). */
+/** Concurrent runs of one trigger (CR4). */
 const IN_FLIGHT_MAX = 10;
 
 export class CronJob implements AgendaJob {
@@ -15,9 +15,9 @@ export class CronJob implements AgendaJob {
   readonly schedule: Schedule;
   readonly misfire: 'skip' | 'once';
   readonly inFlightMax: number;
-  /** Where its ticks become jobs. */
+  /** The queue that its ticks become jobs of. */
   readonly queue: string | undefined;
-  /** The triggers it stands for; it lives until the last of them leaves. */
+  /** The triggers that share the job; it exists until the last of them is removed. */
   readonly bindings = new Set<Binding>();
   inFlight = 0;
   follows = false;
@@ -31,11 +31,17 @@ export class CronJob implements AgendaJob {
     this.queue = queue;
     this.inFlightMax = overlaps ? IN_FLIGHT_MAX : 1;
   }
+
+  /** A trusted trigger represents all equal ones, so that a restricted connection never owns a trusted tick. */
+  get binding(): Binding | undefined {
+    const all = [...this.bindings];
+    return all.find(({ owner }) => owner?.access === undefined) ?? all[0];
+  }
 }
 
 type Owner = Binding['owner'];
 
-/** Where a binding stands. */
+/** The job and ordinal of a binding. */
 interface Place {
   readonly job: CronJob;
   readonly face: string;
@@ -45,7 +51,7 @@ interface Place {
 export class CronJobs {
   readonly #byKey = new Map<string, CronJob>();
   readonly #places = new Map<Binding, Place>();
-  /** By the digest of what is asked for. */
+  /** By the digest of the trigger's definition. */
   readonly #ordinals = new Map<string, Map<Owner, Ordinals>>();
 
   get size(): number {
@@ -56,7 +62,7 @@ export class CronJobs {
     return this.#places.get(binding)?.job;
   }
 
-  /** The job of the binding, and whether the binding is the first of it. */
+  /** The job of the binding, and whether the binding is its first. */
   add(binding: Binding, plan: CronPlan): { job: CronJob; isNew: boolean } {
     const text = faceOf(binding);
     const face = digest(text);
@@ -83,7 +89,7 @@ export class CronJobs {
     return { job, isGone };
   }
 
-  /** One connection that binds the same thing twice means two jobs; two connections mean one. */
+  /** Equal triggers of one connection are two jobs; equal triggers of two connections are one. */
   #ordinalOf({ owner }: Binding, face: string): number {
     const owners = this.#ordinals.get(face) ?? new Map<Owner, Ordinals>();
     this.#ordinals.set(face, owners);
@@ -101,10 +107,10 @@ export class CronJobs {
   }
 }
 
-/** The numbers that one connection has for equal triggers: always the lowest that is free. */
+/** The numbers of equal triggers of one connection: always the lowest free one. */
 class Ordinals {
   readonly #taken = new Set<number>();
-  /** None below it is free. */
+  /** No number below it is free. */
   #lowest = 0;
 
   take(): number {
@@ -113,7 +119,7 @@ class Ordinals {
     return this.#lowest;
   }
 
-  /** True: none is taken any more. */
+  /** Returns true if no number is taken any more. */
   giveBack(ordinal: number): boolean {
     this.#taken.delete(ordinal);
     this.#lowest = Math.min(this.#lowest, ordinal);
@@ -121,7 +127,7 @@ class Ordinals {
   }
 }
 
-/** What a binding asks for, of whomever: equal for equal triggers. */
+/** The definition of a trigger without its owner: equal for equal triggers. */
 function faceOf({ functionId, config, metadata }: Binding): string {
   return JSON.stringify([functionId, config, metadata ?? null]);
 }

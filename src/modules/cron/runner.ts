@@ -1,18 +1,18 @@
-// Runs the ticks: looks what is due, claims it, calls.
+// Runs the ticks: finds which are due, claims them, calls.
 //
-// Job: keep time with two clocks (CR3), claim before each call (CR1), bound what runs at once (CR4).
-// Neighbours: `core/cron/agenda.ts` decides what is due or missed, `claims.ts` remembers.
+// It keeps time with two clocks (CR3), claims before each call (CR1), and limits concurrent runs (CR4).
+// Neighbours: `core/cron/agenda.ts` decides what is due or missed, `claims.ts` stores the claims.
 // Invariants:
-//   N1  No call without a claim that is durable: a crash may lose a tick, and never runs one twice. A tick that becomes
-//       a job is claimed behind it: twice made, it is the same job.
-//   N2  `inFlight` of a job counts its ticks from the claim to the end of the handler.
+//   - No call without a durable claim: a crash may lose a tick, but never runs one twice. A tick that becomes a job is
+//     claimed after it is enqueued: if it is enqueued twice, it is the same job.
+//   - `inFlight` of a job counts its ticks from the claim to the end of the handler.
 
 import { Agenda, type Look, type Run } from '../../core/cron/agenda.ts';
 import type { Clock } from '../../effects/clock.ts';
 import type { Logger } from '../../effects/logger.ts';
-import { rawJson } from '../../protocol/byte-string.ts';
-import { CALL_TIMEOUT_MS_MAX } from '../../protocol/limits.ts';
-import { Payload } from '../../protocol/payload.ts';
+import { CALL_TIMEOUT_MS_MAX } from '../../protocol/frames/limits.ts';
+import { rawJson } from '../../protocol/json/byte-string.ts';
+import { Payload } from '../../protocol/payload/payload.ts';
 import type { Binding } from '../../router/builtin.ts';
 import type { RouterPort } from '../../router/port.ts';
 import type { ClaimOutcome, TickClaims } from './claims.ts';
@@ -26,7 +26,7 @@ export interface RunnerParts {
   readonly claims: TickClaims;
 }
 
-/** The wall clock may be set at any time: it is looked at this often, whatever is due when (CR3). */
+/** The wall clock may be set at any time, so it is read at this interval, regardless of what is due (CR3). */
 const LOOK_MS_MAX = 1_000;
 
 export class CronRunner {
@@ -35,7 +35,7 @@ export class CronRunner {
   readonly #agenda = new Agenda<CronJob>();
   #cancelTimer: (() => void) | undefined;
   #state: 'waiting' | 'running' | 'stopped' = 'waiting';
-  /** Durable triggers are there before the module starts, and before claims can be asked for. */
+  /** Durable triggers exist before the module starts and before claims are possible. */
   readonly #early: CronJob[] = [];
 
   constructor(parts: RunnerParts) {
@@ -52,7 +52,7 @@ export class CronRunner {
     this.#look();
   }
 
-  /** No tick begins any more; what runs goes on. */
+  /** No tick begins any more; running ones continue. */
   stop(): void {
     this.#state = 'stopped';
     this.#cancelTimer?.();
@@ -74,14 +74,14 @@ export class CronRunner {
     const left = this.#jobs.remove(binding);
     if (left?.isGone !== true) return;
     this.#agenda.remove(left.job);
-    // What ends with the engine comes back with it, and then wants to know what it missed.
+    // Triggers that end with the engine come back with it, and then the missed ticks are computed.
     if (this.#state === 'running') this.#parts.claims.release(left.job.key);
   }
 
   #open(job: CronJob): void {
     const sinceMs = this.#parts.clock.nowMs();
     this.#parts.claims.open(job.key, (settledMs) => {
-      // Gone again, or back again and opened anew, while the store was asked.
+      // Removed again, or removed and opened again, while the store was working.
       if (job.bindings.size === 0 || job.place >= 0) return;
       this.#act(this.#agenda.add(job, sinceMs, settledMs));
       this.#wait();
@@ -117,11 +117,14 @@ export class CronRunner {
     this.#parts.claims.claim(ticks, done);
   }
 
-  /** The job first, under a key that names the tick: a crash before the claim makes the same job again (CR1). */
+  /**
+   * Enqueues the job first, under a key that names the tick: after a crash before the claim, the same job is made again
+   * (CR1).
+   */
   #enqueue(run: Run<CronJob>, queue: string): void {
     const { router, clock, logger } = this.#parts;
     const { job, atMs } = run;
-    const [binding] = job.bindings;
+    const { binding } = job;
     const skip = (reason: string): void => {
       job.inFlight--;
       router.count('cron.skipped', reason);
@@ -130,18 +133,22 @@ export class CronRunner {
     const payload = Payload.ofText(rawJson(cronPayload(binding.id, atMs, clock.nowMs())));
     router.enqueueOne(binding, { payload, queue, key: `cron ${job.key} ${atMs}` }, (verdict) => {
       if (verdict === 'refused') {
-        logger.error('A cron tick became no job', { queue, function_id: binding.functionId, reason: binding.error });
+        logger.error('A cron tick could not be enqueued', {
+          queue,
+          function_id: binding.functionId,
+          reason: binding.error,
+        });
       }
       if (verdict !== 'queued') return skip(verdict === 'refused' ? 'enqueue_refused' : verdict);
       this.#claim([run], (outcome) => {
         job.inFlight--;
-        // The next look of this or another engine finds the job under its key.
+        // The next check by this or another engine finds the job under its key.
         if (!outcome.ok) logger.warn('A cron tick that became a job was not claimed', { reason: outcome.reason });
       });
     });
   }
 
-  /** Enters the tick as in flight, if there is room for one more (CR4). */
+  /** Counts the tick as in flight, if the limit allows one more (CR4). */
   #mayStart(job: CronJob): boolean {
     if (job.inFlight >= job.inFlightMax) {
       this.#parts.router.count('cron.skipped', 'in_flight');
@@ -165,7 +172,7 @@ export class CronRunner {
 
   #call(job: CronJob, atMs: number): void {
     const { router, clock } = this.#parts;
-    const [binding] = job.bindings;
+    const { binding } = job;
     if (binding === undefined || this.#state !== 'running') {
       job.inFlight--;
       router.count('cron.skipped', binding === undefined ? 'trigger_left' : 'shutting_down');

@@ -1,10 +1,10 @@
-// The trigger type `cron`: what its config may say, and what its handlers get.
+// The trigger type `cron`: its config, and the payload of its handlers.
 
 import { readExpression } from '../../core/cron/expression.ts';
 import { Schedule } from '../../core/cron/schedule.ts';
 import { TimeZone } from '../../core/cron/time-zone.ts';
-import type { TriggerTypeFacts } from '../../core/trigger-table.ts';
-import { rawJson } from '../../protocol/byte-string.ts';
+import type { TriggerTypeFacts } from '../../core/registry/trigger-table.ts';
+import { rawJson } from '../../protocol/json/byte-string.ts';
 import { readTriggerConfig } from '../trigger-config.ts';
 import { triggerConfig } from './config.ts';
 
@@ -16,10 +16,10 @@ export const cronTypeFacts: TriggerTypeFacts = {
     type: 'object',
     properties: {
       expression: { type: 'string', description: 'Five, six (second first) or seven fields (year last), or @daily' },
-      timezone: { type: 'string', description: 'IANA name; UTC when left out' },
+      timezone: { type: 'string', description: 'IANA name; UTC if omitted' },
       misfire: { enum: ['skip', 'once'], description: 'once: one run at start if a tick of the last hour was missed' },
       overlap: { type: 'boolean', description: 'false: no tick starts while one still runs' },
-      queue: { type: 'string', description: 'Each tick becomes a job of this queue, kept until it has worked' },
+      queue: { type: 'string', description: 'Each tick becomes a job of this queue, kept until it has run' },
       condition_function_id: { type: 'string' },
     },
     required: ['expression'],
@@ -32,13 +32,13 @@ export const cronTypeFacts: TriggerTypeFacts = {
       job_id: { type: 'string', description: 'Id of the trigger' },
       scheduled_time: { type: 'string', format: 'date-time' },
       actual_time: { type: 'string', format: 'date-time' },
-      manual: { const: true, description: 'Somebody fired it by hand' },
+      manual: { const: true, description: 'The trigger was fired by hand' },
     },
     required: ['trigger', 'job_id', 'scheduled_time', 'actual_time'],
   }),
 };
 
-/** What a trigger asks for, understood. */
+/** The parsed config of a trigger. */
 export interface CronPlan {
   readonly schedule: Schedule;
   readonly misfire: 'skip' | 'once';
@@ -60,7 +60,7 @@ export function readPlan(config: unknown, nowMs: number): ReadPlan {
   if (schedule.next(nowMs) === undefined) {
     return {
       ok: false,
-      reason: `The cron expression '${expression}' is never due: no day matches, or its years are over`,
+      reason: `The cron expression '${expression}' is never due: no day matches, or its years have passed`,
     };
   }
   return { ok: true, plan: { schedule, misfire, overlaps: overlap, queue } };

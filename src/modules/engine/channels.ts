@@ -1,7 +1,8 @@
 // `engine::channels::create`.
 
-import { readPayload } from '../../core/read-payload.ts';
+import { readPayload } from '../../core/calls/read-payload.ts';
 import { validateChannelsCreate } from '../../generated/engine-payloads.ts';
+import { SMALL_PAYLOAD_LIMITS } from '../../protocol/frames/limits.ts';
 import type { BuiltinDefinition } from '../../router/builtin.ts';
 import type { RouterPort } from '../../router/port.ts';
 
@@ -9,7 +10,9 @@ export function channelsCreate(router: RouterPort): BuiltinDefinition {
   const id = 'engine::channels::create';
   return {
     id,
-    description: 'Makes a channel for bytes and text, and returns a reference to each of its ends',
-    handle: (payload) => router.channels.create(readPayload(id, validateChannelsCreate, payload).buffer_size),
+    description: 'Creates a channel for bytes and text, and returns a reference to each of its ends',
+    payloadLimits: SMALL_PAYLOAD_LIMITS,
+    handle: (payload, { rights }) =>
+      router.channels.create(readPayload(id, validateChannelsCreate, payload).buffer_size, rights),
   };
 }

@@ -1,6 +1,6 @@
-// `engine::config::reload`: the configuration file is read again, and the engine runs on it or on what it had (K1).
+// `engine::config::reload`: reads the configuration file again; the engine then uses it, or keeps what it had (K1).
 
-import { Refusal } from '../../core/refusal.ts';
+import { Refusal } from '../../core/calls/refusal.ts';
 import type { BuiltinDefinition } from '../../router/builtin.ts';
 import type { ModuleContext } from '../module.ts';
 

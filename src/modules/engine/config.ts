@@ -1,7 +1,7 @@
-// `svc-engine-functions` has nothing to configure; the entry may be listed for completeness.
+// `svc-engine-functions` has no settings; the entry may be listed for completeness.
 
-import { fields } from '../../core/fields.ts';
-import type { ModuleDeclaration } from '../../core/module-declaration.ts';
+import { fields } from '../../core/config-fields/fields.ts';
+import type { ModuleDeclaration } from '../../core/config-fields/module-declaration.ts';
 
 export const engineFunctionsDeclaration: ModuleDeclaration = {
   name: 'svc-engine-functions',

@@ -1,31 +1,33 @@
-// `engine::triggers::fire`: what the console's "Trigger now" and `svc triggers fire` call.
+// `engine::triggers::fire`: called by the console's "Trigger now" and by `svc triggers fire`.
 
-import { readPayload } from '../../core/read-payload.ts';
-import { Refusal } from '../../core/refusal.ts';
+import { readPayload } from '../../core/calls/read-payload.ts';
+import { Refusal } from '../../core/calls/refusal.ts';
 import { validateFireTrigger } from '../../generated/engine-payloads.ts';
-import { rawJson } from '../../protocol/byte-string.ts';
-import { Payload } from '../../protocol/payload.ts';
+import { rawJson } from '../../protocol/json/byte-string.ts';
+import { Payload } from '../../protocol/payload/payload.ts';
 import type { Binding, BuiltinDefinition } from '../../router/builtin.ts';
 import type { RouterPort } from '../../router/port.ts';
-import { hiddenRefusal, mayBeShown } from '../../router/reach.ts';
+import { hiddenRefusal, mayBeShown } from '../../router/restricted/reach.ts';
 import { memberAsSent } from '../member-as-sent.ts';
 
 export function fireTrigger(router: RouterPort): BuiltinDefinition {
   const id = 'engine::triggers::fire';
   return {
     id,
-    description: 'Fires one trigger now: its function is called, after its condition, and nobody waits for it',
+    description:
+      'Fires one trigger now: its function is called, after its condition, and the call does not wait for the result',
     handle(payload, call) {
       const { rights } = call;
       const { id: wanted, payload: given } = readPayload(id, validateFireTrigger, payload);
       const binding = router.trigger(wanted);
-      // What it fires runs with its owner's rights, so a caller with fewer fires only what it may reach by itself.
+      // The firing runs with the rights of the trigger's owner, so a caller with fewer rights may fire only what it can
+      // call itself.
       if (rights !== undefined && (binding === undefined || !mayBeShown(rights, binding))) {
         throw hiddenRefusal('Trigger', wanted);
       }
       if (binding === undefined) throw new Refusal('NOT_FOUND', `Trigger ${wanted} not found`);
       if (binding.state !== 'bound') {
-        const why = binding.error ?? `nothing provides its type ${binding.type}`;
+        const why = binding.error ?? `its type ${binding.type} has no provider`;
         throw new Refusal('INVALID_ARGUMENTS', `Trigger ${wanted} cannot fire: ${why}`);
       }
       const sent = given === undefined ? sampleOf(router, binding) : given;
@@ -36,7 +38,7 @@ export function fireTrigger(router: RouterPort): BuiltinDefinition {
   };
 }
 
-/** What the trigger would bring by itself at this moment, where its module knows; else nothing in particular. */
+/** The payload that the trigger would send now, if its module can build one; otherwise an empty one. */
 function sampleOf(router: RouterPort, binding: Binding): unknown {
   const provider = router.triggerType(binding.type)?.provider;
   return (provider?.kind === 'module' ? provider.module.sample?.(binding, router.nowMs) : undefined) ?? {};

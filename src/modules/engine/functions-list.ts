@@ -1,13 +1,13 @@
 // `engine::functions::list` and `engine::functions::info`.
 
-import type { Access } from '../../core/access.ts';
-import { readPayload } from '../../core/read-payload.ts';
-import { Refusal } from '../../core/refusal.ts';
+import type { Access } from '../../core/access/access.ts';
+import { readPayload } from '../../core/calls/read-payload.ts';
+import { Refusal } from '../../core/calls/refusal.ts';
 import { validateFunctionsInfo, validateFunctionsList } from '../../generated/engine-payloads.ts';
 import type { BuiltinDefinition } from '../../router/builtin.ts';
 import type { RouterPort } from '../../router/port.ts';
-import { hiddenRefusal, mayBeShown } from '../../router/reach.ts';
-import type { Entry, FunctionRow } from '../../router/rows.ts';
+import type { Entry, FunctionRow } from '../../router/registrations/rows.ts';
+import { hiddenRefusal, mayBeShown } from '../../router/restricted/reach.ts';
 
 const BATCH_MAX = 32;
 
@@ -15,7 +15,7 @@ export function functionsList(router: RouterPort): BuiltinDefinition {
   const id = 'engine::functions::list';
   return {
     id,
-    description: 'Lists the functions that can be called now',
+    description: 'Lists the functions that can be called',
     handle(payload, { rights }) {
       const filter = readPayload(id, validateFunctionsList, payload);
       const workers = [...(filter.workers ?? []), ...(filter.worker == null ? [] : [filter.worker])];
@@ -38,7 +38,7 @@ export function functionsInfo(router: RouterPort): BuiltinDefinition {
     handle(payload, { rights }) {
       const { function_id: one, function_ids: many } = readPayload(id, validateFunctionsInfo, payload);
       if ((one == null) === (many == null)) {
-        throw new Refusal('INVALID_ARGUMENTS', 'Give either function_id or function_ids, not both and not none');
+        throw new Refusal('INVALID_ARGUMENTS', 'Give either function_id or function_ids');
       }
       if (one != null) return detail(router, one, rights) ?? refuseUnknown(one, rights);
       const ids = many ?? [];
@@ -58,7 +58,7 @@ export function functionsInfo(router: RouterPort): BuiltinDefinition {
   };
 }
 
-/** `undefined`: it is not there, or not for whoever asks. */
+/** `undefined`: it does not exist, or the caller may not see it. */
 function detail(router: RouterPort, functionId: string, rights: Access | undefined) {
   const isShown = rights === undefined || rights.mayReach(functionId);
   const entry = isShown ? router.functionEntry(functionId) : undefined;

@@ -1,4 +1,4 @@
-// `engine::health::check`: is the engine well, which version, which modules with which live adapter (K2).
+// `engine::health::check`: the health and version of the engine, and its modules with the adapter in use (K2).
 
 import { areScarce, type OpenFilesCount } from '../../effects/open-files.ts';
 import { processUse } from '../../effects/process-figures.ts';
@@ -13,7 +13,7 @@ export function healthCheck({ router, version, modulesHealth, openFiles }: Modul
     handle() {
       const health = modulesHealth();
       const modules = Object.fromEntries(Object.entries(health).map(([name, one]) => [name, withoutComponents(one)]));
-      // Whoever asks in order to send work here should send it elsewhere.
+      // A load balancer that reads this should send its work elsewhere.
       const routerStatus = router.isDraining ? 'unhealthy' : HEALTH_UNDER_PRESSURE[router.pressure.level];
       const files = filesHealth(openFiles.count());
       return {
@@ -44,11 +44,11 @@ function routerDetails(router: RouterPort) {
   };
 }
 
-/** Connections are refused before the last file is taken, so few are left for new ones (guarantees 4). */
+/** Connections are refused before the last file descriptor is used, so few are left for new ones (guarantees 4). */
 function filesHealth(files: OpenFilesCount | undefined): ModuleHealth | undefined {
   if (files === undefined) return undefined;
   if (!areScarce(files)) return { status: 'healthy', details: files };
-  const reason = `${files.open} of ${files.max} files are open, new connections are refused: raise ulimit -n`;
+  const reason = `${files.open} of ${files.max} files are open, so new connections are refused: raise ulimit -n`;
   return { status: 'degraded', details: { ...files, reason } };
 }
 

@@ -1,4 +1,4 @@
-// `svc-engine-functions`: what the engine tells of itself. Always loaded.
+// `svc-engine-functions`: the functions of the engine about itself. Always loaded.
 
 import { defineModule, HOLDS_NOTHING } from '../module.ts';
 import { storesBackup } from './backup.ts';
@@ -9,6 +9,8 @@ import { DurableTriggers } from './durable-triggers.ts';
 import { fireTrigger } from './fire.ts';
 import { functionsInfo, functionsList } from './functions-list.ts';
 import { healthCheck } from './health.ts';
+import { KeptReservations } from './kept-reservations.ts';
+import { reservationsList, reservationsRelease } from './reservations.ts';
 import { engineTriggerTypes } from './trigger-types.ts';
 import {
   registeredTriggersInfo,
@@ -25,9 +27,15 @@ export const engineModule = defineModule({
   declaration: engineFunctionsDeclaration,
   create(context) {
     const durable = new DurableTriggers(context);
+    const reservations = new KeptReservations(context);
     return {
       ...HOLDS_NOTHING,
-      start: () => durable.load(),
+      // Before any port listens: a reserved name must not be taken, and restored triggers reserve names too.
+      async start() {
+        await reservations.load();
+        await durable.load();
+      },
+      stop: () => reservations.stop(),
       functions: [
         functionsList(context.router),
         functionsInfo(context.router),
@@ -35,13 +43,15 @@ export const engineModule = defineModule({
         workersList(context),
         workersInfo(context),
         workersRevoke(context),
+        reservationsList(context.router),
+        reservationsRelease(context.router),
         triggersList(context.router),
         triggersInfo(context.router),
         triggerTypesList(context.router),
         registeredTriggersList(context.router),
         registeredTriggersInfo(context.router),
         registerTrigger(durable),
-        unregisterTrigger(context.router, durable),
+        unregisterTrigger(durable),
         fireTrigger(context.router),
         channelsCreate(context.router),
         storesBackup(context),

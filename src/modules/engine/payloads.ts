@@ -1,4 +1,6 @@
-// What the engine's own functions take. `src/validators/engine-payloads.ts` compiles these shapes.
+// The payloads of the engine's own functions. `src/validators/engine-payloads.ts` compiles these shapes.
+
+import type { ReservedKind } from '../../core/access/reservations.ts';
 
 export interface FunctionsListPayload {
   search?: string | null;
@@ -23,6 +25,18 @@ export interface WorkersListPayload {
 
 export interface WorkersRevokePayload {
   worker_id: string;
+}
+
+export interface ReservationPayload {
+  kind: ReservedKind;
+  name: string;
+}
+
+export interface ReservationsListPayload {
+  kind?: ReservedKind | null;
+  search?: string | null;
+  offset?: number | null;
+  limit?: number | null;
 }
 
 export interface WorkersInfoPayload {
@@ -76,7 +90,7 @@ export interface UnregisterTriggerPayload {
   trigger_type?: string | null;
 }
 
-/** What SDKs announce; fields of other clients and later versions are ignored. */
+/** The fields that SDKs send; fields of other clients and later versions are ignored. */
 export interface RegisterWorkerPayload {
   runtime?: string | null;
   version?: string | null;
@@ -91,6 +105,6 @@ export interface RegisterWorkerPayload {
 
 export interface FireTriggerPayload {
   id: string;
-  /** Absent: what the trigger would bring by itself. */
+  /** If absent, the payload that the trigger would send by itself. */
   payload?: unknown;
 }

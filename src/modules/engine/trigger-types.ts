@@ -1,8 +1,8 @@
-// The engine's own trigger types: they tell that functions or workers came and went.
+// The engine's own trigger types: they report that functions or workers were added or removed.
 
-import { rawJson } from '../../protocol/byte-string.ts';
-import { FUNCTIONS_AVAILABLE, WORKERS_AVAILABLE } from '../../router/announcements.ts';
+import { rawJson } from '../../protocol/json/byte-string.ts';
 import type { ModuleTriggerType } from '../../router/builtin.ts';
+import { FUNCTIONS_AVAILABLE, WORKERS_AVAILABLE } from '../../router/registrations/announcements.ts';
 
 const EMPTY_CONFIG = rawJson({ type: 'object', properties: {}, additionalProperties: false });
 
@@ -10,7 +10,7 @@ export const engineTriggerTypes: readonly ModuleTriggerType[] = [
   {
     id: FUNCTIONS_AVAILABLE,
     facts: {
-      description: 'Fires when the set of registered functions changed, at most four times a second',
+      description: 'Fires when the set of registered functions changed; the limit is four firings a second',
       configFormat: EMPTY_CONFIG,
       payloadFormat: rawJson({
         type: 'object',
@@ -22,7 +22,7 @@ export const engineTriggerTypes: readonly ModuleTriggerType[] = [
   {
     id: WORKERS_AVAILABLE,
     facts: {
-      description: 'Fires when a worker connected, disconnected or told who it is',
+      description: 'Fires when a worker connected, disconnected or changed its description',
       configFormat: EMPTY_CONFIG,
       payloadFormat: rawJson({
         type: 'object',

@@ -1,9 +1,8 @@
 // `engine::triggers::…` (types), `engine::registered-triggers::…` (bindings), and durable triggers.
 
-import type { Access } from '../../core/access.ts';
-import { namespaceOf } from '../../core/function-table.ts';
-import { readPayload } from '../../core/read-payload.ts';
-import { Refusal } from '../../core/refusal.ts';
+import { readPayload } from '../../core/calls/read-payload.ts';
+import { Refusal } from '../../core/calls/refusal.ts';
+import { namespaceOf } from '../../core/registry/function-table.ts';
 import {
   validateId,
   validateRegisterTrigger,
@@ -11,12 +10,13 @@ import {
   validateTriggerTypesList,
   validateUnregisterTrigger,
 } from '../../generated/engine-payloads.ts';
-import { parseRawJson } from '../../protocol/byte-string.ts';
-import { idOffence } from '../../protocol/ids.ts';
+import { idOffence } from '../../protocol/frames/ids.ts';
+import { parseRawJson } from '../../protocol/json/byte-string.ts';
 import type { Binding, BuiltinCall, BuiltinDefinition } from '../../router/builtin.ts';
 import type { RouterPort } from '../../router/port.ts';
-import { functionsNamedIn, hiddenRefusal, mayBeShown, reachRefusal } from '../../router/reach.ts';
+import { hiddenRefusal, mayBeShown } from '../../router/restricted/reach.ts';
 import type { DurableTriggers } from './durable-triggers.ts';
+import { assertTrusted } from './trusted-only.ts';
 
 type TriggerType = NonNullable<ReturnType<RouterPort['triggerType']>>;
 
@@ -54,7 +54,7 @@ export function triggersInfo(router: RouterPort): BuiltinDefinition {
   };
 }
 
-/** What clients up to 0.12 ask for. */
+/** Called by clients up to 0.12. */
 export function triggerTypesList(router: RouterPort): BuiltinDefinition {
   const id = 'engine::trigger-types::list';
   return {
@@ -121,8 +121,10 @@ export function registerTrigger(durable: DurableTriggers): BuiltinDefinition {
   const id = 'engine::register_trigger';
   return {
     id,
-    description: 'Binds a trigger that outlives the connection that asked for it',
+    description: 'Binds a trigger that outlives the connection of its caller',
     async handle(payload, { rights }) {
+      // A durable trigger belongs to no connection: what it runs would be work of trusted origin.
+      assertTrusted(id, { rights });
       const { trigger_type, type, function_id, config, metadata } = readPayload(id, validateRegisterTrigger, payload);
       const typeId = trigger_type ?? type;
       if (typeId == null) throw new Refusal('INVALID_ARGUMENTS', `${id} needs trigger_type`);
@@ -133,28 +135,25 @@ export function registerTrigger(durable: DurableTriggers): BuiltinDefinition {
         const offence = idOffence(text);
         if (offence !== undefined) throw new Refusal('BAD_REQUEST', `The ${kind} ${offence}`);
       }
-      if (rights !== undefined) checkRights(rights, typeId, [function_id, ...functionsNamedIn(config)]);
       return { id: await durable.register({ type: typeId, functionId: function_id, config, metadata }) };
     },
   };
 }
 
-export function unregisterTrigger(router: RouterPort, durable: DurableTriggers): BuiltinDefinition {
+export function unregisterTrigger(durable: DurableTriggers): BuiltinDefinition {
   const id = 'engine::unregister_trigger';
   return {
     id,
-    description: 'Takes away a trigger that was bound with engine::register_trigger',
-    handle(payload, call) {
-      const wanted = readPayload(id, validateUnregisterTrigger, payload).id;
-      const binding = router.trigger(wanted);
-      const isShown = binding !== undefined && isTriggerShown(binding, call);
-      const removed = isShown && durable.unregister(wanted);
+    description: 'Removes a trigger that was bound with engine::register_trigger',
+    handle(payload, { rights }) {
+      assertTrusted(id, { rights });
+      const removed = durable.unregister(readPayload(id, validateUnregisterTrigger, payload).id);
       return removed instanceof Promise ? removed.then((was) => ({ removed: was })) : { removed };
     },
   };
 }
 
-/** With rights, what may be bound, and what the caller provides itself (X10). */
+/** A caller with rights sees the types that it may bind, and those that it provides itself (X10). */
 function isTypeShown({ id, provider }: TriggerType, { rights, callerWorkerId }: BuiltinCall): boolean {
   if (rights === undefined || rights.mayBindTo(id)) return true;
   return provider.kind === 'worker' && provider.executor.workerId === callerWorkerId;
@@ -166,15 +165,6 @@ function isTriggerShown(binding: Binding, { rights, callerWorkerId }: BuiltinCal
 
 function notFound(kind: string, id: string, { rights }: BuiltinCall): Refusal {
   return rights === undefined ? new Refusal('NOT_FOUND', `${kind} ${id} not found`) : hiddenRefusal(kind, id);
-}
-
-/** A durable trigger outlives the connection: everything that it will run must be within its maker's reach now. */
-function checkRights(rights: Access, type: string, functionIds: readonly string[]): void {
-  if (!rights.mayBindTo(type)) throw hiddenRefusal('Trigger type', type);
-  for (const functionId of functionIds) {
-    const refusal = reachRefusal(rights, functionId);
-    if (refusal !== undefined) throw refusal;
-  }
 }
 
 function typeDetail(router: RouterPort, type: TriggerType, call: BuiltinCall) {

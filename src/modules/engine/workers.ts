@@ -1,21 +1,21 @@
 // `engine::workers::register`, `::list`, `::info` and `::revoke`.
 
-import { readPayload } from '../../core/read-payload.ts';
-import { Refusal } from '../../core/refusal.ts';
+import { readPayload } from '../../core/calls/read-payload.ts';
+import { Refusal } from '../../core/calls/refusal.ts';
 import {
   validateRegisterWorker,
   validateWorkersInfo,
   validateWorkersList,
   validateWorkersRevoke,
 } from '../../generated/engine-payloads.ts';
-import { detach } from '../../protocol/byte-string.ts';
-import type { WorkerAnnouncement } from '../../protocol/frames.ts';
-import { WORKER_TEXT_CHARS_MAX } from '../../protocol/limits.ts';
+import type { WorkerAnnouncement } from '../../protocol/frames/frames.ts';
+import { SMALL_PAYLOAD_LIMITS, WORKER_TEXT_CHARS_MAX } from '../../protocol/frames/limits.ts';
+import { detach } from '../../protocol/json/byte-string.ts';
 import type { BuiltinCall, BuiltinDefinition } from '../../router/builtin.ts';
 import type { RouterPort } from '../../router/port.ts';
-import { hiddenRefusal, mayBeShown } from '../../router/reach.ts';
-import type { WorkerRow } from '../../router/rows.ts';
-import type { Session } from '../../router/session.ts';
+import type { WorkerRow } from '../../router/registrations/rows.ts';
+import { hiddenRefusal, mayBeShown } from '../../router/restricted/reach.ts';
+import type { Session } from '../../router/session/session.ts';
 import type { ModuleContext } from '../module.ts';
 import type { RegisterWorkerPayload } from './payloads.ts';
 
@@ -23,7 +23,8 @@ export function workersRegister(router: RouterPort): BuiltinDefinition {
   const id = 'engine::workers::register';
   return {
     id,
-    description: 'Tells the engine who the calling worker is',
+    description: 'Registers the description of the calling worker',
+    payloadLimits: SMALL_PAYLOAD_LIMITS,
     handle(payload, { callerWorkerId, depth }) {
       const announcement = readPayload(id, validateRegisterWorker, payload);
       if (callerWorkerId === undefined) {
@@ -64,7 +65,7 @@ export function workersInfo({ router }: ModuleContext): BuiltinDefinition {
     handle(payload, call) {
       const { worker_id: workerId, name } = readPayload(id, validateWorkersInfo, payload);
       if ((workerId == null) === (name == null)) {
-        throw new Refusal('INVALID_ARGUMENTS', 'Give either worker_id or name, not both and not none');
+        throw new Refusal('INVALID_ARGUMENTS', 'Give either worker_id or name');
       }
       const session = findWorker(router, workerId, name, call);
       const { rights } = call;
@@ -87,25 +88,25 @@ export function workersInfo({ router }: ModuleContext): BuiltinDefinition {
   };
 }
 
-/** A connection of a port for browsers ends, and whoever wants to come back has to prove himself again (X12). */
+/** Closes a connection of a port with rbac. To come back, its client must authenticate again (X12). */
 export function workersRevoke({ router }: ModuleContext): BuiltinDefinition {
   const id = 'engine::workers::revoke';
   return {
     id,
-    description: 'Ends a connection of a port with rbac: its client has to prove itself again',
+    description: 'Ends a connection of a port with rbac: its client must authenticate again',
     handle(payload, call) {
       const { worker_id: workerId } = readPayload(id, validateWorkersRevoke, payload);
-      // Whoever may list others must not be able to end them.
+      // A caller that may list other workers must not be able to disconnect them.
       if (call.rights !== undefined && workerId !== call.callerWorkerId) throw hiddenRefusal('Worker', workerId);
       const outcome = router.revoke(workerId);
       if (outcome === 'revoked') return { success: true };
       if (outcome === 'unknown') throw new Refusal('NOT_FOUND', `Worker ${workerId} not found`);
-      throw new Refusal('INVALID_ARGUMENTS', `Worker ${workerId} is trusted: its port has no rbac to prove itself to`);
+      throw new Refusal('INVALID_ARGUMENTS', `Worker ${workerId} is trusted: its port has no rbac`);
     },
   };
 }
 
-/** Names are not unique: a name that several workers carry finds none of them. */
+/** Names are not unique: a name that several workers have finds none of them. */
 function findWorker(
   router: RouterPort,
   workerId: string | null | undefined,
@@ -128,17 +129,17 @@ function findWorker(
   return worker;
 }
 
-/** A worker as the caller may see it: with rights, by the functions it can call, or not at all (X10). */
+/** A worker as the caller may see it: a caller with rights sees the functions it can call, or nothing (X10). */
 function rowFor(row: WorkerRow, { rights, callerWorkerId }: BuiltinCall): WorkerRow[] {
   if (rights === undefined || row.id === callerWorkerId) return [row];
   const functions = row.functions.filter((functionId) => rights.mayReach(functionId));
   if (functions.length === 0) return [];
-  // Where it runs, and how its machine fares, is nobody else's business.
+  // Its host and the load of its machine are not shown to others.
   const { pid: _pid, ...shown } = row;
   return [{ ...shown, functions, function_count: functions.length, ip_address: null, latest_metrics: null }];
 }
 
-/** Modules are listed beside the workers: they offer functions too. */
+/** Modules are listed with the workers, because they offer functions too. */
 function moduleRows({ router, version, modulesHealth }: ModuleContext): WorkerRow[] {
   const builtins = [...router.functions()].filter((entry) => entry.kind === 'builtin');
   return Object.keys(modulesHealth()).map((name) => {
@@ -180,11 +181,13 @@ function checkInFlight(max: number): number {
   throw new Refusal('INVALID_ARGUMENTS', `max_in_flight: ${max}, expected a whole number from 1`);
 }
 
-/** Text of strangers that people will read: no control or direction characters, not endless, not blank. */
+/**
+ * Text of untrusted clients that people will read: no control or direction characters, limited in length, not blank.
+ */
 function displayText(text: string | null | undefined): string | undefined {
   const shown = text?.replace(UNPRINTABLE, '').slice(0, WORKER_TEXT_CHARS_MAX).trim();
   return shown === undefined || shown === '' ? undefined : detach(shown);
 }
 
-// biome-ignore lint/suspicious/noControlCharactersInRegex: control and bidirectional override characters are the subject.
+// biome-ignore lint/suspicious/noControlCharactersInRegex: control and bidirectional characters are what it removes.
 const UNPRINTABLE = /[\x00-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;

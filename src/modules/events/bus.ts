@@ -1,6 +1,6 @@
-// What the module needs of whatever carries its events.
+// What the module needs from the bus that carries its events.
 
-import type { RawJson } from '../../protocol/byte-string.ts';
+import type { RawJson } from '../../protocol/json/byte-string.ts';
 import type { Cause } from '../../router/builtin.ts';
 
 export interface Event extends Cause {
@@ -8,19 +8,19 @@ export interface Event extends Cause {
   readonly data: RawJson;
 }
 
-/** How far an event got, as far as the bus can tell. */
+/** How far an event got, as far as the bus knows. */
 export interface Delivery {
-  /** Engines that it was handed to, this one included. */
+  /** The number of engines that received it, including this one. */
   readonly engines: number;
 }
 
 export interface EventBus {
-  /** Why events do not get through now; `undefined`: they do. */
+  /** Why events are not delivered now; `undefined`: they are. */
   readonly trouble: string | undefined;
-  /** Rejects when the bus cannot be had; then nothing of it is left. */
+  /** Rejects when the bus is not available; then nothing of it remains. */
   start(deliver: (event: Event) => void): Promise<void>;
   /**
-   * Hands the event to every engine on the bus, this one included: at most once, in the order in which one engine
+   * Sends the event to every engine on the bus, including this one: at most once, in the order in which one engine
    * published. Fails with STORAGE_UNAVAILABLE when it cannot.
    */
   publish(event: Event): Delivery | Promise<Delivery>;

@@ -1,7 +1,7 @@
-// The module itself has nothing to configure; its adapter says how far events travel.
+// The module itself has no settings; its adapter decides how far events travel.
 
-import { fields, type ValueOf } from '../../core/fields.ts';
-import type { AdapterDeclaration, ModuleDeclaration } from '../../core/module-declaration.ts';
+import { fields, type ValueOf } from '../../core/config-fields/fields.ts';
+import type { AdapterDeclaration, ModuleDeclaration } from '../../core/config-fields/module-declaration.ts';
 import { EXTSTORE_FIELDS } from '../extstore-config.ts';
 
 const eventsConfig = fields({});

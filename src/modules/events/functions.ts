@@ -1,13 +1,13 @@
-// `publish`, which the peer's clients call, and `engine::events::emit`, which also says whom the event reached.
+// `publish`, which clients of `iii` call, and `engine::events::emit`, which also returns the triggers that it fires.
 
-import { readPayload } from '../../core/read-payload.ts';
-import { Refusal } from '../../core/refusal.ts';
-import { distinctBindings } from '../../core/trigger-table.ts';
+import { readPayload } from '../../core/calls/read-payload.ts';
+import { Refusal } from '../../core/calls/refusal.ts';
+import { distinctBindings } from '../../core/registry/trigger-table.ts';
 import { validateEmit, validatePublish } from '../../generated/event-payloads.ts';
-import { RAW_NULL } from '../../protocol/byte-string.ts';
-import { idOffence } from '../../protocol/ids.ts';
+import { idOffence } from '../../protocol/frames/ids.ts';
+import { RAW_NULL } from '../../protocol/json/byte-string.ts';
 import type { Binding, BuiltinDefinition } from '../../router/builtin.ts';
-import { mayBeShown } from '../../router/reach.ts';
+import { mayBeShown } from '../../router/restricted/reach.ts';
 import { memberAsSent } from '../member-as-sent.ts';
 import type { EventBus } from './bus.ts';
 import type { Topics } from './topics.ts';
@@ -35,7 +35,7 @@ export function emit(bus: EventBus, topics: Topics<Binding>): BuiltinDefinition 
       const { topic: named, name, data: first } = readPayload(id, validateEmit, payload);
       const topic = readTopic(named ?? name);
       const triggers = distinctBindings(topics.listeners(topic))
-        // All of them fire; a caller with rights is told of those that he may know of (X10).
+        // All of them fire; a caller with rights sees only those that it may see (X10).
         .filter((binding) => mayBeShown(rights, binding))
         .map(({ id, type, functionId }) => ({ id, trigger_type: type, function_id: functionId }));
       const data = memberAsSent(sent, first === undefined || first === null ? 'payload' : 'data') ?? RAW_NULL;
@@ -52,7 +52,7 @@ function readTopic(topic: string | null | undefined): string {
   const offence = idOffence(topic);
   if (offence !== undefined) throw new Refusal('BAD_REQUEST', `The topic ${offence}`);
   if (topic.includes('*')) {
-    throw new Refusal('BAD_REQUEST', `The topic '${topic}' has a star: only who listens may use wildcards`);
+    throw new Refusal('BAD_REQUEST', `The topic '${topic}' has a star: only subscriptions may use wildcards`);
   }
   return topic;
 }

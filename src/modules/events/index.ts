@@ -1,6 +1,6 @@
-// `svc-pubsub`: events. Whoever publishes one knows only its topic; every function bound to the topic is called.
+// `svc-pubsub`: events. A publisher knows only the topic; every function bound to the topic is called.
 
-import { Payload } from '../../protocol/payload.ts';
+import { Payload } from '../../protocol/payload/payload.ts';
 import type { Binding } from '../../router/builtin.ts';
 import { extstoreUrl } from '../extstore-config.ts';
 import { adapterConfig, type ChosenAdapter, defineModule, HOLDS_NOTHING, type ModuleContext } from '../module.ts';

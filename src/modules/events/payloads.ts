@@ -1,4 +1,4 @@
-// What the functions of this module take, and what one engine tells another. `src/validators/event-payloads.ts`
+// The payloads of this module's functions, and the messages between engines. `src/validators/event-payloads.ts`
 // compiles these shapes.
 
 export interface PublishPayload {

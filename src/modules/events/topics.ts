@@ -1,14 +1,14 @@
-// Who listens to which topic. A topic without a star costs one lookup, however many there are; only patterns are
-// tried one by one.
+// The listeners of each topic. A topic without a star costs one lookup, regardless of their number; only patterns are
+// compared one by one.
 
-import { Groups } from '../../core/groups.ts';
-import { type Pattern, readPattern } from '../../core/pattern.ts';
+import { type Pattern, readPattern } from '../../core/access/pattern.ts';
+import { Groups } from '../../core/registry/groups.ts';
 
 export class Topics<Listener> {
   readonly #exact = new Groups<string, Listener>();
   readonly #patterns = new Map<Listener, Pattern>();
 
-  /** `topic` was found good by `topicOffence`. */
+  /** `topic` was accepted by `topicOffence`. */
   add(topic: string, listener: Listener): void {
     if (!topic.includes('*')) this.#exact.add(topic, listener);
     else {
@@ -23,7 +23,7 @@ export class Topics<Listener> {
     this.#patterns.delete(listener);
   }
 
-  /** Everybody who listens to this topic. */
+  /** All listeners of this topic. */
   listeners(topic: string): Listener[] {
     const found = [...this.#exact.of(topic)];
     for (const [listener, pattern] of this.#patterns) if (pattern.matches(topic)) found.push(listener);

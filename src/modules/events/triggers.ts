@@ -1,9 +1,9 @@
-// The trigger types of the module: `event`, and `subscribe`, which is the same under the peer's name.
+// The trigger types of the module: `event`, and `subscribe`, which is the same under the name that `iii` uses.
 
-import { fields, optional, text, type ValueOf } from '../../core/fields.ts';
-import { readPattern } from '../../core/pattern.ts';
-import { rawJson } from '../../protocol/byte-string.ts';
-import { idOffence } from '../../protocol/ids.ts';
+import { readPattern } from '../../core/access/pattern.ts';
+import { fields, optional, text, type ValueOf } from '../../core/config-fields/fields.ts';
+import { idOffence } from '../../protocol/frames/ids.ts';
+import { rawJson } from '../../protocol/json/byte-string.ts';
 import type { Binding, ModuleTriggerType } from '../../router/builtin.ts';
 import { CONDITION_FIELD, readTriggerConfig } from '../trigger-config.ts';
 import type { Topics } from './topics.ts';
@@ -32,7 +32,7 @@ export function eventTriggerTypes(topics: Topics<Binding>): readonly ModuleTrigg
     facts: {
       description: `Fires when an event of its topic is published${id === 'event' ? '' : '; the same as event'}`,
       configFormat: CONFIG_FORMAT,
-      payloadFormat: rawJson({ description: 'What was published, as it is' }),
+      payloadFormat: rawJson({ description: 'The published data, unchanged' }),
     },
     refuse(given: unknown) {
       const read = readTopic(id, given);

@@ -1,19 +1,30 @@
-import { fields, flag, integer, listOf, oneOf, optional, refused, text, type ValueOf } from '../../core/fields.ts';
-import type { FieldProblem } from '../../core/fields-check.ts';
-import type { ModuleDeclaration } from '../../core/module-declaration.ts';
+import {
+  fields,
+  flag,
+  integer,
+  listOf,
+  oneOf,
+  optional,
+  refused,
+  text,
+  type ValueOf,
+} from '../../core/config-fields/fields.ts';
+import type { FieldProblem } from '../../core/config-fields/fields-check.ts';
+import type { ModuleDeclaration } from '../../core/config-fields/module-declaration.ts';
+import { redactUrl } from '../../core/config-fields/redaction.ts';
 
 const MIB = 1024 * 1024;
 
 const middleware = fields({
-  function_id: text({ bytesMax: 256, help: 'The function to ask before the handler' }),
-  phase: oneOf(['preHandler'], { default: 'preHandler', help: 'When it is asked; there is only this one' }),
-  priority: integer({ default: 0, help: 'Lower ones are asked first' }),
+  function_id: text({ bytesMax: 256, help: 'The function to call before the handler' }),
+  phase: oneOf(['preHandler'], { default: 'preHandler', help: 'When it is called; this is the only value' }),
+  priority: integer({ default: 0, help: 'Lower ones are called first' }),
 });
 
 const cors = fields({
-  allowed_origins: listOf(text(), { default: [], help: "Origins that pages may call from; none or '*': any" }),
-  allowed_methods: listOf(text(), { default: [], help: 'Methods that they may use; none: any' }),
-  allow_credentials: flag({ default: false, help: 'Whether their calls may carry cookies; needs named origins' }),
+  allowed_origins: listOf(text(), { default: [], help: "Origins whose pages may call; empty or '*': any" }),
+  allowed_methods: listOf(text(), { default: [], help: 'Methods that they may use; empty: any' }),
+  allow_credentials: flag({ default: false, help: 'Whether their calls may carry cookies; requires named origins' }),
 });
 
 const httpConfig = fields({
@@ -29,23 +40,23 @@ const httpConfig = fields({
     min: 0,
     max: 1_000_000,
     default: 1_024,
-    help: 'Requests handled at a time; as many more wait up to 5 s, then 503. 0 counts as 1',
+    help: 'Requests handled at a time; as many again wait up to 5 s, then get 503. 0 counts as 1',
   }),
   body_limit: integer({
     min: 0,
     max: 1024 * MIB,
     default: 4 * MIB,
-    help: 'Largest body of a request in bytes; a larger one is answered 413',
+    help: 'Largest body of a request in bytes; a larger one gets 413',
   }),
-  cors: optional(cors, 'Lets pages of other hosts call; without it they are refused'),
-  middleware: listOf(middleware, { default: [], help: 'Functions that are asked before every handler' }),
+  cors: optional(cors, 'Allows pages of other origins to call; without it they are refused'),
+  middleware: listOf(middleware, { default: [], help: 'Functions that are called before every handler' }),
   request_id_header: text({
     default: 'x-request-id',
     bytesMax: 64,
-    help: 'Header with the id of a request: read, or made up, and sent back',
+    help: 'Header with the id of a request: read or generated, and sent back',
   }),
   ignore_trailing_slash: flag({ default: false, help: 'Whether /a and /a/ are the same path' }),
-  not_found_function: optional(text({ bytesMax: 256, help: 'Function that answers where there is no route' })),
+  not_found_function: optional(text({ bytesMax: 256, help: 'Function that answers requests without a route' })),
   trust_proxy: refused('Name the proxies in the top-level trusted_proxies instead: addresses or CIDR blocks.'),
 });
 
@@ -81,7 +92,7 @@ function findContradictions({ cors: rules, request_id_header: name }: HttpConfig
   }
   for (const [index, origin] of rules.allowed_origins.entries()) {
     if (origin === '*' || isOrigin(origin)) continue;
-    const message = `Must be a whole origin such as https://app.example:8443, found '${origin}'.`;
+    const message = `Must be a complete origin such as https://app.example:8443, found '${redactUrl(origin)}'.`;
     problems.push({ path: ['cors', 'allowed_origins', index], at: 'value', message });
   }
   for (const [index, method] of rules.allowed_methods.entries()) {

@@ -1,16 +1,17 @@
-// What lies below `/_console/`: for the console and for tools, never for routes of workers (X3, X4).
+// The paths below `/_console/`: for the console and for tools, never for routes of workers (X3, X4).
 
-import { type OriginRules, originOffence } from '../../core/origin.ts';
+import { fetchSiteOffence } from '../../core/access/fetch-site.ts';
+import { type OriginRules, originOffence } from '../../core/access/origin.ts';
 import { equalSecrets } from '../../effects/random.ts';
-import { textToByteString } from '../../protocol/byte-string.ts';
+import { textToByteString } from '../../protocol/json/byte-string.ts';
 import type { HttpExchange } from '../../transport/http.ts';
 import type { Admission, UpgradeRequest } from '../../transport/socket.ts';
 import type { ModuleContext } from '../module.ts';
 import type { HttpConfig } from './config.ts';
-import { type ErrorAnswer, errorAnswer, errorBody, errorHeaders } from './error-answer.ts';
 import { isLocalClient } from './local-client.ts';
 import { openApiDocument } from './openapi.ts';
-import { headerOf } from './request-text.ts';
+import { type ErrorAnswer, errorAnswer, errorBody, errorHeaders } from './requests/error-answer.ts';
+import { headerOf } from './requests/request-text.ts';
 import type { HttpRoutes } from './routes.ts';
 
 const OPENAPI_PATH = '/_console/v1/openapi.json';
@@ -39,15 +40,15 @@ export class ConsoleApi {
     exchange.answer(200, ['content-type', 'application/json'], textToByteString(JSON.stringify(document)));
   }
 
-  /** The same for what Prometheus reads: it names the engine as the network does, which a token makes up for. */
+  /** The same for Prometheus, which calls the engine by its host name on the network; a token makes up for that. */
   offenceOfReader(exchange: HttpExchange): ErrorAnswer | undefined {
-    return this.#hasToken(exchange) ? undefined : this.#offence(exchange);
+    return this.hasToken(exchange) ? undefined : this.#offence(exchange);
   }
 
-  /** Of the live socket. A browser cannot send a header with it: whoever needs the token may show it later. */
+  /** Admission to the live socket. A browser cannot send a header with it, so the token may follow later. */
   admit(request: UpgradeRequest): Admission {
     const { door } = this.#context.reservedPaths;
-    const offence = originOffence({ host: request.header('host'), origin: request.header('origin') }, this.#rules);
+    const offence = this.#placeOffence((name) => request.header(name));
     if (offence !== undefined) return { ok: false, status: 403, text: offence };
     if (door === undefined) return { ok: false, status: 404, text: UNKNOWN.message };
     const headers = [...request.headers()].flat();
@@ -66,8 +67,7 @@ export class ConsoleApi {
 
   #offence(exchange: HttpExchange): ErrorAnswer | undefined {
     const { headers } = exchange;
-    const request = { host: headerOf(headers, 'host'), origin: headerOf(headers, 'origin') };
-    const offence = originOffence(request, this.#rules);
+    const offence = this.#placeOffence((name) => headerOf(headers, name));
     if (offence !== undefined) return errorAnswer('FORBIDDEN', offence);
     if (!this.#mayEnter(exchange)) {
       return errorAnswer('UNAUTHORIZED', NEEDS_TOKEN);
@@ -77,13 +77,18 @@ export class ConsoleApi {
     return exchange.bodyBytes === 0 || isJson ? undefined : ONLY_JSON;
   }
 
-  /** A token that is wrong does not enter, not even from this machine. */
+  #placeOffence(header: (name: string) => string | undefined): string | undefined {
+    const request = { host: header('host'), origin: header('origin') };
+    return originOffence(request, this.#rules) ?? fetchSiteOffence(header);
+  }
+
+  /** A wrong token is refused, even from this machine. */
   #mayEnter(exchange: Pick<HttpExchange, 'headers' | 'remoteAddress'>): boolean {
-    if (this.#context.settings.bridgeToken !== undefined && bearerOf(exchange) !== '') return this.#hasToken(exchange);
+    if (this.#context.settings.bridgeToken !== undefined && bearerOf(exchange) !== '') return this.hasToken(exchange);
     return isLocalClient(exchange);
   }
 
-  #hasToken(exchange: Pick<HttpExchange, 'headers'>): boolean {
+  hasToken(exchange: Pick<HttpExchange, 'headers'>): boolean {
     const token = this.#context.settings.bridgeToken;
     return token !== undefined && equalSecrets(bearerOf(exchange), token);
   }
@@ -94,13 +99,13 @@ function bearerOf({ headers }: Pick<HttpExchange, 'headers'>): string {
   return /^bearer /i.test(header) ? header.slice('bearer '.length).trim() : '';
 }
 
-const NEEDS_TOKEN = 'From another machine Authorization: Bearer <bridge_token> is needed';
-const UNKNOWN = errorAnswer('NOT_FOUND', 'There is nothing of that name below /_console/');
+const NEEDS_TOKEN = 'Requests from other machines need Authorization: Bearer <bridge_token>';
+const UNKNOWN = errorAnswer('NOT_FOUND', 'There is no such path below /_console/');
 const GET_ONLY: ErrorAnswer = {
-  ...errorAnswer('METHOD_NOT_ALLOWED', 'This path takes GET and HEAD'),
+  ...errorAnswer('METHOD_NOT_ALLOWED', 'This path supports GET and HEAD'),
   headers: ['allow', 'GET, HEAD'],
 };
-const ONLY_JSON = errorAnswer('UNSUPPORTED_MEDIA_TYPE', 'Only Content-Type: application/json is taken here');
+const ONLY_JSON = errorAnswer('UNSUPPORTED_MEDIA_TYPE', 'This path accepts only Content-Type: application/json');
 
 function refuse(exchange: HttpExchange, answer: ErrorAnswer): void {
   exchange.answer(answer.status, errorHeaders(answer), textToByteString(errorBody(answer, undefined)));

@@ -1,7 +1,7 @@
-// `svc-http`: requests of the outside world become calls of functions.
+// `svc-http`: HTTP requests become calls of functions.
 
-import { hostInUrl } from '../../core/origin.ts';
-import { PRESSURE } from '../../core/pressure.ts';
+import { hostInUrl } from '../../core/access/origin.ts';
+import { PRESSURE } from '../../core/gates/pressure.ts';
 import type { Listener } from '../../transport/socket.ts';
 import { defineModule, type EngineModule, type ModuleContext, type Reconfiguration } from '../module.ts';
 import { type HttpConfig, httpDeclaration } from './config.ts';
@@ -14,7 +14,7 @@ export const httpModule = defineModule({
   create: (context, config) => new HttpModule(context, config),
 });
 
-/** What the port was opened with, and the routes were read with. */
+/** Settings that the port and its routes were created with. */
 const FIXED = ['host', 'port', 'ignore_trailing_slash'] as const;
 
 class HttpModule implements EngineModule<HttpConfig> {

@@ -1,12 +1,12 @@
-// Who is on this machine, for what only this machine may ask (X4).
+// Whether a request comes from this machine, for functions that are limited to it (X4).
 
-import { plainAddress } from '../../core/client-address.ts';
+import { plainAddress } from '../../core/gates/client-address.ts';
 import type { HttpExchange } from '../../transport/http.ts';
-import { headerOf } from './request-text.ts';
+import { headerOf } from './requests/request-text.ts';
 
 /**
- * Whether somebody on this machine asks, and not through a proxy that stands on it: what a proxy says of whom it
- * forwards, trusted or not, makes nobody local.
+ * Whether the client is on this machine and not a proxy on it: what a proxy reports about its clients, trusted or not,
+ * makes no request local.
  */
 export function isLocalClient({ headers, remoteAddress }: Pick<HttpExchange, 'headers' | 'remoteAddress'>): boolean {
   const peer = plainAddress(remoteAddress);

@@ -1,12 +1,12 @@
-// `/metrics` for Prometheus (decisions 59): what the telemetry thread has counted, and what only this thread knows. Who
-// may read it is decided as for `/_console/` (X4); a route of that path takes its place.
+// `/metrics` for Prometheus (PD-59): the metrics of the telemetry thread, and those that only this thread knows. Access
+// follows the rules of `/_console/` (X4); a route of that path replaces it.
 
-import type { Pressure } from '../../core/pressure.ts';
-import { familyNames, PROMETHEUS_CONTENT_TYPE, prometheusText } from '../../core/telemetry/prometheus.ts';
-import type { Attributes, MetricRecord, MetricType } from '../../core/telemetry/records.ts';
+import type { Pressure } from '../../core/gates/pressure.ts';
+import { familyNames, PROMETHEUS_CONTENT_TYPE, prometheusText } from '../../core/telemetry/metrics/prometheus.ts';
+import type { Attributes, MetricRecord, MetricType } from '../../core/telemetry/records/records.ts';
 import { ProcessWatch } from '../../effects/process-figures.ts';
-import { parseRawJson, rawJson, textToByteString } from '../../protocol/byte-string.ts';
-import { Payload } from '../../protocol/payload.ts';
+import { parseRawJson, rawJson, textToByteString } from '../../protocol/json/byte-string.ts';
+import { Payload } from '../../protocol/payload/payload.ts';
 import type { HeaderLines, HttpExchange } from '../../transport/http.ts';
 import type { ModuleContext } from '../module.ts';
 
@@ -36,9 +36,9 @@ export class MetricsPage {
 
   async #write(): Promise<string> {
     const own = prometheusText([...this.#records(), ...(await this.#queueRecords())]);
-    // A worker may call its metric what it likes; a name that comes twice would make all of it unreadable.
+    // A worker may use any name for its metric; a duplicate name would make the whole page unreadable.
     const observed = await this.#ask('engine::metrics::prometheus', { without: familyNames(own) });
-    // Without the observability module, or while it starts, what this thread knows is still worth having.
+    // Without the observability module, or while it starts, the metrics of this thread are still useful.
     const text = isObject(observed) && typeof observed.text === 'string' ? observed.text : '';
     return text + own;
   }
@@ -58,13 +58,13 @@ export class MetricsPage {
       at(
         'svc.event_loop.delay.ms',
         'gauge',
-        "How late the router's thread was since the last look, in milliseconds",
+        "Delay of the router's thread since the last measurement, in milliseconds",
         delays.map(([quantile, ms]): Sample => [ms, [['quantile', quantile]]]),
       ),
       at('svc.process.resident_memory.bytes', 'gauge', 'Memory of the process', [[residentBytes, []]]),
       at('svc.process.heap.bytes', 'gauge', "Heap of the router's thread", [[heapBytes, []]]),
       at('svc.process.cpu.seconds', 'counter', 'Processor time of the process', [[cpuSeconds, []]]),
-      at('svc.process.uptime.seconds', 'gauge', 'How long the process runs', [[uptimeSeconds, []]]),
+      at('svc.process.uptime.seconds', 'gauge', 'Time since the process started', [[uptimeSeconds, []]]),
       at('svc.pressure.level', 'gauge', '0 normal, 1 busy, 2 shed, 3 protect', [pressureSample(router.pressure)]),
       ...this.#counters(at),
     ];
@@ -80,7 +80,7 @@ export class MetricsPage {
     return [...counts].map(([status, count]) => [count, [['status', status]]]);
   }
 
-  /** What was dropped, refused or came too late: `telemetry.dropped{spans,limit}` (guarantees 1.3). */
+  /** What was dropped, refused or too late: `telemetry.dropped{spans,limit}` (guarantees 1.3). */
   #counters(at: ReturnType<typeof metricMaker>): MetricRecord[] {
     const samples = new Map<string, Sample[]>();
     for (const [key, count] of Object.entries(this.#context.router.counters())) {
@@ -89,7 +89,7 @@ export class MetricsPage {
       samples.set(name, list);
       list.push([count, reason === undefined ? [] : reasonLabels(name, reason)]);
     }
-    return [...samples].map(([name, list]) => at(`svc.${name}`, 'counter', 'Counted since the engine started', list));
+    return [...samples].map(([name, list]) => at(`svc.${name}`, 'counter', 'Count since the engine started', list));
   }
 
   async #queueRecords(): Promise<MetricRecord[]> {
@@ -117,12 +117,12 @@ export class MetricsPage {
     });
     return [
       at('svc.queue.waiting_for_worker', 'gauge', 'Jobs whose function no worker offers', waiting),
-      at('svc.queue.depth', 'gauge', 'Jobs in a queue, running ones included', samples('depth')),
+      at('svc.queue.depth', 'gauge', 'Jobs in a queue, including running ones', samples('depth')),
       at('svc.queue.dead_letters', 'gauge', 'Dead letters of a queue', samples('dlq_depth')),
     ];
   }
 
-  /** What the function answered; undefined when there is no such function, or it fails. */
+  /** The answer of the function; undefined if there is no such function, or it fails. */
   #ask(functionId: string, payload: unknown): Promise<unknown> {
     return new Promise((resolve) => {
       const call = { functionId, payload: Payload.ofText(rawJson(payload)), depth: 0, timeoutMs: ASK_MS };
@@ -138,7 +138,7 @@ function pressureSample({ level, cause }: Pressure): Sample {
   return [level, [['cause', cause?.quantity ?? 'none']]];
 }
 
-/** Who counts two things in one says which with a comma. */
+/** A counter with two labels separates them with a comma. */
 function reasonLabels(name: string, reason: string): Attributes {
   const [kind = '', ...rest] = reason.split(',');
   if (name !== 'telemetry.dropped' || rest.length === 0) return [['reason', reason]];

@@ -1,13 +1,13 @@
-// The routes as an OpenAPI 3.1 document. What is known of a function's payload and result is what it registered: a
-// schema of the request object (modules 5.3) and of the response, from which parameters, body and answer are taken.
+// The routes as an OpenAPI 3.1 document. A function's payload and result are described by what it registered: a schema
+// of the request object (modules 5.3) and of the response, from which parameters, body and answer are taken.
 
-import type { Route } from '../../core/route-table.ts';
+import type { Route } from '../../core/routing/route-table.ts';
 import type { RouterPort } from '../../router/port.ts';
 import type { HttpBinding } from './trigger.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** Methods that the format knows, in the order in which it lists them. */
+/** The methods of the format, in the order in which it lists them. */
 const METHODS = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch'];
 
 export function openApiDocument(router: RouterPort, version: string, routes: Iterable<Route<HttpBinding>>): Json {
@@ -49,7 +49,7 @@ function operationOf(router: RouterPort, { functionId, parameters }: HttpBinding
     ...parametersOf(parameters, request),
     ...(body !== undefined && hasBody(method) && { requestBody: jsonContent(body) }),
     responses: {
-      '200': { description: 'What the handler returned', ...jsonContent(propertyOf(response, 'body') ?? {}) },
+      '200': { description: 'The result of the handler', ...jsonContent(propertyOf(response, 'body') ?? {}) },
       default: {
         description: 'An error made by the engine',
         ...jsonContent({ $ref: '#/components/schemas/Error' }),

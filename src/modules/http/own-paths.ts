@@ -1,6 +1,6 @@
-// Paths that the engine answers itself where no route does (decisions 59): is it alive, does it take work.
+// Paths that the engine answers itself if no route does (PD-59): whether it is alive and takes work.
 
-import { PRESSURE } from '../../core/pressure.ts';
+import { PRESSURE } from '../../core/gates/pressure.ts';
 import type { ModuleContext } from '../module.ts';
 
 export const METRICS_PATH = '/metrics';
@@ -11,7 +11,7 @@ export interface OwnAnswer {
   readonly body: string;
 }
 
-/** `undefined`: the path is nothing special. */
+/** `undefined`: the path is not one of these. */
 export function ownAnswer(context: ModuleContext, method: string, path: string): OwnAnswer | undefined {
   if (method !== 'GET' && method !== 'HEAD') return undefined;
   if (path === '/healthz') return { status: 200, body: JSON.stringify({ status: 'ok' }) };

@@ -1,29 +1,30 @@
-// The HTTP port: finds out what a request is for, and lets a flight take it there.
+// The HTTP port: finds the route of a request and hands it to a flight.
 
-import { AddressBlocks } from '../../core/address-block.ts';
-import { ByteBudget } from '../../core/byte-budget.ts';
-import { clientAddress } from '../../core/client-address.ts';
-import { PRESSURE } from '../../core/pressure.ts';
-import { decodeSegment } from '../../core/route-pattern.ts';
-import { WITHDRAWN_MS } from '../../core/route-table.ts';
-import { textToByteString } from '../../protocol/byte-string.ts';
+import { AddressBlocks } from '../../core/gates/address-block.ts';
+import { ByteBudget } from '../../core/gates/byte-budget.ts';
+import { clientAddress } from '../../core/gates/client-address.ts';
+import { PRESSURE } from '../../core/gates/pressure.ts';
+import { decodeSegment } from '../../core/routing/route-pattern.ts';
+import { WITHDRAWN_MS } from '../../core/routing/route-table.ts';
+import { textToByteString } from '../../protocol/json/byte-string.ts';
 import type { HeaderLines, HttpExchange } from '../../transport/http.ts';
 import type { PeerSocket, SocketEvents, UpgradeRequest } from '../../transport/socket.ts';
 import type { ModuleContext } from '../module.ts';
 import { LIVE_PATH } from '../reserved-paths.ts';
 import type { HttpConfig } from './config.ts';
 import { ConsoleApi } from './console-api.ts';
-import { CorsRules } from './cors.ts';
-import { isOfForeignPage } from './cross-site.ts';
-import { type ErrorAnswer, errorAnswer, errorBody, errorHeaders } from './error-answer.ts';
-import { Flight } from './flight.ts';
-import type { FlightWorld } from './flight-world.ts';
-import { Flights } from './flights.ts';
 import { MetricsPage } from './metrics-page.ts';
 import { METRICS_PATH, OWN_PATHS, ownAnswer } from './own-paths.ts';
-import { RequestGate } from './request-gate.ts';
-import { headerOf, linesOf, requestText, routeText } from './request-text.ts';
+import { type ErrorAnswer, errorAnswer, errorBody, errorHeaders } from './requests/error-answer.ts';
+import { Flight } from './requests/flight.ts';
+import type { FlightWorld } from './requests/flight-world.ts';
+import { Flights } from './requests/flights.ts';
+import { RequestGate } from './requests/request-gate.ts';
+import { headerOf, linesOf, requestText, routeText } from './requests/request-text.ts';
 import { HttpRoutes } from './routes.ts';
+import { CorsRules } from './rules/cors.ts';
+import { isOfForeignPage } from './rules/cross-site.ts';
+import { ServedHosts } from './rules/served-hosts.ts';
 import { type HttpBinding, isReserved } from './trigger.ts';
 
 export class HttpPort {
@@ -33,6 +34,7 @@ export class HttpPort {
   #world: FlightWorld;
   #cors: CorsRules | undefined;
   readonly #trusted: AddressBlocks;
+  readonly #hosts: ServedHosts;
   readonly #console: ConsoleApi;
   readonly #metrics: MetricsPage;
   readonly #gate: RequestGate;
@@ -45,7 +47,9 @@ export class HttpPort {
     this.#requestIdHeader = config.request_id_header.toLowerCase();
     this.#cors = config.cors && new CorsRules(config.cors);
     this.#trusted = new AddressBlocks(settings.trustedProxies);
+    this.#hosts = new ServedHosts(config, settings, this.#trusted);
     this.routes = new HttpRoutes({
+      router,
       clock,
       logger,
       ignoresTrailingSlash: config.ignore_trailing_slash,
@@ -69,7 +73,7 @@ export class HttpPort {
     router.channels.offerBy(this.#world.flights.find);
   }
 
-  /** For requests from now on; those under way end as they began. */
+  /** For requests from now on; current ones end as they began. */
   adopt(config: HttpConfig): void {
     this.#config = config;
     this.#requestIdHeader = config.request_id_header.toLowerCase();
@@ -78,7 +82,7 @@ export class HttpPort {
     this.#world = { ...this.#world, config, globalMiddleware: middlewareOf(config) };
   }
 
-  /** Looks after time limits that nobody else keeps; once a second or oftener. */
+  /** Enforces time limits that nothing else enforces; runs at least once a second. */
   check(): void {
     const nowMs = this.#context.clock.monotonicMs();
     this.#world.gate.expire(nowMs);
@@ -87,10 +91,11 @@ export class HttpPort {
   }
 
   stop(): void {
+    this.routes.stop();
     this.#metrics.stop();
   }
 
-  /** The path of the console's live socket, and who may open it. */
+  /** The path of the console's live socket, and its admission. */
   get sockets() {
     return {
       path: LIVE_PATH,
@@ -108,6 +113,10 @@ export class HttpPort {
     const origin = this.#cors && headerOf(exchange.headers, 'origin');
     const headers = [this.#requestIdHeader, requestId];
     if (this.#cors !== undefined) headers.push(...this.#cors.headers(origin));
+    const strange = this.#hosts.offence(exchange);
+    if (strange !== undefined && !(path === METRICS_PATH && this.#console.hasToken(exchange))) {
+      return this.#answerError(exchange, errorAnswer('FORBIDDEN', strange), headers);
+    }
     const method = this.#preflightMethod(exchange, origin);
     if (method !== undefined) return this.#answerPreflight(exchange, headers, origin ?? '');
     if (isOfForeignPage(exchange.headers, this.#cors)) return this.#answerError(exchange, FOREIGN_PAGE, headers);
@@ -122,7 +131,7 @@ export class HttpPort {
     else this.#fly(exchange, target, this.routes.values, headers, requestId);
   }
 
-  /** Not a line of log for each: under pressure a refusal has to be cheap (L4). */
+  /** Not logged for each request: under pressure a refusal must be cheap (L4). */
   #shed(exchange: HttpExchange, headers: HeaderLines): void {
     this.#context.router.count('http.refused', 'pressure');
     exchange.answer(PRESSED.status, [...errorHeaders(PRESSED), ...headers], PRESSED_BODY);
@@ -149,15 +158,25 @@ export class HttpPort {
       exchange,
       target,
       text,
-      traceparent: traceparentOf(headers),
+      traceparent: this.#traceparentOf(headers),
       hasJson: contentType !== undefined && JSON_TYPE.test(contentType),
       headers: answerHeaders,
       startedMs: this.#context.clock.monotonicMs(),
     }).start();
   }
 
+  /** A request carries no mark of a log trigger: it must not silence the functions it calls. It begins a trace. */
+  #traceparentOf(headers: HeaderLines): string | undefined {
+    const given = headerOf(headers, 'traceparent');
+    if (given === undefined || !TRACEPARENT.test(given)) return undefined;
+    const { router } = this.#context;
+    if (!router.quietMarks.isMarkedContext(given)) return given;
+    router.count('traces.marks_refused', 'http');
+    return undefined;
+  }
+
   #clientOf({ remoteAddress, headers }: HttpExchange): string {
-    // Most engines trust no proxy: then nobody looks through the headers.
+    // Most engines trust no proxy: then the headers are not searched.
     const named = this.#trusted.isEmpty ? undefined : linesOf(headers, 'x-forwarded-for').join(', ');
     return clientAddress(remoteAddress, named, this.#trusted);
   }
@@ -176,7 +195,7 @@ export class HttpPort {
     const methods = this.routes.methodsAt(path);
     if (methods.length > 0) {
       const allow = methods.join(', ');
-      const answer = errorAnswer('METHOD_NOT_ALLOWED', `${method} is not for this path; it takes ${allow}`);
+      const answer = errorAnswer('METHOD_NOT_ALLOWED', `${method} is not supported on this path; it supports ${allow}`);
       return this.#answerError(exchange, { ...answer, headers: ['allow', allow] }, headers);
     }
     const { not_found_function: functionId } = this.#config;
@@ -198,7 +217,7 @@ export class HttpPort {
     this.#answerError(exchange, isAway ? AWAY : NO_ROUTE, headers);
   }
 
-  /** The method that a page asks about before it uses it. */
+  /** The method that a page asks for in a preflight. */
   #preflightMethod({ method, headers }: HttpExchange, origin: string | undefined): string | undefined {
     if (method !== 'OPTIONS' || origin === undefined) return undefined;
     return headerOf(headers, 'access-control-request-method');
@@ -233,17 +252,17 @@ export class HttpPort {
   }
 }
 
-/** Function ids in the order in which they are asked. */
+/** Function ids in the order in which they are called. */
 function middlewareOf({ middleware }: HttpConfig): string[] {
   return [...middleware].sort((a, b) => a.priority - b.priority).map((entry) => entry.function_id);
 }
 
-/** Of what a page sends: subscriptions with their filters. */
+/** The limit of a frame from a page: subscriptions with their filters. */
 const LIVE_FRAME_BYTES_MAX = 64 * 1024;
-/** The console module gives up on a page long before. */
+/** The console module closes the connection of a slow page long before. */
 const LIVE_BUFFERED_BYTES_MAX = 64 * 1024 * 1024;
 
-/** Every connection is told to the door that let it in. */
+/** Ends a connection that no admission has a handler for. */
 function refuseStranger(socket: PeerSocket): SocketEvents {
   socket.terminate();
   return { message: () => {}, heard: () => {}, closed: () => {} };
@@ -260,13 +279,8 @@ const AWAY = errorAnswer('function_not_found', 'The worker of this route is away
 const DRAINING = errorAnswer('SHUTTING_DOWN', 'The engine is shutting down and takes no new requests');
 const FOREIGN_PAGE = errorAnswer(
   'FORBIDDEN',
-  'Pages of other hosts may not use this port; name their origin in cors.allowed_origins',
+  'Pages of other origins may not use this port; add their origin to cors.allowed_origins',
 );
 const PRESSED = errorAnswer('OVERLOADED', 'The engine is under too much load; wait and repeat');
 const PRESSED_BODY = textToByteString(errorBody(PRESSED, undefined));
 const MALFORMED_PATH = errorAnswer('BAD_REQUEST', 'The path has a malformed percent escape');
-
-function traceparentOf(headers: HeaderLines): string | undefined {
-  const given = headerOf(headers, 'traceparent');
-  return given !== undefined && TRACEPARENT.test(given) ? given : undefined;
-}

@@ -1,69 +1,124 @@
 // The routes of the port, and the trigger type that they come from.
 //
-// Neighbours: `core/route-table.ts` keeps them right; the router tells of bindings that come and go.
+// Routes of trusted connections and those of restricted ones are kept apart: a request goes to a restricted connection
+// only if no trusted one has, or had, a route for it. So neither an equal route nor a more specific one ever takes a
+// request, with its credentials, from a trusted worker, even while that worker is away.
+// Neighbours: `core/routing/route-table.ts` keeps them consistent; the router reports added and removed bindings.
 
-import { type Route, RouteTable } from '../../core/route-table.ts';
+import type { ReservationChange, Reservations } from '../../core/access/reservations.ts';
+import { parseRoutePattern, type RoutePattern } from '../../core/routing/route-pattern.ts';
+import { type Route, RouteTable } from '../../core/routing/route-table.ts';
+import { RouteTrie } from '../../core/routing/route-trie.ts';
 import type { Clock } from '../../effects/clock.ts';
 import type { Logger } from '../../effects/logger.ts';
-import type { Binding, ModuleTriggerType } from '../../router/builtin.ts';
+import type { Binding, ModuleTriggerType, Removal } from '../../router/builtin.ts';
+import type { RouterPort } from '../../router/port.ts';
 import { bindingOf, HTTP_TRIGGER_FACTS, type HttpBinding, readHttpTrigger, withoutTrailingSlash } from './trigger.ts';
 
 export interface HttpRoutesParts {
+  readonly router: Pick<RouterPort, 'reserve'> & {
+    readonly reservations: Pick<Reservations, 'all' | 'has' | 'onChange'>;
+  };
   readonly clock: Clock;
   readonly logger: Logger;
   readonly ignoresTrailingSlash: boolean;
-  /** Paths of the engine's own that a route takes over. */
+  /** Paths of the engine that a route may replace. */
   readonly ownPaths: readonly string[];
 }
 
 export class HttpRoutes {
   readonly triggerType: ModuleTriggerType;
   readonly #parts: HttpRoutesParts;
-  readonly #table = new RouteTable<HttpBinding>();
+  readonly #trusted = new RouteTable<HttpBinding>();
+  readonly #restricted = new RouteTable<HttpBinding>();
+  /** Every route that a trusted connection has or had, with its names: one may be spelt in several ways. */
+  readonly #reserved = new RouteTrie<Set<string>>();
   readonly #byBinding = new Map<Binding, HttpBinding>();
+  readonly #unfollow: () => void;
+  /** The table of the last successful lookup. */
+  #found = this.#trusted;
 
   constructor(parts: HttpRoutesParts) {
     this.#parts = parts;
     this.triggerType = {
       id: 'http',
       facts: HTTP_TRIGGER_FACTS,
-      refuse: (config) => this.#refuse(config),
+      refuse: (config, binding) => this.#refuse(config, binding),
       bound: (binding, config) => this.#bound(binding, config),
-      unbound: (binding) => this.#unbound(binding),
+      unbound: (binding, removal) => this.#unbound(binding, removal),
     };
+    for (const reservation of parts.router.reservations.all()) this.#follow({ ...reservation, isReserved: true });
+    this.#unfollow = parts.router.reservations.onChange((change) => this.#follow(change));
   }
 
-  /** HEAD is answered by the route of GET where there is none of its own. The values of parameters are in `values`. */
+  stop(): void {
+    this.#unfollow();
+  }
+
+  /** HEAD is answered by the route of GET if it has no route of its own. The values of parameters are in `values`. */
   find(method: string, path: string): Route<HttpBinding> | undefined {
     const own = this.#parts.ignoresTrailingSlash ? withoutTrailingSlash(path) : path;
-    const found = this.#table.find(method, own);
-    return found === undefined && method === 'HEAD' ? this.#table.find('GET', own) : found;
+    this.#found = this.#trusted;
+    const found = findIn(this.#trusted, method, own);
+    if (found !== undefined || this.#restricted.isEmpty) return found;
+    if (this.#isTaken(method, own)) return undefined;
+    this.#found = this.#restricted;
+    return findIn(this.#restricted, method, own);
   }
 
   get values(): readonly string[] {
-    return this.#table.values;
+    return this.#found.values;
   }
 
-  /** As the header `Allow` wants them. */
+  /** In the form of the header `Allow`. */
   methodsAt(path: string): string[] {
-    const methods = this.#table.methodsAt(this.#parts.ignoresTrailingSlash ? withoutTrailingSlash(path) : path);
+    const own = this.#parts.ignoresTrailingSlash ? withoutTrailingSlash(path) : path;
+    const restricted = this.#restricted.methodsAt(own).filter((method) => !this.#isTaken(method, own));
+    const methods = [...new Set([...this.#trusted.methodsAt(own), ...restricted])].sort();
     return methods.includes('GET') && !methods.includes('HEAD') ? [...methods, 'HEAD'].sort() : methods;
   }
 
-  all(): Iterable<Route<HttpBinding>> {
-    return this.#table.routes();
+  *all(): Iterable<Route<HttpBinding>> {
+    yield* this.#trusted.routes();
+    yield* this.#restricted.routes();
   }
 
-  /** Forgets what was withdrawn long enough ago. */
+  /** Removes routes that were withdrawn long enough ago. */
   prune(): void {
-    this.#table.prune(this.#parts.clock.monotonicMs());
+    const nowMs = this.#parts.clock.monotonicMs();
+    this.#trusted.prune(nowMs);
+    this.#restricted.prune(nowMs);
   }
 
-  #refuse(config: unknown): string | undefined {
+  /** Whether no restricted connection may answer here. An answer to OPTIONS speaks for all methods of the path. */
+  #isTaken(method: string, path: string): boolean {
+    if (this.#parts.ownPaths.includes(path) || this.#reserved.find(method, path) !== undefined) return true;
+    if (method === 'HEAD') return this.#reserved.find('GET', path) !== undefined;
+    return method === 'OPTIONS' && this.#reserved.methodsAt(path).length > 0;
+  }
+
+  #follow({ kind, name, isReserved }: ReservationChange): void {
+    const route = kind === 'route' ? routeOf(name, this.#parts.ignoresTrailingSlash) : undefined;
+    if (route === undefined) return;
+    const { method, pattern } = route;
+    const names = this.#reserved.get(method, pattern) ?? new Set<string>();
+    if (isReserved) this.#reserved.set(method, pattern, names.add(name));
+    else if (names.delete(name) && names.size === 0) this.#reserved.delete(method, pattern);
+  }
+
+  #tableOf({ owner }: Binding): RouteTable<HttpBinding> {
+    return owner?.access === undefined ? this.#trusted : this.#restricted;
+  }
+
+  #refuse(config: unknown, binding: Binding): string | undefined {
     const trigger = readHttpTrigger(config, this.#parts.ignoresTrailingSlash);
     if (!trigger.ok) return trigger.reason;
     const { method, pattern } = trigger;
-    const known = this.#table.conflict(method, pattern);
+    const isOfTrusted =
+      binding.owner?.access !== undefined &&
+      (this.#reserved.get(method, pattern) !== undefined || this.#parts.ownPaths.includes(pattern.text));
+    if (isOfTrusted) return `${method} ${pattern.text} belongs to the engine or to a trusted worker`;
+    const known = this.#tableOf(binding).conflict(method, pattern);
     if (known === undefined) return undefined;
     const owner = known.owners.at(-1)?.functionId;
     return (
@@ -75,24 +130,54 @@ export class HttpRoutes {
   #bound(binding: Binding, config: unknown): void {
     const trigger = readHttpTrigger(config, this.#parts.ignoresTrailingSlash);
     if (!trigger.ok) throw new Error(`A refused http trigger was bound: ${trigger.reason}`);
+    const { method, pattern } = trigger;
     const own = bindingOf(binding, trigger);
     this.#byBinding.set(binding, own);
-    const before = this.#table.add(trigger.method, trigger.pattern, own);
+    const table = this.#tableOf(binding);
+    const before = table.add(method, pattern, own);
     if (before?.binding !== undefined) before.binding.isDisplaced = !isSame(before.binding, binding);
-    if (!this.#parts.ownPaths.includes(trigger.pattern.text)) return;
-    this.#parts.logger.warn('A route takes over a path of the engine', { path: trigger.pattern.text });
+    if (table === this.#trusted) this.#reserve(method, pattern);
+    if (!this.#parts.ownPaths.includes(pattern.text)) return;
+    this.#parts.logger.warn('A route replaces a path of the engine', { path: pattern.text });
   }
 
-  #unbound(binding: Binding): void {
+  #reserve(method: string, pattern: RoutePattern): void {
+    this.#parts.router.reserve('route', `${method} ${pattern.text}`);
+    for (const { binding } of this.#restricted.ownersOf(method, pattern)) if (binding) binding.isDisplaced = true;
+  }
+
+  #unbound(binding: Binding, removal: Removal): void {
     const own = this.#byBinding.get(binding);
     if (own === undefined) return;
     this.#byBinding.delete(binding);
-    const next = this.#table.remove(own, this.#parts.clock.monotonicMs());
+    const leftMs = removal === 'left' ? this.#parts.clock.monotonicMs() : undefined;
+    const next = this.#tableOf(binding).remove(own, leftMs);
+    // Used until now.
+    if (binding.owner?.access === undefined) this.#parts.router.reserve('route', own.operation);
     if (next?.binding !== undefined) next.binding.isDisplaced = false;
   }
 }
 
-/** Replicas of one worker bind the same thing: then none of them is displaced (decisions 26). */
+function findIn(table: RouteTable<HttpBinding>, method: string, path: string): Route<HttpBinding> | undefined {
+  const found = table.find(method, path);
+  return found === undefined && method === 'HEAD' ? table.find('GET', path) : found;
+}
+
+/**
+ * Parses the name that `#reserve` wrote; `undefined`: an engine of another version wrote it, with other rules for
+ * paths.
+ */
+function routeOf(
+  name: string,
+  ignoresTrailingSlash: boolean,
+): { readonly method: string; readonly pattern: RoutePattern } | undefined {
+  const space = name.indexOf(' ');
+  const path = name.slice(space + 1);
+  const parsed = parseRoutePattern(ignoresTrailingSlash ? withoutTrailingSlash(path) : path);
+  return parsed.ok ? { method: name.slice(0, space), pattern: parsed.pattern } : undefined;
+}
+
+/** Replicas of one worker bind the same route: then none of them is replaced (PD-26). */
 function isSame(one: Binding, other: Binding): boolean {
   return (
     one.owner !== other.owner &&

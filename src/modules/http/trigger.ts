@@ -1,18 +1,18 @@
-// The trigger type `http` (modules 5.2): what a binding asks for, and the route it becomes.
+// The trigger type `http` (modules 5.2): the config of a binding, and the route it becomes.
 
-import { fields, listOf, text, type ValueOf } from '../../core/fields.ts';
-import { parseRoutePattern, type RoutePattern } from '../../core/route-pattern.ts';
-import { type ByteString, rawJson } from '../../protocol/byte-string.ts';
+import { fields, listOf, text, type ValueOf } from '../../core/config-fields/fields.ts';
+import { parseRoutePattern, type RoutePattern } from '../../core/routing/route-pattern.ts';
+import { type ByteString, rawJson } from '../../protocol/json/byte-string.ts';
 import type { Binding } from '../../router/builtin.ts';
 import { CONDITION_FIELD, readTriggerConfig } from '../trigger-config.ts';
-import { routeText } from './request-text.ts';
+import { routeText } from './requests/request-text.ts';
 
-/** A binding as requests need it. */
+/** A binding in the form that requests need. */
 export interface HttpBinding {
-  /** Absent for what answers where there is no route. */
+  /** Absent for the function that answers requests without a route. */
   readonly binding: Binding | undefined;
   readonly functionId: string;
-  /** Method and pattern, as traces name it. */
+  /** Method and pattern, the name in traces. */
   readonly operation: string;
   readonly parameters: readonly string[];
   readonly middleware: readonly string[];
@@ -24,7 +24,7 @@ const triggerConfig = fields({
   api_path: text({ help: 'Path of the route; :name stands for one segment' }),
   http_method: text({ default: 'GET', help: 'GET, POST, PUT, DELETE, PATCH, HEAD or OPTIONS' }),
   condition_function_id: CONDITION_FIELD,
-  middleware_function_ids: listOf(text({ bytesMax: 256 }), { default: [], help: 'Asked in this order' }),
+  middleware_function_ids: listOf(text({ bytesMax: 256 }), { default: [], help: 'Called in this order' }),
 });
 
 const METHODS = ['GET', 'POST', 'PUT', 'DELETE', 'PATCH', 'HEAD', 'OPTIONS'];
@@ -52,7 +52,7 @@ export function readHttpTrigger(given: unknown, ignoresTrailingSlash: boolean): 
     return { ok: false, reason: `http_method must be one of ${METHODS.join(', ')}, found '${found}'` };
   }
   if (config.middleware_function_ids.length > MIDDLEWARE_MAX) {
-    return { ok: false, reason: `middleware_function_ids may name at most ${MIDDLEWARE_MAX} functions` };
+    return { ok: false, reason: `the limit of middleware_function_ids is ${MIDDLEWARE_MAX} functions` };
   }
   const path = ignoresTrailingSlash ? withoutTrailingSlash(config.api_path) : config.api_path;
   const parsed = parseRoutePattern(path);
@@ -85,7 +85,7 @@ export function withoutTrailingSlash(path: string): string {
 }
 
 export const HTTP_TRIGGER_FACTS = {
-  description: 'Calls a function when a request comes for a method and a path',
+  description: 'Calls a function for requests of a method and a path',
   configFormat: rawJson({
     type: 'object',
     properties: {
@@ -111,7 +111,7 @@ export const HTTP_TRIGGER_FACTS = {
       trigger: { type: 'object' },
       request_body: { type: 'object', description: 'Reading end of a channel with the raw body' },
       response: { type: 'object', description: 'Writing end of a channel for a streamed answer' },
-      context: { type: 'object', description: 'What middleware found out' },
+      context: { type: 'object', description: 'The context that middleware returned' },
     },
   }),
 };

@@ -1,9 +1,10 @@
-// Alert rules at work: asks the telemetry thread for their values, a pool thread which of them hold, and acts.
+// Evaluates the alert rules: gets their values from the telemetry thread, lets a pool thread decide which rules hold,
+// and runs their actions.
 //
 // Invariants:
-//   R1  One evaluation at a time: two that overlap could both find a rule cool (O4).
-//   R2  What is remembered of a rule is kept by its name, so that rules can be exchanged without it (O4).
-//   R3  An action is never repeated; one that fails is logged and counted.
+//   - One evaluation at a time: two that overlap could both find that a rule's cooldown is over (O4).
+//   - The state of a rule is kept by its name, so that rules can be replaced and keep their state (O4).
+//   - An action is never repeated; one that fails is logged and counted.
 
 import {
   type AlertAction,
@@ -12,14 +13,14 @@ import {
   type AlertState,
   type AlertVerdict,
   NEVER_EVALUATED,
-} from '../../core/telemetry/alert-rules.ts';
+} from '../../core/telemetry/metrics/alert-rules.ts';
 import type { Clock } from '../../effects/clock.ts';
 import type { Logger } from '../../effects/logger.ts';
 import type { OutgoingClient } from '../../effects/outgoing.ts';
-import { RAW_NULL, rawJson } from '../../protocol/byte-string.ts';
-import { Payload } from '../../protocol/payload.ts';
+import { RAW_NULL, rawJson } from '../../protocol/json/byte-string.ts';
+import { Payload } from '../../protocol/payload/payload.ts';
 import type { BuiltinDefinition } from '../../router/builtin.ts';
-import { errorLine } from '../../router/error-text.ts';
+import { errorLine } from '../../router/calls/error-text.ts';
 import type { RouterPort } from '../../router/port.ts';
 import type { Measured, MetricWindow } from '../../telemetry/tasks.ts';
 import { type WebhookMessage, Webhooks } from './webhooks.ts';
@@ -72,14 +73,14 @@ export class Alerts {
     this.#stopEvaluating?.();
   }
 
-  /** Other rules from now on; what is remembered of those that stay goes on (O4). */
+  /** Replaces the rules; the state of rules that remain is kept (O4). */
   exchange(rules: readonly AlertRule[]): void {
     this.stop();
     this.#rules = rules;
     this.start();
   }
 
-  /** All rules against the values of now; the rules that hold. */
+  /** Compares all rules with the present values; returns the rules that hold. */
   evaluate(): Promise<readonly TriggeredAlert[]> {
     const done = this.#last.then(() => this.#evaluateOnce());
     this.#last = done.catch(() => undefined);
@@ -133,7 +134,7 @@ export class Alerts {
     this.#webhooks
       .send(url, message)
       .catch((error: unknown) =>
-        this.#noteFailure('The webhook of an alert failed', { alert: message.alert, url }, error),
+        this.#noteFailure('The webhook of an alert failed', { alert: message.alert, webhook: url }, error),
       );
   }
 
@@ -182,12 +183,12 @@ export function alertFunctions(alerts: Alerts, router: Pick<RouterPort, 'nowMs'>
   return [
     {
       id: 'engine::alerts::list',
-      description: 'Lists the alert rules and what was last found of each',
+      description: 'Lists the alert rules, each with its last result',
       handle: () => ({ ...alerts.list(), timestamp: router.nowMs }),
     },
     {
       id: 'engine::alerts::evaluate',
-      description: 'Compares all alert rules with the values of now, and acts',
+      description: 'Compares all alert rules with the present values, and runs their actions',
       async handle() {
         const triggered = await alerts.evaluate();
         return { evaluated: true, triggered_alerts: triggered, timestamp: router.nowMs };

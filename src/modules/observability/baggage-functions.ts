@@ -1,10 +1,11 @@
-// `engine::baggage::…`: what the context of the call carries. A call cannot change the context of its caller: `set`
-// says so by what it does not do, and SDKs have calls of their own for it (modules 11.9).
+// `engine::baggage::…`: the baggage in the context of the call. A call cannot change the context of its caller, so
+// `set` changes nothing; SDKs have functions of their own for that (modules 11.9).
 
-import { readPayload } from '../../core/read-payload.ts';
-import { Refusal } from '../../core/refusal.ts';
-import { baggageEntries } from '../../core/telemetry/baggage.ts';
+import { readPayload } from '../../core/calls/read-payload.ts';
+import { Refusal } from '../../core/calls/refusal.ts';
+import { baggageEntries } from '../../core/telemetry/spans/baggage.ts';
 import { validateBaggageGet, validateBaggageSet } from '../../generated/observability-payloads.ts';
+import { SMALL_PAYLOAD_LIMITS } from '../../protocol/frames/limits.ts';
 import type { BuiltinDefinition } from '../../router/builtin.ts';
 
 const KEY_BYTES_MAX = 256;
@@ -13,6 +14,7 @@ export const baggageFunctions: readonly BuiltinDefinition[] = [
   {
     id: 'engine::baggage::get',
     description: 'Reads one entry of the baggage of the call',
+    payloadLimits: SMALL_PAYLOAD_LIMITS,
     handle(payload, { baggage }) {
       const { key } = readPayload(this.id, validateBaggageGet, payload);
       return { value: baggageEntries(baggage).find(([known]) => known === key)?.[1] ?? null };
@@ -20,7 +22,8 @@ export const baggageFunctions: readonly BuiltinDefinition[] = [
   },
   {
     id: 'engine::baggage::set',
-    description: 'Checks an entry of the baggage; the context of the caller stays as it is',
+    description: 'Checks an entry of the baggage; the context of the caller is not changed',
+    payloadLimits: SMALL_PAYLOAD_LIMITS,
     handle(payload) {
       const { key } = readPayload(this.id, validateBaggageSet, payload);
       const bytes = Buffer.byteLength(key);
@@ -33,6 +36,7 @@ export const baggageFunctions: readonly BuiltinDefinition[] = [
   {
     id: 'engine::baggage::get_all',
     description: 'Reads all entries of the baggage of the call',
+    payloadLimits: SMALL_PAYLOAD_LIMITS,
     handle: (_payload, { baggage }) => ({ baggage: Object.fromEntries(baggageEntries(baggage)) }),
   },
 ];

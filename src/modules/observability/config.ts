@@ -1,6 +1,7 @@
-// The fields of the observability module. Every one may be left out: what then holds is decided together with the
-// environment in `settings.ts`, which is why the schema knows no defaults of its own.
+// The fields of the observability module. All are optional: `settings.ts` computes the defaults together with the
+// environment, so the schema has none.
 
+import { readPattern } from '../../core/access/pattern.ts';
 import {
   fields,
   flag,
@@ -10,19 +11,25 @@ import {
   number,
   oneOf,
   optional,
+  secretText,
+  secretUrl,
   text,
+  url,
   type ValueOf,
-} from '../../core/fields.ts';
-import { checkValue, type FieldProblem } from '../../core/fields-check.ts';
-import type { ModuleDeclaration } from '../../core/module-declaration.ts';
-import { readPattern } from '../../core/pattern.ts';
-import { ALERT_OPERATORS, ALERT_WINDOW_SECONDS_MAX, type OPERATOR_WORDS } from '../../core/telemetry/alert-rules.ts';
-import { ID_BYTES_MAX } from '../../protocol/limits.ts';
+} from '../../core/config-fields/fields.ts';
+import { checkValue, type FieldProblem } from '../../core/config-fields/fields-check.ts';
+import type { ModuleDeclaration } from '../../core/config-fields/module-declaration.ts';
+import {
+  ALERT_OPERATORS,
+  ALERT_WINDOW_SECONDS_MAX,
+  type OPERATOR_WORDS,
+} from '../../core/telemetry/metrics/alert-rules.ts';
+import { ID_BYTES_MAX } from '../../protocol/frames/limits.ts';
 
 const MIB = 1024 * 1024;
 const DAY_SECONDS = 86_400;
 const COUNT_MAX = 10_000_000;
-/** `settings.ts` says why. */
+/** The reason is in `settings.ts`. */
 const COUNT_WORDS = '1000; with trace_storage 10 000 000';
 
 export const WORDS = {
@@ -32,7 +39,7 @@ export const WORDS = {
   format: ['default', 'json'],
 } as const;
 
-/** Beside the words of the configuration; the environment is held to the same. */
+/** Used by the configuration and for environment variables. */
 export const RANGES = {
   ratio: { min: 0, max: 1 },
   count: { min: 1, max: COUNT_MAX },
@@ -43,21 +50,21 @@ export const RANGES = {
 } as const;
 
 const samplingConfig = fields({
-  default: optional(number({ ...RANGES.ratio, help: 'Share of traces kept where no rule matches; sampling_ratio' })),
+  default: optional(number({ ...RANGES.ratio, help: 'Share of traces kept if no rule matches; sampling_ratio' })),
   rules: listOf(
     fields({
       operation: optional(text({ bytesMax: 256, help: 'Name of the operation; * is any run of characters' })),
       service: optional(text({ bytesMax: 256, help: 'Name of the service; * is any run of characters' })),
       rate: number({ ...RANGES.ratio, help: 'Share of them that is kept' }),
     }),
-    { default: [], help: 'The first that matches decides' },
+    { default: [], help: 'The first matching rule decides' },
   ),
   parent_based: flag({ default: true, help: 'A call within a trace follows the decision of its caller' }),
   rate_limit: optional(
     fields({
-      max_traces_per_second: number({ min: 0, max: 1_000_000, help: 'Traces begun per second that are kept' }),
+      max_traces_per_second: number({ min: 0, max: 1_000_000, help: 'Limit of traces kept per second' }),
     }),
-    'Without it there is no such bound',
+    'Without it there is no such limit',
   ),
 });
 
@@ -65,21 +72,26 @@ const storageConfig = fields({
   directory: text({
     bytesMax: 4_096,
     default: './data/traces',
-    help: 'A directory of its own, relative to where the engine is started',
+    help: 'A separate directory, relative to the directory in which the engine is started',
   }),
-  max_disk_bytes: integer({ min: 8 * MIB, max: 48 * 1024 * MIB, default: 1024 * MIB, help: 'The oldest leave first' }),
-  retention_seconds: integer({ ...RANGES.seconds, default: 30 * DAY_SECONDS, help: 'Older ones leave' }),
+  max_disk_bytes: integer({
+    min: 8 * MIB,
+    max: 48 * 1024 * MIB,
+    default: 1024 * MIB,
+    help: 'The oldest are removed first',
+  }),
+  retention_seconds: integer({ ...RANGES.seconds, default: 30 * DAY_SECONDS, help: 'Older ones are removed' }),
   memory_max_bytes: integer({
     ...RANGES.bytes,
     default: 256 * MIB,
-    help: 'The newest of them, in memory, are what is listed: three quarters for spans, one for logs',
+    help: 'Memory for the newest of them, which are listed: three quarters for spans, one for logs',
   }),
-  any_file_system: flag({ default: false, help: 'Take a file system that is not of this machine all the same' }),
+  any_file_system: flag({ default: false, help: 'Accept a file system that is not of this machine' }),
 });
 
 const actionConfig = fields({
   type: oneOf(['log', 'webhook', 'function'], { default: 'log', help: 'A log line, a POST, or a call' }),
-  url: optional(text({ bytesMax: 8_192, help: 'Of a webhook; the rules of outgoing hold' })),
+  url: optional(secretUrl({ bytesMax: 8_192, help: 'Address of the webhook; the rules of outgoing apply' })),
   path: optional(text({ bytesMax: ID_BYTES_MAX, help: 'Id of the function that is called' })),
 });
 
@@ -94,14 +106,14 @@ const alertConfig = fields({
   threshold: number({ help: 'What the value is compared with' }),
   operator: oneOf([...ALERT_OPERATORS, ...operatorWords()], {
     default: '>',
-    help: 'Between the value on its left and the threshold',
+    help: 'Compares the value, on its left, with the threshold',
   }),
   window_seconds: number({ min: 1, max: ALERT_WINDOW_SECONDS_MAX, default: 60, help: 'How far back the value looks' }),
   cooldown_seconds: number({
     min: 0,
     max: 30 * DAY_SECONDS,
     default: 60,
-    help: 'At least so long between two actions',
+    help: 'Shortest time between two actions',
   }),
   enabled: flag({ default: true, help: 'false: it never fires' }),
   action: actionConfig,
@@ -115,12 +127,10 @@ export const otelConfig = fields({
   exporter: optional(
     oneOf(WORDS.exporter, { help: 'Where spans go: otlp in an entry, memory without one. OTEL_EXPORTER_TYPE' }),
   ),
-  endpoint: optional(text({ bytesMax: 2_048, help: 'Collector, http://localhost:4317. OTEL_EXPORTER_OTLP_ENDPOINT' })),
-  protocol: optional(
-    oneOf(WORDS.protocol, { help: 'How the collector is spoken to, grpc. OTEL_EXPORTER_OTLP_PROTOCOL' }),
-  ),
+  endpoint: optional(url({ bytesMax: 2_048, help: 'Collector, http://localhost:4317. OTEL_EXPORTER_OTLP_ENDPOINT' })),
+  protocol: optional(oneOf(WORDS.protocol, { help: 'Protocol of the collector, grpc. OTEL_EXPORTER_OTLP_PROTOCOL' })),
   headers: optional(
-    mapOf(text({ secret: true }), { help: 'Sent with every export. OTEL_EXPORTER_OTLP_HEADERS, as key=value,…' }),
+    mapOf(secretText(), { help: 'Sent with every export. OTEL_EXPORTER_OTLP_HEADERS, as key=value,…' }),
   ),
   timeout_ms: optional(integer({ min: 1, max: 600_000, help: 'For one export, 10 000. OTEL_EXPORTER_OTLP_TIMEOUT' })),
   sampling_ratio: optional(
@@ -152,6 +162,13 @@ export const otelConfig = fields({
   ),
   logs_sampling_ratio: optional(number({ ...RANGES.ratio, help: 'Share of logs that is kept, 1.0' })),
   logs_console_output: optional(flag({ help: "Logs of workers appear among the engine's own lines, true" })),
+  logs_console_lines_per_second: optional(
+    integer({
+      min: 1,
+      max: 100_000,
+      help: 'Lines of one service there, 200; the rest is a number. Lists have them all',
+    }),
+  ),
   logs_batch_size: optional(integer({ ...RANGES.batch, help: 'Logs of one export, 100. OTEL_LOGS_BATCH_SIZE' })),
   logs_flush_interval_ms: optional(
     integer({ ...RANGES.intervalMs, help: 'Longest wait for one, 5000. OTEL_LOGS_FLUSH_INTERVAL_MS' }),
@@ -165,7 +182,7 @@ export const otelConfig = fields({
 export type OtelConfig = ValueOf<typeof otelConfig>;
 export type AlertConfig = ValueOf<typeof alertConfig>;
 
-/** Stands for "no entry names the module": then it runs with other defaults than an empty entry has. */
+/** Used if no entry names the module: it then runs with other defaults than for an empty entry. */
 export const WITHOUT_ENTRY: OtelConfig = emptyConfig();
 
 export const otelDeclaration = {

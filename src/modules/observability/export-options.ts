@@ -1,8 +1,8 @@
-// What of it all leaves the machine, and where to (X24: nothing unless it is configured).
+// What is exported, and where to (X24: nothing unless it is configured).
 
-import type { ServiceFacts } from '../../core/telemetry/intake.ts';
-import { metricIntervalMs, otlpOffences, otlpTarget } from '../../core/telemetry/otlp-target.ts';
-import { isExported, type TelemetrySettings } from '../../core/telemetry/settings.ts';
+import type { ServiceFacts } from '../../core/telemetry/records/intake.ts';
+import { metricIntervalMs, otlpOffences, otlpTarget } from '../../core/telemetry/records/otlp-target.ts';
+import { isExported, type TelemetrySettings } from '../../core/telemetry/records/settings.ts';
 import { StartFailure } from '../../effects/start-failure.ts';
 import type { ExporterOptions } from '../../telemetry/export/exporter.ts';
 import type { Environment } from './settings.ts';

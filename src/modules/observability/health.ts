@@ -1,6 +1,6 @@
-// How observability itself is: what is kept, what is exported, and what of it is in trouble.
+// The health of observability: what is kept, what is exported, and its problems.
 
-import { isExported, isKept, type TelemetrySettings } from '../../core/telemetry/settings.ts';
+import { isExported, isKept, type TelemetrySettings } from '../../core/telemetry/records/settings.ts';
 import type { TelemetryClient } from '../../telemetry/client.ts';
 import type { ComponentHealth, ModuleHealth } from '../module.ts';
 
@@ -21,7 +21,7 @@ export function healthOf({ stored, exports, failures }: Seen): ModuleHealth {
   };
 }
 
-/** The sub-statuses of product.md. */
+/** The sub-statuses of the module. */
 export function componentsOf(
   { resource, traces, metrics, logs }: TelemetrySettings,
   { stored, exports }: Seen,

@@ -1,18 +1,17 @@
-// `svc-observability`: what happened, for people to look at. Always runs.
+// `svc-observability`: traces, logs, metrics and alerts. Always runs.
 //
 //   router, modules ──► Collector (core/telemetry) ──► TelemetryClient ──► telemetry thread ──► rollup thread
 //
-// Most functions are answered by the telemetry thread in bytes; this room only passes them on.
+// Most functions are answered by the telemetry thread in bytes; this folder only passes them on.
 
 import { isDeepStrictEqual } from 'node:util';
-import { PRESSURE } from '../../core/pressure.ts';
-import { Collector } from '../../core/telemetry/collector.ts';
-import { isOfEngine } from '../../core/telemetry/engine-counters.ts';
-import { recordOfLine } from '../../core/telemetry/engine-lines.ts';
-import type { ServiceFacts } from '../../core/telemetry/intake.ts';
-import { isKept, type TelemetrySettings } from '../../core/telemetry/settings.ts';
+import { PRESSURE } from '../../core/gates/pressure.ts';
+import { recordOfLine } from '../../core/telemetry/logs/engine-lines.ts';
+import { isOfEngine } from '../../core/telemetry/metrics/engine-counters.ts';
+import type { ServiceFacts } from '../../core/telemetry/records/intake.ts';
+import { isKept, type TelemetrySettings } from '../../core/telemetry/records/settings.ts';
+import { Collector } from '../../core/telemetry/spans/collector.ts';
 import { TelemetryClient } from '../../telemetry/client.ts';
-import type { TelemetryHostOptions } from '../../telemetry/tasks.ts';
 import { defineModule, type EngineModule, type ModuleContext } from '../module.ts';
 import { Alerts, alertFunctions } from './alerts.ts';
 import { baggageFunctions } from './baggage-functions.ts';
@@ -89,7 +88,7 @@ function createModule(context: ModuleContext, started: TelemetrySettings): Engin
   };
 }
 
-/** Rules of sampling and alerts can change at any time; stores and exporters were made for what they are. */
+/** Sampling rules and alerts can change at any time; stores and exporters keep their settings. */
 function fixedOffence(before: TelemetrySettings, after: TelemetrySettings): string | undefined {
   const { sampling: _one, alerts: _other, ...fixed } = before;
   const { sampling: _s, alerts: _a, ...wanted } = after;
@@ -99,7 +98,7 @@ function fixedOffence(before: TelemetrySettings, after: TelemetrySettings): stri
   return 'only sampling, logs_sampling_ratio and alerts can change while the engine runs';
 }
 
-/** A rule that nothing is measured for never fires. */
+/** An alert on a metric that is not kept never fires. */
 function tellUnmeasured({ alerts, metrics }: TelemetrySettings, logger: ModuleContext['logger']): void {
   if (metrics.enabled && isKept(metrics.exporter)) return;
   for (const { name, metric, enabled } of alerts) {
@@ -131,7 +130,7 @@ function createClient(
   facts: ServiceFacts,
   { triggers, logsRatio }: { readonly triggers: LogTriggers; readonly logsRatio: () => number },
 ): TelemetryClient {
-  const options: TelemetryHostOptions = {
+  const options = {
     settings,
     facts,
     exporter: exporterOptions(settings, facts, environment),
@@ -139,6 +138,7 @@ function createClient(
   };
   return new TelemetryClient({
     options,
+    markKey: () => router.quietMarks.key,
     isForMemoryOnly: options.exporter === undefined && settings.disk === undefined,
     createThread: () => threads.own('telemetry', true),
     createRollupThread: () => threads.own('rollups'),

@@ -1,25 +1,25 @@
-// `engine::log::…`: a log record of whoever calls.
+// `engine::log::…`: a log record of the caller.
 
-import { readPayload } from '../../core/read-payload.ts';
-import { Refusal } from '../../core/refusal.ts';
-import { functionIdIn } from '../../core/telemetry/baggage.ts';
-import { isTraceparent, spanIdOf, traceIdOf } from '../../core/telemetry/context.ts';
-import type { ServiceFacts } from '../../core/telemetry/intake.ts';
+import { readPayload } from '../../core/calls/read-payload.ts';
+import { Refusal } from '../../core/calls/refusal.ts';
 import {
   boundRecord,
   LOG_LEVELS,
   type LogLevel,
   SEVERITY_NUMBERS,
   severityTextOf,
-} from '../../core/telemetry/log-record.ts';
-import { isQuietContext } from '../../core/telemetry/quiet.ts';
-import type { LogRecord } from '../../core/telemetry/records.ts';
+} from '../../core/telemetry/logs/log-record.ts';
+import type { ServiceFacts } from '../../core/telemetry/records/intake.ts';
+import type { LogRecord } from '../../core/telemetry/records/records.ts';
+import { functionIdIn } from '../../core/telemetry/spans/baggage.ts';
+import { isTraceparent, spanIdOf, traceIdOf } from '../../core/telemetry/spans/context.ts';
 import { validateLog } from '../../generated/observability-payloads.ts';
+import { SMALL_PAYLOAD_LIMITS } from '../../protocol/frames/limits.ts';
 import type { BuiltinCall, BuiltinDefinition } from '../../router/builtin.ts';
 import type { RouterPort } from '../../router/port.ts';
 import type { LogPayload } from './payloads.ts';
 
-type Port = Pick<RouterPort, 'nowMs' | 'observer' | 'workerName' | 'count'>;
+type Port = Pick<RouterPort, 'nowMs' | 'observer' | 'workerName' | 'count' | 'quietMarks'>;
 
 export function logFunctions(router: Port, facts: ServiceFacts): BuiltinDefinition[] {
   return LOG_LEVELS.map((level) => {
@@ -27,6 +27,7 @@ export function logFunctions(router: Port, facts: ServiceFacts): BuiltinDefiniti
     return {
       id,
       description: `Logs at the level ${level}`,
+      payloadLimits: SMALL_PAYLOAD_LIMITS,
       handle(payload, call) {
         const given = readPayload(id, validateLog, payload);
         const { record, isCut } = boundRecord(recordOf(level, given, call, router, facts));
@@ -41,14 +42,20 @@ export function logFunctions(router: Port, facts: ServiceFacts): BuiltinDefiniti
 function recordOf(
   level: LogLevel,
   { message, data, service_name: service, ...ids }: LogPayload,
-  { traceparent, baggage, callerWorkerId }: BuiltinCall,
+  { traceparent, baggage, callerWorkerId, rights }: BuiltinCall,
   router: Port,
   { engineVersion, resource }: ServiceFacts,
 ): LogRecord {
   const nowNano = router.nowMs * 1e6;
   const context = isTraceparent(traceparent) ? traceparent : undefined;
-  const caller =
-    (service || undefined) ?? functionIdIn(baggage) ?? (callerWorkerId && router.workerName(callerWorkerId));
+  const traceId = readId('trace_id', ids.trace_id);
+  // The trace that the record names does not count, but the trace of the call does (O3). That of a restricted caller
+  // does not: the context that it may pass on was checked when the call came.
+  const { quietMarks } = router;
+  const isQuiet =
+    quietMarks.isMarkedContext(traceparent) ||
+    (rights === undefined && traceId !== undefined && quietMarks.isMarked(traceId));
+  const caller = readService(service) ?? functionIdIn(baggage) ?? (callerWorkerId && router.workerName(callerWorkerId));
   return {
     timestamp_unix_nano: nowNano,
     observed_timestamp_unix_nano: nowNano,
@@ -56,21 +63,29 @@ function recordOf(
     severity_text: severityTextOf(SEVERITY_NUMBERS[level]),
     body: message,
     attributes: attributesOf(data),
-    trace_id: readId('trace_id', ids.trace_id) ?? (context === undefined ? null : traceIdOf(context)),
+    trace_id: traceId ?? (context === undefined ? null : traceIdOf(context)),
     span_id: readId('span_id', ids.span_id) ?? (context === undefined ? null : spanIdOf(context)),
     resource,
-    service_name: caller ?? 'unknown',
+    service_name: caller?.slice(0, SERVICE_CHARS_MAX) ?? 'unknown',
     instrumentation_scope_name: 'svc',
     instrumentation_scope_version: engineVersion,
-    // Whatever trace the record is said to belong to: what caused it counts (O3).
-    ...(isQuietContext(traceparent) && { is_quiet: true }),
+    ...(isQuiet && { is_quiet: true }),
   };
 }
 
-/** Members of an object; anything else stands under one name. */
+/** Members of an object; any other value gets one name. */
 function attributesOf(data: unknown): Readonly<Record<string, unknown>> {
   if (data === undefined || data === null) return {};
   return typeof data === 'object' && !Array.isArray(data) ? { ...data } : { data };
+}
+
+const SERVICE_CHARS_MAX = 256;
+
+function readService(service: string | null | undefined): string | undefined {
+  if (service === undefined || service === null || service === '') return undefined;
+  if (service.length <= SERVICE_CHARS_MAX) return service;
+  const text = `'service_name' has ${service.length} characters, the limit is ${SERVICE_CHARS_MAX}`;
+  throw new Refusal('BAD_REQUEST', text);
 }
 
 const ID_CHARS_MAX = 64;
@@ -78,5 +93,5 @@ const ID_CHARS_MAX = 64;
 function readId(name: string, id: string | null | undefined): string | undefined {
   if (id === undefined || id === null || id === '') return undefined;
   if (id.length <= ID_CHARS_MAX) return id.toLowerCase();
-  throw new Refusal('BAD_REQUEST', `'${name}' has ${id.length} characters; at most ${ID_CHARS_MAX} may be`);
+  throw new Refusal('BAD_REQUEST', `'${name}' has ${id.length} characters, the limit is ${ID_CHARS_MAX}`);
 }

@@ -1,19 +1,18 @@
-// The trigger type `log`: told of every log record that is kept, from wherever it came.
+// The trigger type `log`: fires for every log record that is kept, from any source.
 //
-// Handlers run in the background, unordered. A subscriber that is slower than the records come skips some, which is
-// counted and said once a minute. What a firing causes carries a mark, by which its own logs fire nothing (O3).
+// Handlers run in the background, unordered. A trigger that is slower than the records come skips some, which is
+// counted and logged once a minute. Logs that a firing causes carry a mark, so that they fire nothing (O3).
 
-import { fields, optional, text } from '../../core/fields.ts';
-import { Groups } from '../../core/groups.ts';
-import { LOG_LEVELS, type LogLevel } from '../../core/telemetry/log-record.ts';
-import { quietCause } from '../../core/telemetry/quiet.ts';
-import type { SeverityText } from '../../core/telemetry/records.ts';
-import { distinctBindings } from '../../core/trigger-table.ts';
+import { fields, optional, text } from '../../core/config-fields/fields.ts';
+import { Groups } from '../../core/registry/groups.ts';
+import { distinctBindings } from '../../core/registry/trigger-table.ts';
+import { LOG_LEVELS, type LogLevel } from '../../core/telemetry/logs/log-record.ts';
+import type { SeverityText } from '../../core/telemetry/records/records.ts';
 import type { Clock } from '../../effects/clock.ts';
 import type { Logger } from '../../effects/logger.ts';
 import type { Random } from '../../effects/random.ts';
-import { rawJson } from '../../protocol/byte-string.ts';
-import { Payload } from '../../protocol/payload.ts';
+import { rawJson } from '../../protocol/json/byte-string.ts';
+import { Payload } from '../../protocol/payload/payload.ts';
 import type { Binding, ModuleTriggerType } from '../../router/builtin.ts';
 import type { RouterPort } from '../../router/port.ts';
 import type { LogFiring } from '../../telemetry/tasks.ts';
@@ -25,7 +24,7 @@ const CONFIG_FORMAT = rawJson({
   type: 'object',
   properties: {
     level: { enum: [...LOG_LEVELS, 'all'], description: 'Only records of exactly this level, in any case' },
-    condition_function_id: { type: 'string', description: 'Asked first; on false the function is not called' },
+    condition_function_id: { type: 'string', description: 'Called first; on false the function is not called' },
   },
   additionalProperties: false,
 });
@@ -48,13 +47,13 @@ const PAYLOAD_FORMAT = rawJson({
   },
 });
 
-/** Firings of one binding that have not ended; while there are so many it skips. */
+/** The limit of open firings of one binding; beyond it the binding skips records. */
 const AWAY_MAX = 256;
 const HANDLER_MS_MAX = 30_000;
 const WARN_EVERY_MS = 60_000;
 
 export interface LogTriggerParts {
-  readonly router: Pick<RouterPort, 'fireOne' | 'count'>;
+  readonly router: Pick<RouterPort, 'fireOne' | 'count' | 'quietMarks'>;
   readonly clock: Clock;
   readonly random: Random;
   readonly logger: Logger;
@@ -83,7 +82,7 @@ export class LogTriggers implements ModuleTriggerType {
     this.#parts = parts;
   }
 
-  /** The levels that somebody waits for. */
+  /** The levels that at least one binding listens to. */
   get wanted(): readonly SeverityText[] {
     return this.#wanted;
   }
@@ -129,7 +128,7 @@ export class LogTriggers implements ModuleTriggerType {
     subscriber.away++;
     const { router, random } = this.#parts;
     const bytes = Buffer.from(json.buffer, json.byteOffset, json.length);
-    const limits = { ...quietCause(random.token()), timeoutMs: HANDLER_MS_MAX };
+    const limits = { ...router.quietMarks.cause(random.token()), timeoutMs: HANDLER_MS_MAX };
     router.fireOne(binding, Payload.ofBytes(bytes, 0, bytes.length), limits, () => {
       subscriber.away--;
     });
@@ -141,7 +140,7 @@ export class LogTriggers implements ModuleTriggerType {
     const nowMs = clock.monotonicMs();
     if (subscriber.warnedMs !== undefined && nowMs - subscriber.warnedMs < WARN_EVERY_MS) return;
     subscriber.warnedMs = nowMs;
-    const text = 'A log trigger is slower than the logs come: it skips records';
+    const text = 'A log trigger is too slow for the logs and skips records';
     logger.warn(text, { trigger_type: this.id, function_id: binding.functionId, waiting_max: AWAY_MAX });
   }
 

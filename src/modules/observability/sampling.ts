@@ -1,8 +1,8 @@
-// What the collector goes by, and `engine::sampling::rules`, which shows it.
+// The sampling rules of the collector, and `engine::sampling::rules`, which shows them.
 
-import { type Pattern, readPattern } from '../../core/pattern.ts';
-import type { CollectorSettings } from '../../core/telemetry/collector.ts';
-import type { TelemetrySettings } from '../../core/telemetry/settings.ts';
+import { type Pattern, readPattern } from '../../core/access/pattern.ts';
+import type { TelemetrySettings } from '../../core/telemetry/records/settings.ts';
+import type { CollectorSettings } from '../../core/telemetry/spans/collector.ts';
 import type { BuiltinDefinition } from '../../router/builtin.ts';
 import type { RouterPort } from '../../router/port.ts';
 
@@ -20,25 +20,25 @@ export function collectorSettings(settings: TelemetrySettings): CollectorSetting
             rate,
           })),
           isParentBased: sampling.parentBased,
-          // Of more, each would be gone within a second, before anybody could look at it, and making them would cost
-          // more than the calls that they tell of.
+          // More would be removed within a second, before a person could read them, and creating them would cost more
+          // than the calls that they describe.
           tracesPerSecondMax: Math.min(sampling.maxTracesPerSecond ?? Number.POSITIVE_INFINITY, spansKept),
         }
       : undefined,
     spansKept,
     hasLogs: logs.enabled,
     logsRatio: logs.samplingRatio,
-    // What a rule compares is counted, whether or not metrics are kept.
+    // The values that a rule compares are counted, whether or not metrics are kept.
     hasMetrics: metrics.enabled || alerts.some(({ enabled }) => enabled),
   };
 }
 
-/** Where all that comes of a trace is its spans in memory, more than so many are of no use. */
+/** If spans are kept only in memory, more than its limit is of no use. */
 function spansKeptOf({ traces, disk }: TelemetrySettings): number {
   return traces.exporter === 'memory' && disk === undefined ? traces.maxCount : Number.POSITIVE_INFINITY;
 }
 
-/** `settings`: those of now. */
+/** `settings` returns the present settings. */
 export function samplingRules(settings: () => TelemetrySettings, router: Pick<RouterPort, 'nowMs'>): BuiltinDefinition {
   return {
     id: 'engine::sampling::rules',
@@ -64,7 +64,7 @@ export function samplingRules(settings: () => TelemetrySettings, router: Pick<Ro
   };
 }
 
-/** The configuration was refused if one cannot be read. */
+/** The configuration was refused if a pattern is invalid. */
 function patternOf(text: string | undefined): Pattern | undefined {
   if (text === undefined) return undefined;
   const read = readPattern(text);

@@ -1,5 +1,5 @@
-// File, then environment, then default: what observability goes by (modules 11.1). A variable that cannot be read is a
-// start error, like a wrong value in the file: telemetry that silently goes nowhere is found out too late.
+// Settings from the file, then the environment, then defaults (modules 11.1). An invalid variable is a start error,
+// like a wrong value in the file: telemetry that is lost silently would be noticed too late.
 
 import {
   ALERT_OPERATORS,
@@ -7,7 +7,7 @@ import {
   type AlertOperator,
   type AlertRule,
   OPERATOR_WORDS,
-} from '../../core/telemetry/alert-rules.ts';
+} from '../../core/telemetry/metrics/alert-rules.ts';
 import type {
   DiskSettings,
   Exporter,
@@ -17,7 +17,7 @@ import type {
   OtlpSettings,
   TelemetrySettings,
   TraceSettings,
-} from '../../core/telemetry/settings.ts';
+} from '../../core/telemetry/records/settings.ts';
 import { StartFailure } from '../../effects/start-failure.ts';
 import { type AlertConfig, type OtelConfig, RANGES, WITHOUT_ENTRY, WORDS } from './config.ts';
 
@@ -89,12 +89,13 @@ function logsOf(config: OtelConfig, read: Variables): LogSettings {
     retentionMs: (config.logs_retention_seconds ?? config.trace_storage?.retention_seconds ?? 3_600) * 1_000,
     samplingRatio: config.logs_sampling_ratio ?? 1,
     consoleOutput: config.logs_console_output ?? true,
+    consoleLinesPerSecond: config.logs_console_lines_per_second ?? 200,
     exportBatchSize: config.logs_batch_size ?? read.integer('OTEL_LOGS_BATCH_SIZE', RANGES.batch) ?? 100,
     exportIntervalMs: interval ?? 5_000,
   };
 }
 
-/** With a store on the disk the bytes are the bound: a thousand spans would be the last seconds of a busy engine. */
+/** With a store on disk its bytes are the limit: a thousand spans would be the last seconds of a busy engine. */
 function countMax({ trace_storage: storage }: OtelConfig): number {
   return storage === undefined ? 1_000 : RANGES.count.max;
 }
@@ -131,7 +132,7 @@ function isSymbol(operator: AlertConfig['operator']): operator is AlertOperator 
   return (ALERT_OPERATORS as readonly string[]).includes(operator);
 }
 
-/** What the schema asks for by hand: `contradictions` has refused the file otherwise. */
+/** Narrows the type: `contradictions` has refused the file otherwise. */
 function actionOf({ type, url, path }: AlertConfig['action']): AlertAction {
   if (type === 'webhook' && url !== undefined) return { type, url };
   if (type === 'function' && path !== undefined) return { type, path };
@@ -143,7 +144,7 @@ interface Range {
   readonly max: number;
 }
 
-/** Variables as the file's fields are checked: what cannot be read is said with its name and what it must be. */
+/** Checks variables like the file's fields: an error names the variable and the expected value. */
 class Variables {
   readonly #env: Environment;
 

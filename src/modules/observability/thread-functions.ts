@@ -1,11 +1,11 @@
-// The functions that the telemetry thread and the rollup thread answer: payloads go there unread, answers come back
-// printed, so a list of a thousand traces costs the router's thread no more than its bytes.
+// The functions that the telemetry thread and the rollup thread answer. Payloads are passed on unread, and answers come
+// back as bytes, so a list of a thousand traces costs the router's thread only its bytes.
 
-import { Refusal, unreadablePayload } from '../../core/refusal.ts';
-import type { Collector } from '../../core/telemetry/collector.ts';
-import { Payload } from '../../protocol/payload.ts';
+import { Refusal, unreadablePayload } from '../../core/calls/refusal.ts';
+import type { Collector } from '../../core/telemetry/spans/collector.ts';
+import { Payload } from '../../protocol/payload/payload.ts';
 import type { RawBuiltinDefinition } from '../../router/builtin.ts';
-import { outcomeOfError } from '../../router/reply.ts';
+import { outcomeOfError } from '../../router/calls/reply.ts';
 import type { TelemetryClient } from '../../telemetry/client.ts';
 import { DESCRIPTIONS } from '../../telemetry/descriptions.ts';
 
@@ -17,7 +17,7 @@ export function threadFunctions(
     id,
     description,
     handleRaw(payload, { rights }, done) {
-      // What was observed tells of everything: whoever may not reach everything is shown none of it (X10).
+      // Observability covers everything, so a caller that may not reach everything sees none of it (X10).
       if (rights !== undefined) throw new Refusal('FORBIDDEN', `${id} is for trusted connections`);
       const input = payload?.asJsonBytes();
       if (payload !== undefined && input === undefined) throw unreadablePayload(`the payload for ${id}`);

@@ -1,4 +1,4 @@
-// What alerts send to addresses of users: under the rules of outgoing requests, eight at a time, never twice (X16, O4).
+// Sends alerts to addresses of users: under the rules of outgoing requests, eight at a time, never twice (X16, O4).
 
 import type { OutgoingClient } from '../../effects/outgoing.ts';
 
@@ -25,7 +25,7 @@ export class Webhooks {
     this.#outgoing = outgoing;
   }
 
-  /** Rejects when it was not taken: by the rules, by the network, or by the server's answer. */
+  /** Rejects when it was refused by the rules, by the network, or by the server's answer. */
   async send(url: string, message: WebhookMessage): Promise<void> {
     await this.#enter();
     try {

@@ -1,7 +1,7 @@
-// `svc-workers` has no entry of its own: what it goes by are the entries with a `path`.
+// `svc-workers` has no entry of its own: it uses the entries with a `path`.
 
-import { fields } from '../../core/fields.ts';
-import type { ModuleDeclaration } from '../../core/module-declaration.ts';
+import { fields } from '../../core/config-fields/fields.ts';
+import type { ModuleDeclaration } from '../../core/config-fields/module-declaration.ts';
 
 export const projectWorkersDeclaration: ModuleDeclaration = {
   name: 'svc-workers',

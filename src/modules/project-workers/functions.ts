@@ -1,9 +1,9 @@
-// `worker::add`, `remove`, `start`, `stop`, `restart`, `list`, `status`, `logs` (modules 18, decisions 30).
+// `worker::add`, `remove`, `start`, `stop`, `restart`, `list`, `status`, `logs` (modules 18, PD-30).
 
 import { dirname, isAbsolute, relative } from 'node:path';
-import { readPayload } from '../../core/read-payload.ts';
-import { Refusal } from '../../core/refusal.ts';
-import type { NewEntry } from '../../core/worker-manifest.ts';
+import { readPayload } from '../../core/calls/read-payload.ts';
+import { Refusal } from '../../core/calls/refusal.ts';
+import type { NewEntry } from '../../core/workers/worker-manifest.ts';
 import {
   validateAddWorker,
   validateNameWorker,
@@ -19,9 +19,9 @@ import { DRAIN_MS_DEFAULT, type Supervisor } from './supervisor.ts';
 import { untilRegistered } from './waiting.ts';
 
 const LINES_DEFAULT = 100;
-/** Of the output that comes with a failure. */
+/** Lines of the output that a failure quotes. */
 const FAILURE_LINES = 30;
-/** Below this a worker that is asked for has no chance to be there. */
+/** A start returns without waiting unless the caller asks for it. */
 const WAIT_MS_DEFAULT = 0;
 
 export function workerFunctions(context: ModuleContext, supervisor: Supervisor): BuiltinDefinition[] {
@@ -45,7 +45,7 @@ interface Parts {
 
 type Verb = (parts: Parts, id: string, payload: unknown) => unknown;
 
-/** Not for restricted connections, whatever their rules say: these are programs of the engine's own machine. */
+/** Not for restricted connections, whatever their rules say: these are programs on the engine's own machine. */
 function define(parts: Parts, verb: string, description: string, run: Verb): BuiltinDefinition {
   const id = `worker::${verb}`;
   return {
@@ -76,7 +76,7 @@ async function entryFor({ context, supervisor }: Parts, { source, config }: AddW
   if (source.kind === 'builtin') {
     const running = modulesHealth();
     const known = [source.name, `svc-${source.name}`].find((name) => Object.hasOwn(running, name));
-    if (known !== undefined) throw new Refusal('CONFLICT', `The module ${known} runs already`);
+    if (known !== undefined) throw new Refusal('CONFLICT', `The module ${known} is already running`);
     return { name: source.name, ...given };
   }
   if (!isAbsolute(source.path))
@@ -90,7 +90,7 @@ async function entryFor({ context, supervisor }: Parts, { source, config }: AddW
   }
   const folder = configuration.file === undefined ? undefined : dirname(configuration.file);
   const below = folder === undefined ? project.folder : relative(folder, project.folder);
-  // What lies beside the file moves with it; what lies elsewhere does not.
+  // A path inside the folder of the file is written as relative to it; others are absolute.
   const path = below.startsWith('..') || isAbsolute(below) ? project.folder : `./${below}`;
   return { name, path, ...given };
 }
@@ -197,7 +197,7 @@ function find(parts: Parts, name: string): SupervisedWorker {
 function unknownWorker({ context, supervisor }: Parts, name: string): Refusal {
   if (context.router.workers().some(({ profile }) => profile?.name === name)) {
     const message = `The worker ${name} is connected, but the engine did not start it: it is not in the configuration.`;
-    return new Refusal('NOT_FOUND', `${message} Whoever started it looks after it.`);
+    return new Refusal('NOT_FOUND', `${message} The process that started the worker supervises it.`);
   }
   const known = supervisor.all().map(({ entry }) => entry.name);
   const list = known.length === 0 ? 'It has none with a path.' : `It has: ${known.join(', ')}.`;

@@ -1,4 +1,4 @@
-// `svc-workers`: the programs of the configuration that have a `path`, started and kept running. Always loaded.
+// `svc-workers`: starts the programs of the configuration that have a `path`, and keeps them running. Always loaded.
 
 import { defineModule } from '../module.ts';
 import { projectWorkersDeclaration } from './config.ts';
@@ -20,7 +20,7 @@ export const projectWorkersModule = defineModule({
         configuration.onReload(follow);
         follow();
       },
-      // Calls that run may need them to the end.
+      // Running calls may need them to the end.
       drain() {},
       stop: () => supervisor.stop(),
       close: () => supervisor.close(),
@@ -30,10 +30,10 @@ export const projectWorkersModule = defineModule({
         const reasons = [
           nameAll(
             supervisor,
-            'These end again and again',
+            'These workers end repeatedly',
             ({ state, isMissing }) => state === 'crash_loop' && !isMissing,
           ),
-          nameAll(supervisor, 'These could not be started', ({ isMissing }) => isMissing),
+          nameAll(supervisor, 'These workers could not be started', ({ isMissing }) => isMissing),
         ].filter((reason) => reason !== undefined);
         if (reasons.length === 0) return { status: 'healthy', details };
         return { status: 'degraded', details: { ...details, reason: reasons.join('; ') } };
@@ -42,7 +42,7 @@ export const projectWorkersModule = defineModule({
   },
 });
 
-/** The workers that something is wrong with, by name; undefined when there is none. */
+/** The names of the workers with a problem; undefined if there is none. */
 function nameAll(supervisor: Supervisor, what: string, isMeant: (worker: SupervisedWorker) => boolean) {
   const names = supervisor.all().flatMap((worker) => (isMeant(worker) ? [worker.entry.name] : []));
   return names.length === 0 ? undefined : `${what}: ${names.join(', ')}`;

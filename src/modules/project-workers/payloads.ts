@@ -1,12 +1,12 @@
-// What callers of `worker::…` say (modules 18). Times in milliseconds.
+// The payloads of `worker::…` (modules 18). Times are in milliseconds.
 
 export interface AddWorker {
   source: { kind: 'local'; path: string } | { kind: 'builtin'; name: string };
   /** The entry's `config`. */
   config?: unknown;
-  /** Until its functions are there. 0: as soon as it is in the file. */
+  /** How long to wait until its functions are registered. 0: return when it is in the file. */
   wait_ms?: number;
-  /** Tell what would be done. */
+  /** Only report what would be done. */
   dry_run?: boolean;
 }
 
@@ -17,16 +17,16 @@ export interface NameWorker {
 
 export interface StopWorker {
   name: string;
-  /** How long its handlers may finish; then it is killed. */
+  /** How long its handlers may take to finish; then it is killed. */
   drain_ms?: number;
   wait_ms?: number;
 }
 
 export interface ReadLogs {
   name: string;
-  /** Only lines behind this number. */
+  /** Only lines after this number. */
   after?: number;
-  /** Only lines since then, Unix milliseconds. */
+  /** Only lines since that time, Unix milliseconds. */
   since?: number;
   limit?: number;
 }

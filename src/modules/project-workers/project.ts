@@ -1,7 +1,7 @@
-// A worker project on disk: its manifest, and whether what it depends on is installed.
+// A worker project on disk: its manifest, and whether its dependencies are installed.
 //
-// What was installed is remembered in `.svc/installed` of the project, by a digest of everything that decides it, so
-// that a start after a start installs nothing and one after a change of dependencies does.
+// After an installation, `.svc/installed` of the project holds a digest of everything that decides it, so that a
+// repeated start installs nothing and a start after a change of dependencies does.
 
 import { createHash } from 'node:crypto';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
@@ -9,7 +9,7 @@ import { dirname, join, resolve } from 'node:path';
 import { readManifest } from '../../config/manifest.ts';
 import { formatProblem } from '../../config/problem.ts';
 import { readConfigFile } from '../../config/read-file.ts';
-import { MANIFEST_FILE, type WorkerCommands, type WorkerManifest } from '../../core/worker-manifest.ts';
+import { MANIFEST_FILE, type WorkerCommands, type WorkerManifest } from '../../core/workers/worker-manifest.ts';
 
 export interface Project {
   readonly folder: string;
@@ -37,7 +37,7 @@ export async function needsInstall({ folder, commands }: Project): Promise<boole
   return mark?.trim() !== (await digest(folder, commands.install));
 }
 
-/** Afterwards, since the command itself may write a lock file. */
+/** Called after the command, which may itself write a lock file. */
 export async function rememberInstall({ folder, commands }: Project): Promise<void> {
   if (commands.install === undefined) return;
   await mkdir(join(folder, '.svc'), { recursive: true });

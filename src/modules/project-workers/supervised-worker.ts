@@ -1,15 +1,15 @@
-// One worker of a project: installed, started, watched, started again, stopped.
+// One worker of a project: installed, started, watched, restarted, stopped.
 //
-// Job: carry out what `core/supervision.ts` decides, on a real process; keep what it wrote.
+// It carries out what `core/workers/supervision.ts` decides, on a real process, and keeps its output.
 // Invariants:
-//   U1  At most one process runs at a time: a new one is started when the one before has ended, and of several launches
-//       only the latest goes on after an await.
-//   U2  What somebody wanted last holds: a start that was asked for while the process is stopping follows the stop.
-//   U3  Whoever waits is told once, also when the worker is stopped meanwhile.
+//   - At most one process runs at a time: a new one is started when the one before has ended, and of several launches
+//     only the latest continues after an await.
+//   - The last request wins: a start that is requested while the process is stopping follows the stop.
+//   - A waiting caller is answered once, also when the worker is stopped meanwhile.
 
-import { OutputLines } from '../../core/output-lines.ts';
-import { CrashHistory, type SupervisedState } from '../../core/supervision.ts';
-import type { ProjectWorker } from '../../core/worker-manifest.ts';
+import { OutputLines } from '../../core/workers/output-lines.ts';
+import { CrashHistory, type SupervisedState } from '../../core/workers/supervision.ts';
+import type { ProjectWorker } from '../../core/workers/worker-manifest.ts';
 import type { Clock } from '../../effects/clock.ts';
 import type { Logger } from '../../effects/logger.ts';
 import { type StartedProcess, startProcess } from '../../effects/worker-process.ts';
@@ -18,9 +18,9 @@ import { needsInstall, type Project, readProject, rememberInstall } from './proj
 export interface Surroundings {
   readonly clock: Clock;
   readonly logger: Logger;
-  /** The folder that a relative path starts from. */
+  /** Resolves a relative path. */
   readonly base: (path: string) => string;
-  /** What every process gets beside the engine's own environment (decisions 24). */
+  /** Variables of every process in addition to the engine's own environment (PD-24). */
   readonly environment: (name: string) => Readonly<Record<string, string | undefined>>;
 }
 
@@ -35,9 +35,11 @@ export class SupervisedWorker {
   readonly #crashes = new CrashHistory();
   #state: SupervisedState = 'stopped';
   #wanted: 'running' | 'stopped' = 'stopped';
-  /** Of the latest launch; raised by a stop as well, so that a launch under way sees that it is called off. */
+  /**
+   * The number of the latest launch; a stop raises it as well, so that a launch in progress sees that it is cancelled.
+   */
   #launches = 0;
-  /** The last line that is none of the latest launch. */
+  /** The last line before the latest launch. */
   #launchedAfterLine = 0;
   #process: StartedProcess | undefined;
   #project: Project | undefined;
@@ -45,12 +47,12 @@ export class SupervisedWorker {
   #startedAtMs: number | undefined;
   #startedMonotonicMs = 0;
   #restarts = 0;
-  /** The latest launch did not come as far as a process. */
+  /** The latest launch failed before a process ran. */
   #isUnstartable = false;
   #lastEnd: string | undefined;
   #waiting: (() => void)[] = [];
 
-  /** Nothing is started until `predecessorsEnd`: those of the same name that leave. */
+  /** Nothing is started until `predecessorsEnd` resolves: until earlier workers of the same name have ended. */
   constructor(entry: ProjectWorker, around: Surroundings, predecessorsEnd?: Promise<unknown>) {
     this.entry = entry;
     this.#around = around;
@@ -61,7 +63,7 @@ export class SupervisedWorker {
     return this.#state;
   }
 
-  /** It is wanted and could not be started. */
+  /** It should run and could not be started. */
   get isMissing(): boolean {
     return this.#wanted === 'running' && this.#isUnstartable;
   }
@@ -95,8 +97,8 @@ export class SupervisedWorker {
   }
 
   /**
-   * Resolves when its process runs; rejects with the reason when it cannot be installed or started, which is then tried
-   * again as after an end.
+   * Resolves when its process runs. Rejects with the reason when it cannot be installed or started; it is then retried
+   * as after an end.
    */
   async start(): Promise<void> {
     this.#wanted = 'running';
@@ -107,7 +109,7 @@ export class SupervisedWorker {
     if (this.#wanted === 'running' && !isUnderWay) await this.#launch('start');
   }
 
-  /** Resolves when no process of it is left; after `drainMs` it is killed. */
+  /** Resolves when its process has ended; after `drainMs` it is killed. */
   async stop(drainMs: number): Promise<void> {
     this.#wanted = 'stopped';
     this.#launches++;
@@ -132,7 +134,7 @@ export class SupervisedWorker {
     await this.stop(LAST_STOP_MS);
   }
 
-  /** One that fails is tried again, like a process that ended; a start rejects as well: somebody waits for it. */
+  /** A failed launch is retried, like a process that ended; a start also rejects, because a caller waits for it. */
   async #launch(kind: 'start' | 'restart'): Promise<void> {
     const launch = ++this.#launches;
     const isCurrent = (): boolean => launch === this.#launches;
@@ -167,7 +169,7 @@ export class SupervisedWorker {
     this.#say(`installing: ${install}`);
     const end = await new Promise<{ isClean: boolean; cause: string }>((resolve) => {
       this.#process = startProcess(
-        // Scripts of packages run here, which have no business with the engine's token.
+        // Scripts of packages run here, which must not get the engine's token.
         { command: install, cwd: project.folder, env: { ...this.#environment(project), SVC_TOKEN: undefined } },
         { line: (stream, text) => this.#note(stream, text), ended: resolve },
       );
@@ -202,7 +204,7 @@ export class SupervisedWorker {
     this.#startedAtMs = undefined;
     this.#lastEnd = cause;
     this.#say(`ended: ${cause}`);
-    // Whoever wants it to run again meanwhile waits for this end, and starts it then.
+    // A caller that wants it to run again meanwhile waits for this end, and then starts it.
     if (this.#state === 'stopping') {
       this.#become('stopped');
       this.#tellWaiting();
@@ -218,12 +220,12 @@ export class SupervisedWorker {
     const next = this.#crashes.ended(clock.monotonicMs(), ranMs);
     if (next.verb === 'give_up') {
       this.#become('crash_loop');
-      this.#say(`${what}, for the tenth time within five minutes; when it is mended: svc worker start ${worker}`);
-      logger.error(`A worker ${what}, ten times within five minutes, and is not tried again`, { worker, cause });
+      this.#say(`${what}, for the tenth time within five minutes; when it is fixed, run: svc worker start ${worker}`);
+      logger.error(`A worker ${what}, ten times within five minutes, and is not retried`, { worker, cause });
     } else {
       this.#become('waiting_to_restart');
       logger.warn(`A worker ${what} and is started again`, { worker, cause, delay_ms: next.delayMs });
-      if (this.#isUnstartable) this.#say(`${what}; tried again in ${next.delayMs / 1_000} s`);
+      if (this.#isUnstartable) this.#say(`${what}; next attempt in ${next.delayMs / 1_000} s`);
       this.#cancelTimer = clock.after(next.delayMs, () => {
         this.#restarts++;
         void this.#launch('restart');

@@ -1,20 +1,20 @@
 // All workers that the configuration gives a path: started when the engine runs, changed when the file changes.
 //
-// Invariants: a worker is started when every earlier one of its name has ended; none is forgotten before its end.
+// Invariants: a worker is started when every earlier one of its name has ended; none is dropped before its end.
 
 import { dirname, resolve } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
-import type { ProjectWorker } from '../../core/worker-manifest.ts';
+import type { ProjectWorker } from '../../core/workers/worker-manifest.ts';
 import type { ModuleContext } from '../module.ts';
 import { SupervisedWorker, type Surroundings } from './supervised-worker.ts';
 
-/** What a worker that leaves the file, or changes in it, may take to finish. */
+/** How long a worker that is removed from the file, or changed in it, may take to finish. */
 export const DRAIN_MS_DEFAULT = 25_000;
 
 export class Supervisor {
   readonly #context: ModuleContext;
   readonly #workers = new Map<string, SupervisedWorker>();
-  /** Out of the file, or changed in it, and not ended yet; with their ends. */
+  /** Workers that were removed from the file or changed in it and have not ended yet, with their ends. */
   readonly #leaving = new Map<SupervisedWorker, Promise<void>>();
   #isStopping = false;
   #ends: Promise<unknown> | undefined;
@@ -37,7 +37,7 @@ export class Supervisor {
     return [...new Set(sessions.flatMap(({ functions }) => [...functions]))].sort();
   }
 
-  /** What the file says now: new ones start, changed ones start anew, those that are gone stop. */
+  /** Applies the file: new workers start, changed ones restart, removed ones stop. */
   follow(entries: readonly ProjectWorker[]): void {
     if (this.#isStopping) return;
     for (const worker of this.all()) {
@@ -52,7 +52,7 @@ export class Supervisor {
       if (this.#workers.has(entry.name)) continue;
       const worker = new SupervisedWorker(entry, this.#surroundings(), this.#untilLeft(entry.name));
       this.#workers.set(entry.name, worker);
-      // Why it cannot start is among its lines and in its facts, and it is tried again.
+      // The reason is in its output and its status, and the start is retried.
       worker.start().catch(() => {});
     }
   }
@@ -63,7 +63,7 @@ export class Supervisor {
     this.#ends = Promise.all(workers.map((worker) => worker.abandon()));
   }
 
-  /** Until no process is left. */
+  /** Resolves when no process is left. */
   async close(): Promise<void> {
     await this.#ends;
   }

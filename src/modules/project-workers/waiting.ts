@@ -1,4 +1,4 @@
-// Until a worker has registered its functions, has failed, or the time is up.
+// Waits until a worker has registered its functions, has failed, or the time is up.
 
 import type { Clock } from '../../effects/clock.ts';
 import type { SupervisedWorker } from './supervised-worker.ts';
@@ -31,5 +31,5 @@ export function untilRegistered(
   });
 }
 
-/** One that ended once is tried again, but what ended it is what its author wants to see. */
+/** A worker that ended once is retried, but its author wants to see the cause of the first end. */
 const FAILED: readonly string[] = ['stopped', 'waiting_to_restart', 'crash_loop'];

@@ -1,12 +1,12 @@
-// What the queue module may be told: its queues, and where their jobs are kept.
+// The settings of the queue module: its queues, and where their jobs are kept.
 
-import { fields, integer, mapOf, oneOf, optional, text, type ValueOf } from '../../core/fields.ts';
-import type { FieldProblem } from '../../core/fields-check.ts';
-import type { ModuleDeclaration } from '../../core/module-declaration.ts';
+import { fields, integer, mapOf, oneOf, optional, text, type ValueOf } from '../../core/config-fields/fields.ts';
+import type { FieldProblem } from '../../core/config-fields/fields-check.ts';
+import type { ModuleDeclaration } from '../../core/config-fields/module-declaration.ts';
 import { BACKOFF_MS_MAX, type RetryRules } from '../../core/queue/backoff.ts';
 import type { EnqueueRules } from '../../core/queue/shapes.ts';
-import { idOffence } from '../../protocol/ids.ts';
-import { CALL_TIMEOUT_MS_MAX, ID_BYTES_MAX } from '../../protocol/limits.ts';
+import { idOffence } from '../../protocol/frames/ids.ts';
+import { CALL_TIMEOUT_MS_MAX, ID_BYTES_MAX } from '../../protocol/frames/limits.ts';
 import { QUEUE_ADAPTERS } from './adapters/config.ts';
 
 const DAY_MS = 86_400_000;
@@ -23,7 +23,7 @@ const queueFields = fields({
     default: 1_000,
     min: 0,
     max: BACKOFF_MS_MAX,
-    help: 'Wait after the first failed attempt; doubles with each, up to an hour',
+    help: 'Wait after the first failed attempt; doubles with each attempt, up to an hour',
   }),
   job_timeout_ms: integer({
     default: 900_000,
@@ -37,13 +37,22 @@ const queueFields = fields({
     max: 30 * DAY_MS,
     help: 'How long a job waits for a worker that offers its function',
   }),
-  max_jobs: integer({ default: 1_000_000, min: 1, max: 10_000_000, help: 'Beyond it, jobs are refused' }),
-  max_dead_letters: integer({ default: 100_000, min: 1, help: 'Beyond it, the queue takes no new jobs' }),
+  max_jobs: integer({
+    default: 1_000_000,
+    min: 1,
+    max: 10_000_000,
+    help: 'Limit of jobs; beyond it, jobs are refused',
+  }),
+  max_dead_letters: integer({
+    default: 100_000,
+    min: 1,
+    help: 'Limit of dead letters; beyond it, the queue takes no new jobs',
+  }),
   max_priority: optional(integer({ min: 1, max: 255, help: 'Accepted and not used: priorities go from 0 to 255' })),
   priority_field: optional(
     text({ bytesMax: ID_BYTES_MAX, help: 'Field of the payload that gives the priority, 0 to 255; higher runs first' }),
   ),
-  poll_interval_ms: optional(integer({ min: 1, help: 'Accepted and not used: due jobs are not polled for' })),
+  poll_interval_ms: optional(integer({ min: 1, help: 'Accepted and not used: due jobs are not polled' })),
 });
 
 export type QueueFields = ValueOf<typeof queueFields>;
@@ -89,7 +98,7 @@ function wrongOf(name: string, { type, message_group_field: group, priority_fiel
   return problems;
 }
 
-/** A queue as its runner and its store need it. */
+/** A queue in the form that its runner and its store need. */
 export interface QueueSettings {
   readonly name: string;
   readonly isFifo: boolean;
@@ -117,12 +126,12 @@ export function settingsOf(name: string, queue: QueueFields): QueueSettings {
   };
 }
 
-/** All that the file describes, and `default`. */
+/** All queues of the file, and `default`. */
 export function configuredQueues({ queue_configs: configured }: QueueModuleConfig): QueueSettings[] {
   return Object.entries({ default: QUEUE_DEFAULTS, ...configured }).map(([name, fields]) => settingsOf(name, fields));
 }
 
-/** What a queue has that the file does not describe: `default`, and the queues of topics. */
+/** The settings of queues that the file does not describe: `default`, and the queues of topics. */
 export const QUEUE_DEFAULTS: QueueFields = {
   max_retries: 3,
   concurrency: 10,

@@ -1,15 +1,15 @@
 // Dead letters: list, redrive one or all, edit, discard, purge (Q10).
 
-import { readPayload } from '../../core/read-payload.ts';
-import { Refusal } from '../../core/refusal.ts';
+import { readPayload } from '../../core/calls/read-payload.ts';
+import { Refusal } from '../../core/calls/refusal.ts';
 import { validateMessage, validateMoves, validateQueue, validateTopicPage } from '../../generated/queue-payloads.ts';
 import { isDeadRows } from '../../generated/queue-shapes.ts';
-import { parseRawJson } from '../../protocol/byte-string.ts';
-import { Payload } from '../../protocol/payload.ts';
+import { parseRawJson } from '../../protocol/json/byte-string.ts';
+import { Payload } from '../../protocol/payload/payload.ts';
 import type { AnyBuiltin, RawBuiltinDefinition } from '../../router/builtin.ts';
-import { outcomeOf } from '../../router/reply.ts';
-import { CommandInput } from '../../store/command-input.ts';
-import { parseAs } from '../../store/queue/marks.ts';
+import { outcomeOf } from '../../router/calls/reply.ts';
+import { parseAs } from '../../store/commands/queue/marks.ts';
+import { CommandInput } from '../../store/thread/command-input.ts';
 import { deadLetterRows } from './dead-letter-page.ts';
 import { ErrorGroups } from './error-groups.ts';
 import { type FunctionParts, innerNames, namedQueue, shownName } from './function-parts.ts';
@@ -44,11 +44,11 @@ export function deadLetterFunctions(parts: FunctionParts): AnyBuiltin[] {
       'Puts the dead letters of a queue back, oldest first, or those with these ids',
       parts,
     ),
-    moveMany('svc::queue::purge', 'Throws the dead letters of a queue away, or those with these ids', parts),
+    moveMany('svc::queue::purge', 'Discards the dead letters of a queue, or those with these ids', parts),
     redriveMessage(parts),
     {
       id: 'svc::queue::discard_message',
-      description: 'Throws one dead letter away',
+      description: 'Discards one dead letter',
       async handle(payload) {
         const input = readPayload('svc::queue::discard_message', validateMessage, payload);
         const count = await move(parts, input, (queue, id) => parts.adapter.discard(queue, id));
@@ -89,7 +89,7 @@ function list({ adapter, queues, topics }: FunctionParts): RawBuiltinDefinition 
   };
 }
 
-/** Newest first, as many as one call may look at: the answer says whether that was all. */
+/** Newest first, up to the limit of one call: the answer says whether that was all. */
 function groups({ adapter, queues, topics }: FunctionParts): AnyBuiltin {
   const id = 'engine::queue::dlq_groups';
   return {
@@ -146,7 +146,7 @@ function moveMany(id: string, description: string, parts: FunctionParts): AnyBui
   };
 }
 
-/** With `payload`, that takes the place of the one that was enqueued. */
+/** A given `payload` replaces the enqueued one. */
 function redriveMessage(parts: FunctionParts): RawBuiltinDefinition {
   const id = 'svc::queue::redrive_message';
   return {
@@ -175,7 +175,7 @@ function redriveMessage(parts: FunctionParts): RawBuiltinDefinition {
   };
 }
 
-/** 1 or 0: whether it was there. */
+/** 1 or 0: whether it existed. */
 async function move(
   parts: FunctionParts,
   input: MessagePayload,

@@ -1,22 +1,22 @@
-// One page of dead letters that lie in several queues, as those of a topic do: one for each of its functions. Newest
-// first over all of them; of one moment, queue by queue.
+// One page of dead letters that lie in several queues, as those of a topic do: one queue for each of its functions.
+// Newest first across all of them, each queue read at one moment.
 //
-// Payloads are never parsed: which rows stand on the page is found without them.
+// Payloads are never parsed: the rows of the page are found without them.
 
 import type { DeadListInput } from '../../core/queue/shapes.ts';
 import { isDeadRows } from '../../generated/queue-shapes.ts';
-import { skipValue } from '../../protocol/json-scan.ts';
-import { parseAs } from '../../store/queue/marks.ts';
+import { skipValue } from '../../protocol/json/json-scan.ts';
+import { parseAs } from '../../store/commands/queue/marks.ts';
 import type { QueueAdapter } from './adapters/adapter.ts';
 
 type Lister = Pick<QueueAdapter, 'deadLetters'>;
 
-/** Of one look at a queue. */
+/** The limit of one read of a queue. */
 const LOOKED_AT_MAX = 1_000;
-/** A payload may be nested as deep as JSON may be at all, and stands in a row of a list. */
+/** A payload may be nested up to the limit of JSON, and lies in a row of a list. */
 const LEVELS_ABOVE_PAYLOAD = 2;
 
-/** A row that is there, by its queue and how many of that queue are newer. */
+/** A row by its queue and the number of newer rows in that queue. */
 interface Place {
   readonly queue: number;
   readonly at: number;
@@ -27,7 +27,7 @@ interface Head {
   readonly row: Uint8Array;
 }
 
-/** `pages`: the same page, of each queue. */
+/** `pages`: the same page of each queue. */
 export async function deadLetterRows(lister: Lister, pages: readonly DeadListInput[]): Promise<readonly Uint8Array[]> {
   const [page] = pages;
   if (page === undefined) return [];
@@ -46,7 +46,7 @@ function ofQueue(places: readonly Place[], queue: number): number[] {
   return places.filter((place) => place.queue === queue).map(({ at }) => at);
 }
 
-/** As many as the page could need. */
+/** The first rows of each queue, as many as the page could need. */
 async function headsOf(lister: Lister, { offset: from, limit, ...page }: DeadListInput): Promise<Head[]> {
   const heads: Head[] = [];
   const wanted = from + limit;
@@ -61,7 +61,7 @@ async function headsOf(lister: Lister, { offset: from, limit, ...page }: DeadLis
   return heads;
 }
 
-/** Each queue keeps its order, also where a clock was set back. */
+/** Each queue keeps its order, even if a clock was set back. */
 function newestFirst(heads: readonly (readonly Head[])[], count: number): Place[] {
   const next = heads.map(() => 0);
   const places: Place[] = [];
@@ -79,19 +79,19 @@ function newestFirst(heads: readonly (readonly Head[])[], count: number): Place[
   return places;
 }
 
-/** Rows that stand next to each other, with their payloads. */
+/** Adjacent rows with their payloads. */
 async function rowsAt(lister: Lister, page: DeadListInput, at: readonly number[]): Promise<Uint8Array[]> {
   const [offset] = at;
   if (offset === undefined) return [];
   return rowsIn(await lister.deadLetters({ ...page, offset, limit: at.length }));
 }
 
-/** Of a list as an adapter wrote it, without white space. */
+/** The rows of a list as an adapter wrote it, without white space. */
 function rowsIn(list: Uint8Array): Uint8Array[] {
   const rows: Uint8Array[] = [];
   for (let at = 1; at < list.length - 1; ) {
     const end = skipValue(list, at, -LEVELS_ABOVE_PAYLOAD);
-    if (end < 0) throw new Error('The adapter of the queues told dead letters that are no JSON');
+    if (end < 0) throw new Error('The adapter of the queues returned dead letters that are not JSON');
     rows.push(list.subarray(at, end));
     at = end + 1;
   }

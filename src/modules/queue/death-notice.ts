@@ -1,5 +1,5 @@
-// Tells the log of jobs that became dead letters: of the first at once, of the others together, from time to time.
-// Where every job of a full queue fails, each step would write a line of its own.
+// Logs jobs that became dead letters: the first at once, the others together, periodically. If every job of a full
+// queue fails, each step would otherwise write a line of its own.
 
 import type { Clock } from '../../effects/clock.ts';
 import type { Logger } from '../../effects/logger.ts';

@@ -1,11 +1,12 @@
-// Tells the runner of a queue when the next job that waits is due: by the monotonic clock, whatever the clock on the
-// wall is set to (Q4). That it was set is told too: it counts over a restart, so the store has to read it soon.
+// Notifies the runner of a queue when the next waiting job is due: by the monotonic clock, regardless of changes of the
+// wall clock (Q4). A change of the wall clock is reported too: it counts across a restart, so the store has to read it
+// soon.
 
 import type { Clock } from '../../effects/clock.ts';
 
-/** Nothing is waited for in one go for longer. */
+/** The longest single timer. */
 const LOOK_MS_MAX = 1_000;
-/** Left alone, the two clocks stay together far better than that. */
+/** Two clocks that are not set differ by far less. */
 const SET_MS_MIN = 500;
 
 export class DueWatch {
@@ -13,15 +14,15 @@ export class DueWatch {
   readonly #look: () => void;
   #cancel: (() => void) | undefined;
 
-  /** `look`: something is due, or the clock on the wall was set. */
+  /** `look`: something is due, or the wall clock was set. */
   constructor(clock: Pick<Clock, 'after' | 'monotonicMs' | 'nowMs'>, look: () => void) {
     this.#clock = clock;
     this.#look = look;
   }
 
   /**
-   * In place of what was waited for before. `isWithheld`: it was due when jobs were asked for, and was not handed out,
-   * as its queue is paused or works elsewhere.
+   * Replaces the previous time. `isWithheld`: a job was due when jobs were claimed, and was not handed out, because its
+   * queue is paused or works elsewhere.
    */
   wait(dueMs: number, isWithheld: boolean): void {
     this.stop();

@@ -1,4 +1,4 @@
-// Dead letters by what they failed of (QUE-3): errors that differ in digits and ids only are one group.
+// Groups dead letters by their error (QUE-3): errors that differ only in digits and ids are one group.
 
 import { foldError } from '../../core/queue/fold-error.ts';
 import type { DeadRow } from '../../core/queue/shapes.ts';
@@ -6,7 +6,7 @@ import type { DeadRow } from '../../core/queue/shapes.ts';
 export interface ErrorGroup {
   /** What the errors of the group have in common. */
   readonly error: string;
-  /** The newest of them, as it is. */
+  /** The newest of them, unchanged. */
   readonly example: string;
   readonly newest_id: string;
   readonly count: number;

@@ -1,7 +1,7 @@
-// What the functions of this module share.
+// Shared by the functions of this module.
 
-import { Refusal } from '../../core/refusal.ts';
-import type { ErrorCode } from '../../protocol/errors.ts';
+import { Refusal } from '../../core/calls/refusal.ts';
+import type { ErrorCode } from '../../protocol/frames/errors.ts';
 import type { QueueAdapter } from './adapters/adapter.ts';
 import type { QueuePayload } from './payloads.ts';
 import type { Queues } from './queues.ts';

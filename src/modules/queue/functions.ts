@@ -1,12 +1,12 @@
-// The functions of queues (modules 6.6, decisions 34 and 38). Those that many use stand here; each kind of work of
-// administrators has a file of its own.
+// The functions of queues that all callers use (modules 6.6, PD-34, PD-38). Functions for administrators have files of
+// their own.
 
-import { Refusal, unreadablePayload } from '../../core/refusal.ts';
-import { idOffence } from '../../protocol/ids.ts';
-import type { Payload } from '../../protocol/payload.ts';
+import { Refusal, unreadablePayload } from '../../core/calls/refusal.ts';
+import { idOffence } from '../../protocol/frames/ids.ts';
+import type { Payload } from '../../protocol/payload/payload.ts';
 import type { AnyBuiltin, BuiltinCall, RawBuiltinDefinition } from '../../router/builtin.ts';
-import { type Outcome, outcomeOf, outcomeOfValue } from '../../router/reply.ts';
-import { CommandInput } from '../../store/command-input.ts';
+import { type Outcome, outcomeOf, outcomeOfValue } from '../../router/calls/reply.ts';
+import { CommandInput } from '../../store/thread/command-input.ts';
 import { deadLetterFunctions } from './dead-letter-functions.ts';
 import type { FunctionParts } from './function-parts.ts';
 import { groupFunctions } from './group-functions.ts';

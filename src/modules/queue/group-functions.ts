@@ -1,7 +1,7 @@
 // The lines of a FIFO queue: which groups wait, and for what (QUE-4).
 
-import { readPayload } from '../../core/read-payload.ts';
-import { Refusal } from '../../core/refusal.ts';
+import { readPayload } from '../../core/calls/read-payload.ts';
+import { Refusal } from '../../core/calls/refusal.ts';
 import { validateGroups } from '../../generated/queue-payloads.ts';
 import type { AnyBuiltin } from '../../router/builtin.ts';
 import { type FunctionParts, namedQueue } from './function-parts.ts';
@@ -22,7 +22,7 @@ export function groupFunctions({ adapter, queues }: FunctionParts): AnyBuiltin[]
         if (runner === undefined) throw new Refusal('NOT_FOUND', `There is no queue '${queue}'`);
         if (!runner.settings.isFifo) throw new Refusal('BAD_REQUEST', `The queue '${queue}' is not FIFO`);
         if (adapter.groups === undefined) {
-          throw new Refusal('NOT_SUPPORTED', `The adapter ${adapter.name} cannot tell of the groups of a queue`);
+          throw new Refusal('NOT_SUPPORTED', `The adapter ${adapter.name} cannot list the groups of a queue`);
         }
         const limit = Math.min(LISTED_MAX, Math.max(1, Math.trunc(input.limit ?? LISTED_DEFAULT)));
         const { groupField } = runner.settings.rules;

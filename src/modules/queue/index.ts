@@ -1,4 +1,4 @@
-// `svc-queue`: calls that are kept until they have worked, in named queues and in queues of topics.
+// `svc-queue`: calls that are kept until they have run, in named queues and in queues of topics.
 
 import { StartFailure } from '../../effects/start-failure.ts';
 import { defineModule, type EngineModule, type ModuleContext, type ModuleHealth } from '../module.ts';
@@ -35,7 +35,7 @@ function createQueues(
   const gauge = new WaitingGauge({ adapter, clock, router });
   const hooks: (() => void)[] = [router.takeJobs(queues)];
   const stop = (): void => {
-    // A module that is removed leaves nothing behind in the router.
+    // A module that is removed leaves nothing in the router.
     for (const unhook of hooks.splice(0)) unhook();
     parked.stop();
     gauge.stop();
@@ -58,7 +58,7 @@ function createQueues(
         for (const runner of queues.all) runner.wakeParked();
       };
       hooks.push(router.onFunctionsChanged(wake));
-      // Functions of workers that were connected already, or came meanwhile.
+      // Functions of workers that were connected already, or connected meanwhile.
       wake();
       for (const runner of queues.all) runner.nudge();
       parked.start();
@@ -89,7 +89,7 @@ interface Opened {
   readonly topics: Topics;
 }
 
-/** Rejects where a queue is there already and holds what these settings could not run. */
+/** Rejects if an existing queue holds jobs that these settings could not run. */
 async function openQueues({ router, logger }: ModuleContext, { adapter, queues, topics }: Opened): Promise<void> {
   await adapter.start((queue) => queues.find(queue)?.nudge());
   for (const runner of queues.all) {

@@ -1,17 +1,17 @@
-// What a failed attempt says: whether it may be tried again, and what is kept of its error.
+// The error of a failed attempt: whether the job may be retried, and what is kept of the error.
 
-import { parseRawJson } from '../../protocol/byte-string.ts';
-import type { Outcome } from '../../router/reply.ts';
+import { parseRawJson } from '../../protocol/json/byte-string.ts';
+import type { Outcome } from '../../router/calls/reply.ts';
 
 export interface JobError {
   readonly code: string;
-  /** Code and message, at most 4 KiB (Q10). */
+  /** Code and message, limited to 4 KiB (Q10). */
   readonly text: string;
-  /** The handler asks for this wait in place of the usual one. */
+  /** The wait that the handler requests instead of the usual one. */
   readonly retryAfterMs: number | undefined;
 }
 
-/** Codes by which a handler steers its queue (SDK-6). */
+/** Codes by which a handler controls its queue (SDK-6). */
 export const FATAL_CODE = 'FATAL';
 export const RETRY_LATER_CODE = 'RETRY_LATER';
 
@@ -36,7 +36,7 @@ function partsOf(body: unknown): { code?: unknown; message?: unknown; after_ms?:
   return typeof body === 'object' && body !== null ? body : {};
 }
 
-/** Without half a character at its end. */
+/** Cuts without leaving half a character at the end. */
 function cut(text: string): string {
   const bytes = Buffer.from(text);
   if (bytes.length <= ERROR_BYTES_MAX) return text;

@@ -1,14 +1,14 @@
-// Jobs one by one: what became of one, which there are, how far one is (decisions 38, QUE-2).
+// Single jobs: the state of one, the list, and their progress (PD-38, QUE-2).
 
+import { readPayload } from '../../core/calls/read-payload.ts';
+import { Refusal } from '../../core/calls/refusal.ts';
 import { isErrorMeant } from '../../core/queue/fold-error.ts';
 import type { JobRow } from '../../core/queue/shapes.ts';
-import { readPayload } from '../../core/read-payload.ts';
-import { Refusal } from '../../core/refusal.ts';
 import { validateJob, validateJobs, validateProgress } from '../../generated/queue-payloads.ts';
-import { parseRawJson } from '../../protocol/byte-string.ts';
-import { Payload } from '../../protocol/payload.ts';
+import { parseRawJson } from '../../protocol/json/byte-string.ts';
+import { Payload } from '../../protocol/payload/payload.ts';
 import type { AnyBuiltin, RawBuiltinDefinition } from '../../router/builtin.ts';
-import { outcomeOf } from '../../router/reply.ts';
+import { outcomeOf } from '../../router/calls/reply.ts';
 import type { QueueAdapter } from './adapters/adapter.ts';
 import { type FunctionParts, innerNames, namedQueue, shownName } from './function-parts.ts';
 import type { JobsPayload } from './payloads.ts';
@@ -16,7 +16,7 @@ import type { JobsPayload } from './payloads.ts';
 const PROGRESS_BYTES_MAX = 4_096;
 const JOBS_LISTED_DEFAULT = 100;
 const JOBS_LISTED_MAX = 1_000;
-/** Of one call, whatever the filter lets pass: the next call goes on there. */
+/** The limit of one call, regardless of the filter: the next call continues there. */
 const PAGES_LOOKED_AT_MAX = 10;
 const PAGE_ROWS = 500;
 
@@ -24,12 +24,12 @@ export function jobFunctions(parts: FunctionParts): AnyBuiltin[] {
   return [
     {
       id: 'engine::queue::job',
-      description: 'What became of a job, by its receipt',
+      description: 'Returns the state of a job by its receipt',
       async handle(payload) {
         const { messageReceiptId: id } = readPayload('engine::queue::job', validateJob, payload);
         const row = parts.finished.find(id, parts.router.nowMs) ?? (await findJob(id, parts));
         if (row === null) {
-          throw new Refusal('NOT_FOUND', `There is no job with the receipt ${id}, or it is long done`);
+          throw new Refusal('NOT_FOUND', `There is no job with the receipt ${id}, or it ended long ago`);
         }
         return shown(row, parts);
       },
@@ -44,7 +44,7 @@ export function jobFunctions(parts: FunctionParts): AnyBuiltin[] {
     },
     {
       id: 'engine::queue::progress',
-      description: 'A handler tells how far its job is; whoever holds the receipt can read it',
+      description: 'Reports the progress of a job, called by its handler; shown with the job',
       handle(payload) {
         const { messageReceiptId: id, value } = readPayload('engine::queue::progress', validateProgress, payload);
         const bytes = Buffer.byteLength(JSON.stringify(value ?? null));
@@ -60,19 +60,19 @@ export function jobFunctions(parts: FunctionParts): AnyBuiltin[] {
   ];
 }
 
-/** The value of its group is in its payload, in a field that its queue knows. */
+/** The value of its group is in the payload, in a field that its queue knows. */
 async function findJob(id: string, { adapter, queues }: FunctionParts): Promise<JobRow | null> {
   const row = await adapter.job(id);
   const field = row === null ? undefined : queues.find(row.queue)?.settings.rules.groupField;
   return field === undefined ? row : await adapter.job(id, field);
 }
 
-/** Shown as it was enqueued: it is never parsed here. */
+/** Returned as it was enqueued: it is never parsed here. */
 function payload({ adapter }: FunctionParts): RawBuiltinDefinition {
   const id = 'engine::queue::job_payload';
   return {
     id,
-    description: 'The payload of a job that is not done, by its receipt',
+    description: 'Returns the payload of an unfinished job by its receipt',
     handleRaw(given, _call, done) {
       const text = given?.asText();
       const input = text === undefined ? {} : parseRawJson(text);
@@ -93,7 +93,7 @@ function payload({ adapter }: FunctionParts): RawBuiltinDefinition {
   };
 }
 
-/** Queue after queue of a topic; `next_cursor` is null when all of them have been looked through. */
+/** Queue by queue of a topic; `next_cursor` is null when all of them have been searched. */
 async function listJobs(input: JobsPayload, parts: FunctionParts) {
   const queues = innerNames(namedQueue(input), parts);
   const limit = Math.min(JOBS_LISTED_MAX, Math.max(1, Math.trunc(input.limit ?? JOBS_LISTED_DEFAULT)));
@@ -119,11 +119,12 @@ async function listJobs(input: JobsPayload, parts: FunctionParts) {
   return { items, next_cursor: index < queues.length ? JSON.stringify([index, after ?? null]) : null };
 }
 
-/** Which queue of a topic, and behind which job of it. */
+/** The queue of a topic, and the job in it to continue after. */
 function readCursor(cursor: string | null | undefined): { index: number; after: string | undefined } {
   if (cursor === undefined || cursor === null || cursor === '') return { index: 0, after: undefined };
   const [, index, after] = /^\[(\d{1,6}),(?:null|"([\w:.-]{1,100})")\]$/.exec(cursor) ?? [];
-  if (index === undefined) throw new Refusal('BAD_REQUEST', 'The cursor is none that engine::queue::jobs gave');
+  if (index === undefined)
+    throw new Refusal('BAD_REQUEST', 'The cursor is invalid: use `next_cursor` of engine::queue::jobs');
   return { index: Number(index), after };
 }
 
@@ -141,18 +142,18 @@ function isWanted(row: JobRow, { state, function_id, attempt_min, error, group }
   );
 }
 
-/** Where the adapter has not looked into payloads for it. */
+/** Only where the adapter has not searched payloads itself. */
 function isTextIn({ messageReceiptId: id, error }: JobRow, { text }: JobsPayload, adapter: QueueAdapter): boolean {
   if (text === undefined || text === null || adapter.findsInPayloads === true) return true;
   return id.includes(text) || error?.toLowerCase().includes(text.toLowerCase()) === true;
 }
 
-/** A text may be given with its quotation marks or without. */
+/** A text may be given with or without its quotation marks. */
 function isGroupMeant(json: string | undefined, wanted: string | undefined): boolean {
   return wanted === undefined || json === wanted || json === JSON.stringify(wanted);
 }
 
-/** A job of a topic is shown under the topic, and with what its handler last said. */
+/** A job of a topic is shown under the topic, and with its last reported progress. */
 function shown(row: JobRow, { running }: FunctionParts) {
   const progress = running.get(row.messageReceiptId)?.progress;
   return { ...row, queue: shownName(row.queue), ...(progress !== undefined && { progress }) };

@@ -1,8 +1,8 @@
-// What administrators see of queues as a whole, and how they hold one up (modules 6.6, decisions 34, QUE-1, QUE-4).
+// Overviews of queues, and pausing and resuming them (modules 6.6, PD-34, QUE-1, QUE-4).
 
+import { readPayload } from '../../core/calls/read-payload.ts';
+import { Refusal } from '../../core/calls/refusal.ts';
 import type { JobRow, QueueStats } from '../../core/queue/shapes.ts';
-import { readPayload } from '../../core/read-payload.ts';
-import { Refusal } from '../../core/refusal.ts';
 import { validateQueue } from '../../generated/queue-payloads.ts';
 import type { AnyBuiltin } from '../../router/builtin.ts';
 import { type QueueAdapter, secretsOf } from './adapters/adapter.ts';
@@ -12,7 +12,7 @@ import { isTopicQueue } from './queues.ts';
 
 type OverviewParts = Pick<FunctionParts, 'adapter' | 'queues' | 'topics' | 'clock'>;
 
-/** Behind so many that run, a job that waits is no longer looked for. */
+/** If more jobs run, no waiting job is searched for. */
 const RUNNING_LOOKED_AT_MAX = 1_000;
 
 export function overviewFunctions(parts: OverviewParts): AnyBuiltin[] {
@@ -20,7 +20,7 @@ export function overviewFunctions(parts: OverviewParts): AnyBuiltin[] {
     listTopics(parts),
     {
       id: 'engine::queue::list',
-      description: 'Lists queues and topics with how many jobs stand where',
+      description: 'Lists queues and topics with the number of jobs in each state',
       async handle() {
         const stats = await parts.adapter.stats();
         const names = new Set([
@@ -33,7 +33,7 @@ export function overviewFunctions(parts: OverviewParts): AnyBuiltin[] {
     },
     {
       id: 'engine::queue::topic_stats',
-      description: 'How many jobs of a queue or topic stand where',
+      description: 'Returns the number of jobs of a queue or topic in each state',
       async handle(payload) {
         const name = namedQueue(readPayload('engine::queue::topic_stats', validateQueue, payload), 'topic_not_set');
         const { states, dead, isPaused } = sumOf(name, await parts.adapter.stats(), parts);
@@ -48,8 +48,8 @@ export function overviewFunctions(parts: OverviewParts): AnyBuiltin[] {
         };
       },
     },
-    hold('pause', 'Hands over no more jobs of a queue; what runs goes on', parts),
-    hold('resume', 'Takes a pause back', parts),
+    hold('pause', 'Pauses a queue: no more jobs are handed over, and running ones continue', parts),
+    hold('resume', 'Resumes a paused queue', parts),
   ];
 }
 
@@ -150,13 +150,13 @@ async function rowOf(name: string, stats: readonly QueueStats[], parts: Overview
   };
 }
 
-/** The oldest ones, and where there are any that wait, the oldest of these. */
+/** The oldest jobs and, if any wait, the oldest of these. */
 async function oldestJobs(adapter: QueueAdapter, queue: string, running: number): Promise<readonly JobRow[]> {
   try {
     const { rows } = await adapter.jobs({ queue, limit: Math.min(running, RUNNING_LOOKED_AT_MAX) + 1 });
     return rows;
   } catch (error) {
-    // A broker may not tell which jobs wait.
+    // A broker may not report which jobs wait.
     if (error instanceof Refusal && error.code === 'NOT_SUPPORTED') return [];
     throw error;
   }

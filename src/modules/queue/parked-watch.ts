@@ -1,5 +1,5 @@
-// Jobs that another engine put aside, as it has no worker for their function: this one may have. No broker tells of
-// them, so they are looked for now and then (Q7).
+// Jobs that another engine parked, because it has no worker for their function: this one may have one. No broker
+// reports them, so they are searched for periodically (Q7).
 
 import type { Clock } from '../../effects/clock.ts';
 import type { Logger } from '../../effects/logger.ts';
@@ -9,7 +9,7 @@ import type { QueueRunner } from './runner.ts';
 type WatchedQueue = Pick<QueueRunner, 'noteParked'> & { readonly settings: Pick<QueueRunner['settings'], 'name'> };
 
 const LOOK_MS_MIN = 5_000;
-/** A look that takes long is rare: a broker may have to be read from its front. */
+/** A slow search is rare: a broker may have to be read from its front. */
 const REST_PER_LOOK = 20;
 
 interface Parts {
@@ -52,13 +52,13 @@ export class ParkedWatch {
     this.#lookAfter(Math.max(LOOK_MS_MIN, REST_PER_LOOK * (clock.monotonicMs() - beganMs)));
   }
 
-  /** Nothing when the broker is away: the next look counts. */
+  /** Empty when the broker is away: the next search counts. */
   async #parkedIn(queue: string): Promise<readonly string[]> {
     const { adapter, logger } = this.#parts;
     try {
       return (await adapter.parkedElsewhere?.(queue)) ?? [];
     } catch (error) {
-      logger.debug('Jobs that other engines put aside could not be looked for', { queue, error: String(error) });
+      logger.debug('Parked jobs of other engines could not be searched for', { queue, error: String(error) });
       return [];
     }
   }

@@ -1,4 +1,4 @@
-// What the functions of this module take. `src/validators/queue-payloads.ts` compiles these shapes.
+// The payloads of this module's functions. `src/validators/queue-payloads.ts` compiles these shapes.
 
 import type { JobState } from '../../core/queue/shapes.ts';
 
@@ -10,14 +10,14 @@ export interface QueuePayload {
   topic?: string | null;
 }
 
-/** Of a move of dead letters: all of them, or these. */
+/** For a move of dead letters: all of them, or these. */
 export interface MovesPayload extends QueuePayload {
   ids?: string[] | null;
 }
 
 export interface MessagePayload extends QueuePayload {
   message_id?: string | null;
-  /** Of a redrive: in place of the one that was enqueued. */
+  /** Of a redrive: replaces the one that was enqueued. */
   payload?: unknown;
 }
 
@@ -37,7 +37,7 @@ export interface JobsPayload extends QueuePayload {
   state?: JobState | null;
   function_id?: string | null;
   attempt_min?: number | null;
-  /** A part of it, or of what errors of its kind have in common. */
+  /** A part of it, or of the common text of similar errors. */
   error?: string | null;
   /** In receipt, error or payload; in Redis in receipt and error. */
   text?: string | null;

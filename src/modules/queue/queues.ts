@@ -1,6 +1,7 @@
 // The queues that this engine works on: those of the file, and one for each (topic, function).
 
-import { PRESSURE } from '../../core/pressure.ts';
+import { createHash } from 'node:crypto';
+import { PRESSURE } from '../../core/gates/pressure.ts';
 import type { EnqueueAnswer } from '../../core/queue/shapes.ts';
 import type { JobRequest, JobTaker, JobTarget } from '../../router/context.ts';
 import { configuredQueues, type QueueModuleConfig, type QueueSettings } from './config.ts';
@@ -13,7 +14,7 @@ export class Queues implements JobTaker {
   readonly #parts: RunnerParts;
   readonly #payloadBytesMax: number;
   readonly #runners = new Map<string, QueueRunner>();
-  /** Configured no more: they hand over nothing, and tell how what runs of them ends. */
+  /** No longer configured: they hand over nothing, and still record the outcomes of running jobs. */
   readonly #removed = new Map<string, QueueRunner>();
   #isOpen = false;
   #isDraining = false;
@@ -55,7 +56,7 @@ export class Queues implements JobTaker {
     const runner = isTopicQueue(queue) ? undefined : this.#runners.get(queue);
     if (runner === undefined) return `Queue '${queue}' not found`;
     if (adapter.hasNoKeys === true) {
-      return `Queue '${queue}' is kept by ${adapter.name}, which cannot tell a repeated job from a new one`;
+      return `Queue '${queue}' is kept by ${adapter.name}, which cannot recognise a repeated job`;
     }
     return { store: adapter.store, rules: runner.settings.rules, payloadBytesMax: this.#payloadBytesMax };
   }
@@ -66,7 +67,7 @@ export class Queues implements JobTaker {
     runner?.nudge();
   }
 
-  /** New, or come back. */
+  /** A new queue, or one that came back. */
   add(settings: QueueSettings): QueueRunner {
     const { name, isFifo } = settings;
     const asleep = this.#removed.get(name);
@@ -76,12 +77,12 @@ export class Queues implements JobTaker {
     this.#runners.set(name, runner);
     if (this.#isDraining) runner.drain();
     else if (isSame) runner.resume(settings);
-    // One that comes back may have been slowed when it went.
+    // A queue that comes back may have been slowed when it was removed.
     runner.slow(this.#isSlowed);
     return runner;
   }
 
-  /** Its jobs stay where they are; what runs goes on. */
+  /** Its jobs stay where they are; running ones continue. */
   remove(name: string): void {
     const runner = this.#runners.get(name);
     if (runner === undefined) return;
@@ -90,7 +91,7 @@ export class Queues implements JobTaker {
     runner.drain();
   }
 
-  /** One that nobody enqueues to any more, and that is empty. False: something of it is still under way. */
+  /** Removes a queue that is no longer used and empty. False: it still has work in progress. */
   forget(name: string): boolean {
     const runner = this.#runners.get(name);
     if (runner === undefined) return true;
@@ -100,13 +101,13 @@ export class Queues implements JobTaker {
     return true;
   }
 
-  /** Nothing is handed over any more, of queues that come meanwhile neither (G2). */
+  /** No more jobs are handed over, not even of queues that are added meanwhile (G2). */
   drain(): void {
     this.#isDraining = true;
     for (const runner of this.#runners.values()) runner.drain();
   }
 
-  /** The last word, as nothing may wait for an answer any more. */
+  /** The last message: nothing may wait for an answer any more. */
   flush(): void {
     this.#parts.router.pressure.listeners.delete(this.#feel);
     for (const runner of [...this.#runners.values(), ...this.#removed.values()]) runner.flush();
@@ -120,7 +121,8 @@ export class Queues implements JobTaker {
     const refusal = runner === undefined || isTopicQueue(action.queue) ? notFound(action.queue) : offenceOf(request);
     if (refusal !== undefined || runner === undefined) return done(refusal ?? notFound(action.queue));
     if (payload !== undefined && payload.byteLength > this.#payloadBytesMax) return done(this.#tooLarge(payload));
-    const { delay_ms: delayMs, priority, idempotency_key: idempotencyKey } = action;
+    const { delay_ms: delayMs, priority } = action;
+    const idempotencyKey = keyOf(request);
     const job = {
       facts: {
         functionId,
@@ -156,13 +158,21 @@ export class Queues implements JobTaker {
 
 const NOT_OPEN: EnqueueAnswer = { reason: 'STORAGE_UNAVAILABLE', message: 'The queues are not open yet' };
 
-/** A name that no named queue can have: names hold no control characters. */
+/** A name that no named queue can have: names contain no control characters. */
 export function topicQueue(topic: string, functionId: string): string {
   return `${topic}\n${functionId}`;
 }
 
 export function isTopicQueue(name: string): boolean {
   return name.includes('\n');
+}
+
+/** Of the same length whatever the scope, and none that anybody could guess for another one. */
+function keyOf({ action: { idempotency_key: key }, keyScope }: JobRequest): string | undefined {
+  if (key === undefined || keyScope === undefined) return key;
+  return createHash('sha256')
+    .update(JSON.stringify([keyScope, key]))
+    .digest('base64url');
 }
 
 function notFound(queue: string): EnqueueAnswer {

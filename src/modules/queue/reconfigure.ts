@@ -1,7 +1,7 @@
-// Other queues in the file of a running engine: which come, change and go (K1, K4).
+// A reload with other queues: which are added, changed and removed (K1, K4).
 //
-// What can fail is done while the question is answered: a queue that comes is opened. One that goes hands over nothing
-// more; its jobs stay, and what runs of it is told as ever.
+// Everything that can fail is done before the reload is accepted: a new queue is opened. A removed queue hands over
+// nothing more; its jobs stay, and outcomes of running ones are recorded as usual.
 
 import { isDeepStrictEqual } from 'node:util';
 import type { QueueStats } from '../../core/queue/shapes.ts';
@@ -65,11 +65,11 @@ export async function reconfigureQueues(
   }
 }
 
-/** A queue that the file names no more keeps its jobs (K4). */
+/** A queue that the file no longer names keeps its jobs (K4). */
 export function tellForgotten(logger: Logger, stats: QueueStats): void {
   const [jobs, dead] = countsOf(stats);
   if (jobs + dead === 0) return;
-  logger.warn('A queue that is configured no more keeps its jobs until it is configured again', {
+  logger.warn('A queue that is no longer configured keeps its jobs until it is configured again', {
     queue: stats.queue,
     jobs,
     dead_letters: dead,
@@ -78,12 +78,12 @@ export function tellForgotten(logger: Logger, stats: QueueStats): void {
 
 export function kindRefusal(name: string, isFifo: boolean): string {
   const [was, is] = isFifo ? ['standard', 'fifo'] : ['fifo', 'standard'];
-  const text = `The queue '${name}' is ${was} and holds jobs: it cannot become ${is} before it is empty`;
+  const text = `The queue '${name}' is ${was} and holds jobs: it cannot become ${is} until it is empty`;
   return `${text}. Set its type back, let its jobs end and purge its dead letters`;
 }
 
 export function groupRefusal(name: string, offence: string): string {
-  return `queue_configs.${name}.message_group_field cannot be so: ${offence}`;
+  return `queue_configs.${name}.message_group_field is invalid: ${offence}`;
 }
 
 function differenceOf(queues: Queues, after: QueueModuleConfig): Difference {
@@ -119,7 +119,7 @@ function offencesOf(
   return [...offences, ...kinds.map(({ name }) => `queue_configs.${name}.type ${LATER}`)];
 }
 
-/** Every change of what a trigger watches would be refused when its queue asks for a group that no event has. */
+/** If a queue groups by a field that no event has, every watched change of its triggers would be refused. */
 function groupOffences(router: ReconfigureParts['router'], { added, changed }: Difference): string[] {
   return [...added, ...changed].flatMap(({ name, rules }) => {
     const offence = router.judgeQueue(name, rules);
@@ -127,14 +127,14 @@ function groupOffences(router: ReconfigureParts['router'], { added, changed }: D
   });
 }
 
-/** The functions that its jobs wait for, or why it cannot be had. */
+/** The functions that its jobs wait for, or why it is not available. */
 async function openQueue(
   { queues, adapter }: ReconfigureParts,
   settings: QueueSettings,
 ): Promise<readonly string[] | string> {
   const { name, isFifo } = settings;
   const asleep = queues.removed(name);
-  // Opened in this run already, and what runs of it is not to be taken for left over from the last one.
+  // Opened in this run already: its running jobs must not be taken for jobs of the last run.
   if (asleep?.settings.isFifo === isFifo) return [];
   if (asleep !== undefined && !asleep.isQuiet) return `The queue '${name}' still runs jobs of its other type`;
   const opened = await adapter.open(name, settings);

@@ -1,17 +1,17 @@
-// One attempt of one job: the call of its function, and what its outcome means for the job (Q5).
+// One attempt of one job: the call of its function, and the meaning of its outcome for the job (Q5).
 
 import { retryDelayMs } from '../../core/queue/backoff.ts';
 import type { SettledJob } from '../../core/queue/shapes.ts';
-import type { Collector } from '../../core/telemetry/collector.ts';
-import type { OpenSpan } from '../../core/telemetry/span-rows.ts';
-import { asRawJson, parseRawJson, type RawJson, rawJson } from '../../protocol/byte-string.ts';
-import type { TriggerOrigin } from '../../protocol/frames.ts';
-import { Payload } from '../../protocol/payload.ts';
+import type { Collector } from '../../core/telemetry/spans/collector.ts';
+import type { OpenSpan } from '../../core/telemetry/spans/span-rows.ts';
+import type { TriggerOrigin } from '../../protocol/frames/frames.ts';
+import { asRawJson, parseRawJson, type RawJson, rawJson } from '../../protocol/json/byte-string.ts';
+import { Payload } from '../../protocol/payload/payload.ts';
 import type { Binding, Cause } from '../../router/builtin.ts';
-import { beginJob, contextOf, type JobFacts, spanOf } from '../../router/observe.ts';
+import type { Outcome } from '../../router/calls/reply.ts';
 import type { RouterPort } from '../../router/port.ts';
-import type { OfTrigger } from '../../router/reach.ts';
-import type { Outcome } from '../../router/reply.ts';
+import type { OfTrigger } from '../../router/restricted/reach.ts';
+import { beginJob, contextOf, type JobFacts, spanOf } from '../../router/session/observe.ts';
 import type { TakenJob } from './adapters/adapter.ts';
 import type { QueueSettings } from './config.ts';
 import { FATAL_CODE, readJobError } from './job-error.ts';
@@ -19,7 +19,7 @@ import { FATAL_CODE, readJobError } from './job-error.ts';
 export interface Attempt {
   readonly job: TakenJob;
   readonly queue: string;
-  /** What the handler last said of how far it is. */
+  /** The progress that the handler last reported. */
   progress: unknown;
 }
 
@@ -33,11 +33,11 @@ export interface JobWorld {
 }
 
 interface JobOrigin extends OfTrigger {
-  readonly trigger: TriggerOrigin;
+  readonly trigger: TriggerOrigin | undefined;
   readonly conditionFunctionId: string | undefined;
 }
 
-/** Every worker is at its limit: nothing was tried, and there is no hurry. */
+/** Every worker is at its limit: nothing was attempted, and a short wait is enough. */
 const BUSY_WAIT_MS = 100;
 
 /** Calls `done` exactly once, at once or later. */
@@ -47,7 +47,7 @@ export function runJob(world: JobWorld, attempt: Attempt, told: (end: AttemptEnd
   const origin = originOf(world, job);
   const begun = router.observer && beginJob(router.observer, spanFacts(attempt));
   const cause = {
-    // A job that enqueues the next one is no loop of calls: each begins a chain of its own.
+    // A job that enqueues the next one is not a loop of calls: each begins a chain of its own.
     depth: job.facts.depth ?? 0,
     traceparent: contextOf(begun, job.facts.traceparent),
     baggage: job.facts.baggage,
@@ -78,12 +78,12 @@ export function runJob(world: JobWorld, attempt: Attempt, told: (end: AttemptEnd
       if (verdict === 'pass') call();
       else if (verdict === 'skip') done({ how: 'done' });
       else if (router.isDraining) done({ how: 'release' });
-      else done(failed(world.settings, job, `condition_failed: the condition ${condition} gave no answer`, undefined));
+      else done(failed(world.settings, job, `condition_failed: the condition ${condition} did not answer`, undefined));
     },
   );
 }
 
-/** Who ran an attempt, and where that is seen: kept of those that fail (QUE-2). */
+/** The worker and trace of an attempt: kept for those that fail (QUE-2). */
 interface Ran {
   worker?: string;
   readonly traceId: string | undefined;
@@ -93,14 +93,19 @@ function factsOf({ worker, traceId }: Ran): Pick<AttemptEnd, 'worker' | 'traceId
   return { ...(worker !== undefined && { worker }), ...(traceId !== undefined && { traceId }) };
 }
 
-/** It may have left: what runs on its behalf runs with the rights that its owner had (X7). */
+/** The trigger may be gone: its jobs run with the rights that its owner had (X7). */
 function originOf({ origin }: JobWorld, { facts }: TakenJob): JobOrigin | undefined {
   if (origin !== undefined) {
     const { id, type, conditionFunctionId } = origin;
     return { trigger: { id, type }, binding: origin, conditionFunctionId };
   }
   const { trigger, rights, conditionFunctionId } = facts;
-  return trigger && { trigger, kept: rights, conditionFunctionId };
+  return trigger === undefined && rights === undefined ? undefined : { trigger, kept: rights, conditionFunctionId };
+}
+
+/** Whether a trusted connection, or its trigger, requested it: then no restricted connection may run it. */
+export function isTrustedWork(origin: Binding | undefined, { facts }: TakenJob): boolean {
+  return origin === undefined ? facts.rights === undefined : origin.owner?.access === undefined;
 }
 
 /** A topic's queue is named by topic and function. */
@@ -121,7 +126,7 @@ function endJobSpan(observer: Collector | undefined, span: OpenSpan, end: Attemp
   if (end.how === 'done' || end.how === 'release') observer?.end(span);
   else if (end.error === undefined) observer?.end(span, end.reason ?? end.how);
   else {
-    // It begins with the code of the handler, which says more than how the attempt ended.
+    // It begins with the code of the handler, which says more than the outcome of the attempt.
     const [code = '', ...message] = end.error.split(': ');
     observer?.end(span, code, message.join(': '));
   }
@@ -138,6 +143,7 @@ function callFunction(
   const { job } = attempt;
   const origin = originOf(world, job);
   const { functionId, metadata } = job.facts;
+  const isTrusted = isTrustedWork(world.origin, job);
   const isWorker = router.functionEntry(functionId)?.kind === 'worker';
   let isWithin = true;
   router.call(
@@ -150,17 +156,18 @@ function callFunction(
       trigger: origin?.trigger,
       binding: origin?.binding,
       kept: origin?.kept,
+      isTrustedWork: isTrusted,
       handed: (name) => {
         ran.worker = name;
       },
     },
-    // What is answered within the call never reached a worker.
+    // A call that is answered synchronously never reached a worker.
     (outcome) => done(endOf(world, job, outcome, isWithin && isWorker)),
   );
   isWithin = false;
 }
 
-/** Q9: merged over what the caller gave. */
+/** Merges the job's metadata into the caller's (Q9). */
 function metadataOf(given: RawJson | undefined, { job, queue }: Attempt): RawJson {
   const own = { messageReceiptId: job.id, attempt: job.attempt, queue };
   if (given === undefined) return rawJson(own);
@@ -172,7 +179,7 @@ function metadataOf(given: RawJson | undefined, { job, queue }: Attempt): RawJso
 function endOf({ router, settings }: JobWorld, job: TakenJob, { error }: Outcome, isUnsent: boolean): AttemptEnd {
   if (error === undefined) return { how: 'done' };
   const { code, text, retryAfterMs } = readJobError(error);
-  // An engine that stops burns no attempt, whatever the handler made of it (G2).
+  // An engine that stops uses no attempt, regardless of the handler's result (G2).
   if (router.isDraining && (code === 'SHUTTING_DOWN' || code === 'invocation_stopped')) {
     return { how: 'release', ...(isUnsent && { isUnsent }) };
   }

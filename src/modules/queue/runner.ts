@@ -1,17 +1,17 @@
-// Delivers the jobs of one queue: claims them, hands them to workers, tells the store how they went.
+// Delivers the jobs of one queue: claims them, hands them to workers, reports their outcomes to the store.
 //
 // Neighbours: `core/queue/delivery-window.ts` says how many may be claimed and run, `adapters/` keep the jobs.
-// Modes, and what moves the runner on:
+// Modes, and their transitions:
 //   running   claims while the window has room; ends with `drain`
-//   draining  claims nothing, gives back what it holds; outcomes of what runs are still told (G2); ends with `resume`
-// A step that its adapter did not carry out is told again a while later, outcomes and all: no job that is done may run
+//   draining  claims nothing, returns what it holds; outcomes of running jobs are still sent (G2); ends with `resume`
+// A step that its adapter did not carry out is sent again a while later, with its outcomes: no finished job may run
 // again, and none may stay running for ever.
 // Invariants:
-//   J1  Outcomes are told in order: one step is with the adapter at a time, two where it keeps their order, so that the
-//       jobs of every turn can travel with a step of their own. What comes meanwhile gathers.
-//   J2  A job is told as done, failed or given back exactly once for each hand-over (Q8).
-//   J3  Jobs of an absent function are parked without having used an attempt, one log line a minute (Q7). A function
-//       that comes while they are on their way there wakes them when they have arrived.
+//   - Outcomes are sent in order: one step is with the adapter at a time, or two where the adapter keeps their order,
+//     so that the jobs of every turn can travel with a step of their own. Later outcomes are gathered meanwhile.
+//   - A job is reported as done, failed or returned exactly once for each hand-over (Q8).
+//   - Jobs of an absent function are parked without using an attempt, with one log line a minute (Q7). A function that
+//     is registered while they are being parked wakes them as soon as they are.
 
 import { deliveriesMax } from '../../core/queue/backoff.ts';
 import { DeliveryWindow } from '../../core/queue/delivery-window.ts';
@@ -22,13 +22,14 @@ import type { Logger } from '../../effects/logger.ts';
 import type { Binding } from '../../router/builtin.ts';
 import type { RouterPort } from '../../router/port.ts';
 import type { Advanced, QueueAdapter, TakenJob } from './adapters/adapter.ts';
+import { AwaitedFunctions } from './awaited-functions.ts';
 import type { QueueSettings } from './config.ts';
 import { DeathNotice } from './death-notice.ts';
 import { DueWatch } from './due-watch.ts';
 import type { FinishedJobs } from './finished-jobs.ts';
-import { type Attempt, type AttemptEnd, runJob } from './run-job.ts';
+import { type Attempt, type AttemptEnd, isTrustedWork, runJob } from './run-job.ts';
 
-/** What moves jobs; the module asks the rest of its adapter itself. */
+/** The methods that move jobs; the module calls the others itself. */
 export type RunnerAdapter = Pick<
   QueueAdapter,
   'name' | 'isOrdered' | 'store' | 'hasNoKeys' | 'enqueue' | 'advance' | 'mayHandOver' | 'wake'
@@ -40,12 +41,12 @@ export interface RunnerParts {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly finished: FinishedJobs;
-  /** Jobs that run now, by receipt: for their progress. */
+  /** Running jobs by receipt: for their progress. */
   readonly running: Map<string, Attempt>;
 }
 
 const LOG_INTERVAL_MS = 60_000;
-/** Beyond so many a function may be told of twice within a minute. */
+/** If more functions are absent, one may be logged twice within a minute. */
 const TOLD_ABSENT_MAX = 1_000;
 const WAKE_AGAIN_MS = 1_000;
 const STEP_AGAIN_MS = 200;
@@ -54,25 +55,25 @@ const OUTCOMES_WAITING_MAX = 256;
 
 export class QueueRunner {
   #settings: QueueSettings;
-  /** The trigger on whose behalf jobs run, where there is one. */
+  /** The trigger on whose behalf jobs run, if there is one. */
   origin: Binding | undefined;
-  /** Its trigger is not there yet: jobs wait for it as for an absent function, and expire as they do. */
+  /** Its trigger does not exist yet: jobs wait for it as for an absent function, and expire as they do. */
   isHeld = false;
   /** Since the engine started. */
   readonly totals = { enqueued: 0, finished: 0, failed: 0 };
-  /** By way of this engine, a second. */
+  /** Jobs enqueued through this engine, per second. */
   readonly #came = new RecentRate();
   readonly #went = new RecentRate();
   readonly #parts: RunnerParts;
   readonly #window: DeliveryWindow;
   readonly #held: TakenJob[] = [];
   #settled: SettledJob[] = [];
-  readonly #parkedFunctions = new Set<string>();
-  /** Of jobs that no step has parked yet: to wake them before would miss them. */
-  #parking = new Set<string>();
+  readonly #parkedFor = new AwaitedFunctions();
+  /** Functions of jobs that no step has parked yet: waking them earlier would miss them. */
+  #parking = new AwaitedFunctions();
   readonly #toldAbsentMs = new Map<string, number>();
   #mode: 'running' | 'draining' = 'running';
-  /** Since the last step was sent, somebody said that there may be more. */
+  /** There may be more to claim since the last step was sent. */
   #isNudged = false;
   #hasMore = false;
   #stepsAway = 0;
@@ -80,7 +81,7 @@ export class QueueRunner {
   /** The adapter did not carry out a step: the next one has to wait. */
   #isRefused = false;
   #toldRefusedMs = Number.NEGATIVE_INFINITY;
-  /** Nobody would hear of the next step. */
+  /** The answer of the next step would not be used. */
   #isOver = false;
   readonly #due: DueWatch;
   readonly #deaths: DeathNotice;
@@ -98,19 +99,19 @@ export class QueueRunner {
     return this.#settings;
   }
 
-  /** From the next job on. */
+  /** Applies from the next job on. */
   configure(settings: QueueSettings): void {
     this.#settings = settings;
     this.#window.setRules(settings);
     this.nudge();
   }
 
-  /** Nothing of it runs, and nothing is left to tell. */
+  /** No job runs, and no outcome waits to be sent. */
   get isQuiet(): boolean {
     return this.#window.isIdle && this.#stepsAway === 0 && this.#settled.length === 0;
   }
 
-  /** Hands over again, after a drain. */
+  /** Hands jobs over again, after a drain. */
   resume(settings: QueueSettings): void {
     this.#mode = 'running';
     this.configure(settings);
@@ -123,7 +124,7 @@ export class QueueRunner {
     if (!isSlowed) this.#pump();
   }
 
-  /** Jobs a second, lately: taken, and ended for good. */
+  /** Recent rates, in jobs per second: taken, and ended for good. */
   get rates(): { readonly came: number; readonly went: number } {
     const nowMs = this.#parts.clock.monotonicMs();
     return { came: this.#came.perSecond(nowMs), went: this.#went.perSecond(nowMs) };
@@ -133,7 +134,7 @@ export class QueueRunner {
     return this.#window.running;
   }
 
-  /** A job of this queue was taken, durably. */
+  /** A job of this queue was taken durably. */
   noteEnqueued(): void {
     this.totals.enqueued++;
     this.#came.add(this.#parts.clock.monotonicMs());
@@ -147,21 +148,32 @@ export class QueueRunner {
   }
 
   noteParked(functionIds: readonly string[]): void {
-    for (const functionId of functionIds) this.#parkedFunctions.add(functionId);
+    for (const functionId of functionIds) this.#parkedFor.addUnknown(functionId);
     this.wakeParked();
   }
 
-  /** Functions came: their jobs wait no longer. */
+  #noteParking(parking: AwaitedFunctions): void {
+    this.#parkedFor.addAll(parking);
+    this.wakeParked();
+  }
+
+  #isOffered(job: TakenJob): boolean {
+    return this.#parts.router.isOffered(job.facts.functionId, isTrustedWork(this.origin, job));
+  }
+
+  #awaitFunction(job: TakenJob): void {
+    this.#parking.add(job.facts.functionId, isTrustedWork(this.origin, job));
+  }
+
+  /** Functions were registered: their jobs wait no longer. */
   wakeParked(): void {
     const { router, adapter, clock, logger } = this.#parts;
     if (this.#mode === 'draining' || this.isHeld) return;
-    for (const functionId of this.#parkedFunctions) {
-      if (router.functionEntry(functionId) === undefined) continue;
-      this.#parkedFunctions.delete(functionId);
+    for (const functionId of this.#parkedFor.takeOffered((id, isTrusted) => router.isOffered(id, isTrusted))) {
       adapter.wake(this.settings.name, functionId).then(
         () => this.nudge(),
         (error: unknown) => {
-          this.#parkedFunctions.add(functionId);
+          this.#parkedFor.addUnknown(functionId);
           logger.error('Jobs that wait for a worker could not be woken', { error: String(error) });
           clock.after(WAKE_AGAIN_MS, () => this.wakeParked());
         },
@@ -169,7 +181,7 @@ export class QueueRunner {
     }
   }
 
-  /** Nothing is handed over any more; what is held goes back (G2). */
+  /** No job is handed over any more; held jobs go back (G2). */
   drain(): void {
     if (this.#mode === 'draining') return;
     this.#mode = 'draining';
@@ -177,13 +189,13 @@ export class QueueRunner {
     this.letGo();
   }
 
-  /** Its queue is paused: what was claimed ahead of what runs goes back. */
+  /** The queue is paused: jobs that were claimed but do not run go back. */
   letGo(): void {
     for (const job of this.#held.splice(0)) this.#giveBack(job);
     this.#planStep();
   }
 
-  /** The last word: nothing may wait for an answer any more. */
+  /** The last message: nothing may wait for an answer any more. */
   flush(): void {
     this.#mode = 'draining';
     this.#isOver = true;
@@ -206,7 +218,7 @@ export class QueueRunner {
     return !this.#isRefused && this.#stepsAway < (this.#parts.adapter.isOrdered === true ? 2 : 1);
   }
 
-  /** Outcomes that let nothing go on share a transaction with what comes next, if something comes soon. */
+  /** Outcomes that unblock no other job share a transaction with what comes next, if it comes soon. */
   get #mayWait(): boolean {
     const { isFifo } = this.#settings;
     return this.#mode === 'running' && !isFifo && !this.#hasMore && this.#settled.length < OUTCOMES_WAITING_MAX;
@@ -229,7 +241,7 @@ export class QueueRunner {
     const settled = this.#settled;
     const parking = this.#parking;
     this.#settled = [];
-    this.#parking = new Set();
+    this.#parking = new AwaitedFunctions();
     this.#stepsAway++;
     this.#isNudged = false;
     this.#window.ask(claim);
@@ -245,19 +257,19 @@ export class QueueRunner {
       this.#stepsAway--;
       this.#window.answered(claim, answer?.jobs.length ?? 0);
       if (answer === undefined) return this.#takeBack(settled, parking);
-      if (parking.size > 0) this.noteParked([...parking]);
+      if (!parking.isEmpty) this.#noteParking(parking);
       const isIdle = claim > 0 && answer.jobs.length === 0 && answer.died === 0;
       this.#receive(answer, isIdle ? sentMs : undefined);
     });
   }
 
   /**
-   * The step was not carried out, be it that too much waits for the store or that it met a damaged record. A store that
-   * failed for good ends the engine, and the next one finds the jobs where they were.
+   * The step was not carried out, because too much waits for the store or because it found a damaged record. A store
+   * that failed for good ends the engine, and the next one finds the jobs where they were.
    */
-  #takeBack(settled: readonly SettledJob[], parking: ReadonlySet<string>): void {
+  #takeBack(settled: readonly SettledJob[], parking: AwaitedFunctions): void {
     this.#settled = [...settled, ...this.#settled];
-    for (const functionId of parking) this.#parking.add(functionId);
+    this.#parking.addAll(parking);
     this.#hasMore = true;
     if (this.#isRefused || this.#isOver) return;
     const { router, clock, logger } = this.#parts;
@@ -265,7 +277,7 @@ export class QueueRunner {
     router.count('queue.steps_refused', this.settings.name);
     if (clock.monotonicMs() - this.#toldRefusedMs >= LOG_INTERVAL_MS) {
       this.#toldRefusedMs = clock.monotonicMs();
-      logger.warn('A step of a queue was not carried out and is tried again', { queue: this.settings.name });
+      logger.warn('A step of a queue was not carried out and is sent again', { queue: this.settings.name });
     }
     clock.after(STEP_AGAIN_MS, () => {
       this.#isRefused = false;
@@ -273,7 +285,7 @@ export class QueueRunner {
     });
   }
 
-  /** `wantedMs`: when jobs were asked for and nothing came of it. */
+  /** `wantedMs`: when jobs were requested and none came. */
   #receive({ jobs, hasMore, nextDueMs, stale, died }: Advanced, wantedMs: number | undefined): void {
     const { router, adapter } = this.#parts;
     for (let count = 0; count < stale; count++) router.count('queue.stale_outcomes', this.settings.name);
@@ -281,8 +293,8 @@ export class QueueRunner {
     this.#hasMore = hasMore || this.#isNudged;
     if (nextDueMs === null || this.#mode === 'draining') this.#due.stop();
     else this.#due.wait(nextDueMs, wantedMs !== undefined && nextDueMs <= wantedMs);
-    // In a store of this machine what is parked is due one day: there is nothing to wake.
-    if (nextDueMs === null && adapter.store !== undefined) this.#parkedFunctions.clear();
+    // In a local store parked jobs have a due time: there is nothing to wake.
+    if (nextDueMs === null && adapter.store !== undefined) this.#parkedFor.clear();
     if (this.#mode === 'draining') for (const job of jobs) this.#giveBack(job);
     else this.#held.push(...jobs);
     this.#pump();
@@ -293,7 +305,7 @@ export class QueueRunner {
       const job = this.#held.shift();
       if (job === undefined) break;
       if (this.#parts.adapter.mayHandOver?.(this.settings.name, job) === false) this.#giveBack(job);
-      else if (this.isHeld || this.#parts.router.functionEntry(job.facts.functionId) === undefined) this.#park(job);
+      else if (this.isHeld || !this.#isOffered(job)) this.#park(job);
       else this.#handOver(job);
     }
     this.#planStep();
@@ -316,7 +328,7 @@ export class QueueRunner {
     const { clock, finished } = this.#parts;
     const { seq, token } = job;
     this.#settled.push({ seq, token, ...end });
-    if (end.how === 'park') this.#parking.add(job.facts.functionId);
+    if (end.how === 'park') this.#awaitFunction(job);
     if (end.how === 'retry' || end.how === 'dead') this.totals.failed++;
     if (end.how === 'done' || end.how === 'dead') this.#went.add(clock.monotonicMs());
     if (end.how !== 'done') return;
@@ -339,11 +351,13 @@ export class QueueRunner {
     this.#settled.push({ seq, token, how: 'release', isUnsent: true });
   }
 
-  #park({ seq, token, facts: { functionId } }: TakenJob): void {
+  #park(job: TakenJob): void {
     const { logger, clock } = this.#parts;
+    const { seq, token } = job;
+    const { functionId } = job.facts;
     this.#window.drop();
     this.#settled.push({ seq, token, how: 'park', isUnsent: true });
-    this.#parking.add(functionId);
+    this.#awaitFunction(job);
     const nowMs = clock.monotonicMs();
     if (nowMs - (this.#toldAbsentMs.get(functionId) ?? Number.NEGATIVE_INFINITY) < LOG_INTERVAL_MS) return;
     if (this.#toldAbsentMs.size >= TOLD_ABSENT_MAX) this.#toldAbsentMs.clear();

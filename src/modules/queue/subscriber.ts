@@ -1,11 +1,11 @@
-// What a trigger of the types `durable:subscriber` and `queue` may say of itself, and of its own queue.
+// The config of a trigger of the types `durable:subscriber` and `queue`, and the settings of its own queue.
 
-import { fields, integer, oneOf, optional, text, type ValueOf } from '../../core/fields.ts';
+import { fields, integer, oneOf, optional, text, type ValueOf } from '../../core/config-fields/fields.ts';
 import { BACKOFF_MS_MAX } from '../../core/queue/backoff.ts';
-import type { TriggerTypeFacts } from '../../core/trigger-table.ts';
-import { rawJson } from '../../protocol/byte-string.ts';
-import { idOffence } from '../../protocol/ids.ts';
-import { CALL_TIMEOUT_MS_MAX } from '../../protocol/limits.ts';
+import type { TriggerTypeFacts } from '../../core/registry/trigger-table.ts';
+import { idOffence } from '../../protocol/frames/ids.ts';
+import { CALL_TIMEOUT_MS_MAX } from '../../protocol/frames/limits.ts';
+import { rawJson } from '../../protocol/json/byte-string.ts';
 import { CONDITION_FIELD, readTriggerConfig } from '../trigger-config.ts';
 import { QUEUE_DEFAULTS, type QueueSettings, settingsOf } from './config.ts';
 
@@ -53,7 +53,7 @@ export function readSubscriber(type: string, given: unknown): ReadSubscriber {
   return { ok: true, config: { topic, delayMs: (queue?.delaySeconds ?? 0) * 1_000, queue } };
 }
 
-/** The queue between a topic and one function. */
+/** The settings of the queue between a topic and one function. */
 export function topicSettings(name: string, subscriber: Subscriber | undefined, ttlMs: number): QueueSettings {
   const given = subscriber?.queue;
   const usual = settingsOf(name, { ...QUEUE_DEFAULTS, unroutable_ttl_ms: ttlMs });
@@ -73,7 +73,7 @@ export function topicSettings(name: string, subscriber: Subscriber | undefined, 
   };
 }
 
-/** The same, for a queue that is of the other kind and has to stay so for now. */
+/** The same for a queue that is of the other kind and has to stay so for now. */
 export function asOtherKind(settings: QueueSettings): QueueSettings {
   const { isOneGroup: _group, ...rules } = settings.rules;
   if (settings.isFifo) return { ...settings, isFifo: false, rules };
@@ -82,12 +82,12 @@ export function asOtherKind(settings: QueueSettings): QueueSettings {
 
 export function subscriberFacts(id: string): TriggerTypeFacts {
   return {
-    description: `Gets a copy of what is published under its topic${id === 'queue' ? ' (older name)' : ''}`,
+    description: `Receives a copy of each message of its topic${id === 'queue' ? ' (older name)' : ''}`,
     configFormat: rawJson({
       type: 'object',
       properties: {
         topic: { type: 'string' },
-        condition_function_id: { type: 'string', description: 'Asked first; on false the message is done' },
+        condition_function_id: { type: 'string', description: 'Called first; on false the message is done' },
         queue_config: {
           type: 'object',
           properties: {
@@ -103,6 +103,6 @@ export function subscriberFacts(id: string): TriggerTypeFacts {
       },
       required: ['topic'],
     }),
-    payloadFormat: rawJson({ description: 'What was published, as it is' }),
+    payloadFormat: rawJson({ description: 'The published data, unchanged' }),
   };
 }

@@ -1,4 +1,4 @@
-// Which functions get copies of what is published under which topic, and for how long their workers may be away.
+// Which functions receive the messages of which topic, and how long their workers may be away.
 
 import type { EnqueueRules } from '../../core/queue/shapes.ts';
 import type { Binding } from '../../router/builtin.ts';
@@ -9,11 +9,14 @@ export interface Subscription {
   readonly bindings: Set<Binding>;
   rules: EnqueueRules;
   delayMs: number;
-  /** Nobody is bound: until then, by the monotonic clock, somebody may come back. `ENDED`: it was taken back. */
+  /**
+   * No trigger is bound: the subscription ends at this time of the monotonic clock unless one is bound again. `ENDED`:
+   * it was removed.
+   */
   endsMs: number | undefined;
 }
 
-/** Of one that gets no copies any more, and is known only for what its queue still holds. */
+/** A subscription that gets no copies any more, and exists only for the jobs left in its queue. */
 export const ENDED = Number.NEGATIVE_INFINITY;
 
 export class Subscriptions {
@@ -23,7 +26,7 @@ export class Subscriptions {
     return [...this.#byTopic.values()].flatMap((byFunction) => [...byFunction.values()]);
   }
 
-  /** Topics that have or had a subscriber, with how many there are now. */
+  /** Topics that have or had a subscriber, with the present number. */
   get counts(): ReadonlyMap<string, number> {
     return new Map(
       [...this.#byTopic].map(([topic, byFunction]) => [
@@ -41,7 +44,7 @@ export class Subscriptions {
     return this.#byTopic.get(topic)?.get(functionId);
   }
 
-  /** In place of an earlier one of that function. */
+  /** Replaces an earlier one of that function. */
   put(subscription: Subscription): void {
     const { topic, functionId } = subscription;
     const byFunction = this.#byTopic.get(topic) ?? new Map<string, Subscription>();

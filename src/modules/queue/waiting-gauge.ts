@@ -1,8 +1,8 @@
-// Jobs that wait for a worker, as a gauge beside the metrics of workers (Q7): so it is listed, rolled up, exported, and
-// alerts can look at it. Queues where nothing waits are told of once, when that begins: points are not free.
+// Jobs that wait for a worker, as a gauge next to the metrics of workers (Q7): so it is listed, rolled up and exported,
+// and alerts can use it. Zero is reported once for a queue, when its last waiting job is gone: points are not free.
 
 import type { QueueStats } from '../../core/queue/shapes.ts';
-import type { Collector } from '../../core/telemetry/collector.ts';
+import type { Collector } from '../../core/telemetry/spans/collector.ts';
 import type { Clock } from '../../effects/clock.ts';
 import type { QueueAdapter } from './adapters/adapter.ts';
 
@@ -17,7 +17,7 @@ interface Parts {
 
 export class WaitingGauge {
   readonly #parts: Parts;
-  /** Queues where jobs wait, or did when it was told last. */
+  /** Queues where jobs wait, or did at the last report. */
   #told = new Set<string>();
   #source: number | undefined;
   #isAsking = false;
@@ -39,7 +39,7 @@ export class WaitingGauge {
     const { adapter, clock, router } = this.#parts;
     if (router.observer === undefined || this.#isAsking) return;
     this.#isAsking = true;
-    // A broker that is away has nothing to tell.
+    // A broker that is away cannot answer.
     const all: readonly QueueStats[] = await adapter.stats().catch(() => []);
     this.#isAsking = false;
     const waiting = all.filter(({ queue, parked }) => parked > 0 || this.#told.has(queue)).slice(0, QUEUES_MAX);

@@ -1,18 +1,18 @@
-import { fields, flag, integer, type ValueOf } from '../../core/fields.ts';
-import type { AdapterDeclaration, ModuleDeclaration } from '../../core/module-declaration.ts';
+import { fields, flag, integer, type ValueOf } from '../../core/config-fields/fields.ts';
+import type { AdapterDeclaration, ModuleDeclaration } from '../../core/config-fields/module-declaration.ts';
 import { EXTSTORE_CONFIG, type ExtstoreConfig } from '../extstore-config.ts';
 import { KV_CONFIG, type KvConfig } from '../kv-adapter.ts';
 
 const MIB = 1024 * 1024;
 
 const stateConfig = fields({
-  triggers_enabled: flag({ default: true, help: 'false: no state trigger fires, as for a bulk load' }),
+  triggers_enabled: flag({ default: true, help: 'false: no state trigger fires, useful for a bulk load' }),
   max_value_bytes: integer({
     default: 4 * MIB,
     min: 1,
     // Old and new value travel in one answer, which has to fit a frame of 16 MiB.
     max: 7 * MIB,
-    help: 'Largest value, bytes of its JSON; a larger one is answered PAYLOAD_TOO_LARGE',
+    help: 'Largest value, bytes of its JSON; a larger one gets PAYLOAD_TOO_LARGE',
   }),
 });
 

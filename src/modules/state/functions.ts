@@ -1,17 +1,17 @@
-// The functions of state: the payload goes to the store as it came, the answer comes back as it goes out.
+// The functions of state: the payload goes to the store as it came, and the answer comes back in its final form.
 
-import type { Payload } from '../../protocol/payload.ts';
+import type { Payload } from '../../protocol/payload/payload.ts';
 import type { BuiltinCall, Cause, RawBuiltinDefinition } from '../../router/builtin.ts';
-import type { Outcome } from '../../router/reply.ts';
-import type { RunOptions, Store, StoreEvent, StoreReply } from '../../store/contract.ts';
+import type { Outcome } from '../../router/calls/reply.ts';
+import type { RunOptions, Store, StoreEvent, StoreReply } from '../../store/thread/contract.ts';
 import { notePlace, outcomeOfReply, storeInput } from '../store-call.ts';
 
 export interface StateListeners {
-  /** Whether anybody is to be told of changes: asked before each of them. */
+  /** Whether changes have a listener: read before each change. */
   readonly isListening: boolean;
-  /** For the store, where jobs may come of a change. */
+  /** For the store, if a change may create jobs. */
   traceOf(cause: Cause): string | undefined;
-  /** Something changed, and is durable; told in the order of the changes (S5). */
+  /** A change happened and is durable; called in the order of the changes (S5). */
   tell(event: StoreEvent, cause: Cause): void;
 }
 

@@ -1,6 +1,6 @@
 // `svc-state`: values by scope and key, kept in a store.
 //
-// `state` triggers fire for what this engine's callers change. Where engines share a Redis, each fires for its own.
+// `state` triggers fire for changes made through this engine. If engines share a Redis, each fires for its own.
 
 import { ChangeJobs } from '../change-jobs.ts';
 import { chooseStore } from '../chosen-store.ts';

@@ -1,16 +1,16 @@
-// The trigger type `state`: tells that an entry was written or deleted (S5).
+// The trigger type `state`: fires when an entry was written or deleted (S5).
 //
-// Bindings are kept by what they ask for, so that an event looks at those that it is for and at no others. Events
-// arrive in commit order; for one entry, each binding's handler is called in that order.
+// Bindings are indexed by their filters, so that an event checks only those that match. Events arrive in commit order;
+// for one entry, each binding's handler is called in that order.
 
-import { fields, optional, text, type ValueOf } from '../../core/fields.ts';
-import { Groups } from '../../core/groups.ts';
-import { rawJson } from '../../protocol/byte-string.ts';
-import { ID_BYTES_MAX } from '../../protocol/limits.ts';
-import { Payload } from '../../protocol/payload.ts';
+import { fields, optional, text, type ValueOf } from '../../core/config-fields/fields.ts';
+import { Groups } from '../../core/registry/groups.ts';
+import { ID_BYTES_MAX } from '../../protocol/frames/limits.ts';
+import { rawJson } from '../../protocol/json/byte-string.ts';
+import { Payload } from '../../protocol/payload/payload.ts';
 import type { Binding, Cause, ModuleTriggerType } from '../../router/builtin.ts';
 import type { RouterPort } from '../../router/port.ts';
-import type { StoreEvent } from '../../store/contract.ts';
+import type { StoreEvent } from '../../store/thread/contract.ts';
 import type { ChangeJobs } from '../change-jobs.ts';
 import { CONDITION_FIELD, readTriggerConfig } from '../trigger-config.ts';
 import type { StateListeners } from './functions.ts';
@@ -27,7 +27,7 @@ const CONFIG_FORMAT = rawJson({
   properties: {
     scope: { type: 'string', description: 'Only entries of this scope' },
     key: { type: 'string', description: 'Only entries of this key' },
-    condition_function_id: { type: 'string', description: 'Asked first; on false the function is not called' },
+    condition_function_id: { type: 'string', description: 'Called first; on false the function is not called' },
     queue: { type: 'string', description: 'Each change becomes a job of this queue, written together with it' },
   },
   additionalProperties: false,
@@ -40,13 +40,13 @@ const PAYLOAD_FORMAT = rawJson({
     event_type: { enum: ['state:updated', 'state:deleted'] },
     scope: { type: 'string' },
     key: { type: 'string' },
-    old_value: { description: 'null when there was none' },
-    new_value: { description: 'null when it was deleted' },
+    old_value: { description: 'null if there was none' },
+    new_value: { description: 'null if it was deleted' },
     timestamp: { type: 'number', description: 'Unix milliseconds' },
   },
 });
 
-/** What a FIFO queue may group the events of a trigger by: what every one of them has, and is no object. */
+/** The fields by which a FIFO queue may group the events of a trigger: present in every event, and not objects. */
 export const GROUP_FIELDS = ['key', 'scope', 'event_type'];
 
 type Filter = Pick<ValueOf<typeof config>, 'scope' | 'key'>;
@@ -67,7 +67,7 @@ export class StateTriggers implements ModuleTriggerType, Omit<StateListeners, 't
   readonly #byKey = new Groups<string, Binding>();
   readonly #ofAll = new Set<Binding>();
 
-  /** `isEnabled` false: triggers are accepted and never fire, as for a bulk load. */
+  /** `isEnabled` false: triggers are accepted and never fire, for example during a bulk load. */
   constructor(router: Pick<RouterPort, 'fire'>, jobs: ChangeJobs, isEnabled: boolean) {
     this.#router = router;
     this.#jobs = jobs;
@@ -129,7 +129,7 @@ function placeIn(groups: Groups<string, Binding>, name: string) {
   };
 }
 
-/** One text for scope and key, whatever characters stand in them. */
+/** One text for scope and key, whatever characters they contain. */
 function entryOf(scope: string, key: string): string {
   return `${scope.length} ${scope}${key}`;
 }

@@ -1,14 +1,14 @@
-// Asks the auth function whether a connection may be opened (X6). Only a well-formed `{context: …}` is a yes, a null
-// context included; error, silence, a missing function and any other answer are a no.
+// Calls the auth function to decide whether a connection may be opened (X6). Only a well-formed `{context: …}`,
+// including a null context, admits it. An error, a timeout, a missing function and any other answer refuse it.
 
-import { parseRawJson, RAW_NULL, type RawJson, rawJson } from '../../protocol/byte-string.ts';
-import { rawMember } from '../../protocol/json-member.ts';
-import { Payload } from '../../protocol/payload.ts';
+import { parseRawJson, RAW_NULL, type RawJson, rawJson } from '../../protocol/json/byte-string.ts';
+import { rawMember } from '../../protocol/json/json-member.ts';
+import { Payload } from '../../protocol/payload/payload.ts';
+import type { Outcome } from '../../router/calls/reply.ts';
 import type { RouterPort } from '../../router/port.ts';
-import type { Outcome } from '../../router/reply.ts';
 import type { UpgradeRequest } from '../../transport/socket.ts';
 
-/** Input of the auth function (product.md, Authentication). */
+/** Input of the auth function. */
 interface StreamAuthInput {
   readonly headers: Readonly<Record<string, string>>;
   readonly path: string;
@@ -17,10 +17,10 @@ interface StreamAuthInput {
 }
 
 export type AuthVerdict =
-  /** What it said of the connection, as JSON. */
+  /** The context of the connection, as JSON. */
   { readonly ok: true; readonly context: RawJson } | { readonly ok: false; readonly reason: string };
 
-/** Reads the request at once, and tells later. Never rejects. */
+/** Reads the request at once, and answers later. Never rejects. */
 export function authorise(
   router: RouterPort,
   functionId: string,
@@ -41,13 +41,13 @@ export function authorise(
   });
 }
 
-/** Without an auth function everybody is nobody. */
+/** The context of connections on a port without an auth function. */
 export const NO_CONTEXT: RawJson = RAW_NULL;
 
 function verdictOf({ error, result }: Outcome): AuthVerdict {
   if (error !== undefined) return { ok: false, reason: 'the auth function failed' };
   const text = result?.asText();
-  if (text === undefined) return { ok: false, reason: 'the auth function gave no answer' };
+  if (text === undefined) return { ok: false, reason: 'the auth function did not answer' };
   const written = rawMember(text, 'context');
   if (written === undefined) {
     return { ok: false, reason: 'the auth function answered something other than {context}' };
@@ -59,13 +59,14 @@ function verdictOf({ error, result }: Outcome): AuthVerdict {
   return { ok: true, context: written };
 }
 
-/** Every value of every name; names are the peer's own. */
+/** Every value of every name; names are chosen by the client. */
 export function queryParameters(query: string): Record<string, string[]> {
   const parameters: Record<string, string[]> = Object.create(null);
-  for (const [name, value] of new URLSearchParams(query)) {
+  // A query without a leading `?` whose first name begins with one would lose it.
+  for (const [name, value] of new URLSearchParams(`?${query}`)) {
     const values = parameters[name] ?? [];
     parameters[name] = values;
-    // Not a new list for each: whoever has not been let in yet chooses how often a name comes.
+    // Not a new list for each value: a client that is not admitted yet controls how often a name occurs.
     values.push(value);
   }
   return parameters;

@@ -1,14 +1,14 @@
-// What the conflated subscriptions of one connection have not been sent while it is behind. It is counted together: the
-// limits are those of the connection. Pure.
+// The unsent events of the conflated subscriptions of one slow connection. They are counted together: the limits are
+// those of the connection. Pure.
 
-import type { StoreEvent } from '../../store/contract.ts';
-import { conflatedMessage } from '../../store/stream/messages.ts';
+import { conflatedMessage } from '../../store/commands/stream/messages.ts';
+import type { StoreEvent } from '../../store/thread/contract.ts';
 import { KeptEvents } from './kept-events.ts';
 import type { Subscription } from './subscription.ts';
 
 export interface Round {
   readonly messages: readonly Uint8Array[];
-  /** Events that nobody will send any more. */
+  /** Events that will not be sent. */
   readonly leftOut: number;
 }
 
@@ -39,7 +39,10 @@ export class Backlog {
     this.count += kept.count - count;
   }
 
-  /** Gives up what is kept for it. Returns the number up to which all was sent; `undefined`: nothing was kept. */
+  /**
+   * Removes what is kept for a subscription. Returns the number up to which all was sent; `undefined`: nothing was
+   * kept.
+   */
   drop(subscription: Subscription): number | undefined {
     const kept = this.#kept.get(subscription);
     if (kept === undefined) return undefined;
@@ -49,7 +52,7 @@ export class Backlog {
     return kept.sentSeq;
   }
 
-  /** Everything that is kept, as it leaves. */
+  /** Everything that is kept, in the form in which it is sent. */
   take(): Round {
     const messages: Uint8Array[] = [];
     let leftOutInAll = 0;

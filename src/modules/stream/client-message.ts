@@ -1,11 +1,11 @@
-// What a client may say on its socket (modules 4.3): `join` and `leave`, and `ping` where a browser keeps real ones
-// from the page. Pure.
+// The messages of a client (modules 4.3): `join` and `leave`, and `ping`, because browsers hide real ones from the
+// page. Pure.
 
 import { isUtf8 } from 'node:buffer';
-import { Refusal } from '../../core/refusal.ts';
+import { Refusal } from '../../core/calls/refusal.ts';
 import { validateStreamClientMessage } from '../../generated/stream-messages.ts';
-import { mismatchText } from '../../protocol/expected-text.ts';
-import { idOffence } from '../../protocol/ids.ts';
+import { idOffence } from '../../protocol/frames/ids.ts';
+import { mismatchText } from '../../protocol/json/expected-text.ts';
 import type { JoinRequest } from './target.ts';
 
 export interface StreamClientMessage {
@@ -16,10 +16,10 @@ export interface StreamClientMessage {
     readonly groupId: string;
     /** Narrows the subscription to one item. */
     readonly id?: string | null;
-    /** Of the last message seen: what was missed meanwhile is asked for (T4). */
+    /** Of the last message seen: the events missed since then are requested (T4). */
     readonly epoch?: string | null;
     readonly seq?: number | null;
-    /** Of several events of an item that the client is too slow for, the newest is enough (T5). */
+    /** If the client is too slow, the newest of several events of an item is enough (T5). */
     readonly conflate?: boolean | null;
   };
 }
@@ -38,7 +38,7 @@ export function readClientMessage(bytes: Uint8Array): ClientMessage | Refusal | 
   if (!verdict.success) {
     const [first] = verdict.errors;
     const field = first === undefined || first.path === '$input' ? 'It' : `'${first.path.replace(/^\$input\.?/, '')}'`;
-    const rule = `${field} ${first === undefined ? 'has another shape' : mismatchText(first.expected, first.value)}`;
+    const rule = `${field} ${first === undefined ? 'has an unknown shape' : mismatchText(first.expected, first.value)}`;
     return new Refusal('BAD_REQUEST', `Expected a join or a leave message in JSON. ${rule}`);
   }
   return checked(verdict.data);
@@ -71,7 +71,7 @@ function parsed(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    // Told to the client like any other wrong shape.
+    // Reported to the client like any other wrong shape.
     return undefined;
   }
 }

@@ -1,17 +1,17 @@
-// Everybody who is connected to the stream server: from the first message to the last leave event.
+// The clients of the stream server: from the first message to the last leave event.
 //
-// Neighbours: `doorkeeper.ts` let them in, `visits.ts` asks who may join what, `feeds.ts` sends events.
+// Neighbours: `doorkeeper.ts` admits them, `visits.ts` decides who may join what, `feeds.ts` sends events.
 // Invariants:
-//   L1  One `stream:leave` for each subscription that was let in, however it ends (T7).
-//   L2  A connection that is closed has no subscriptions.
+//   - One `stream:leave` for each subscription that was admitted, however it ends (T7).
+//   - A connection that is closed has no subscriptions.
 
-import { OwnSilence } from '../../core/own-silence.ts';
-import { Refusal } from '../../core/refusal.ts';
+import { Refusal } from '../../core/calls/refusal.ts';
+import { OwnSilence } from '../../core/registry/own-silence.ts';
 import type { Clock } from '../../effects/clock.ts';
-import { CLOSE_CODES } from '../../protocol/close-codes.ts';
-import type { ErrorBody } from '../../protocol/frames.ts';
-import { LIVENESS_CHECK_INTERVAL_MS, PING_INTERVAL_MS, SILENT_MS } from '../../router/housekeeping.ts';
+import { CLOSE_CODES } from '../../protocol/frames/close-codes.ts';
+import type { ErrorBody } from '../../protocol/frames/frames.ts';
 import type { RouterPort } from '../../router/port.ts';
+import { LIVENESS_CHECK_INTERVAL_MS, PING_INTERVAL_MS, SILENT_MS } from '../../router/session/housekeeping.ts';
 import type { PeerSocket, SocketEvents } from '../../transport/socket.ts';
 import type { StreamLimits } from '../module.ts';
 import type { StreamMessage, Tap } from '../taps.ts';
@@ -30,13 +30,13 @@ export interface ClientsParts {
   readonly limits: StreamLimits;
   readonly visits: Visits;
   readonly feeds: Feeds;
-  /** Shown what clients ask for. */
+  /** Receives what clients request. */
   readonly tap: Tap<StreamMessage>;
   /** A connection has ended. */
   left(address: string): void;
 }
 
-/** Unread snapshots of one connection: the longest there is, and then some. */
+/** Unread snapshots of one connection: the size of the longest, and some more. */
 export const SNAPSHOTS_BYTES_MAX = 8 * 1024 * 1024;
 
 export class Clients {
@@ -58,7 +58,7 @@ export class Clients {
     this.#stop = clock.every(LIVENESS_CHECK_INTERVAL_MS, () => this.#check(ownSilence));
   }
 
-  /** Says goodbye to all of them; their leave events are on their way when this returns. */
+  /** Closes all of them; their leave events are on their way when this returns. */
   stop(): void {
     this.#stop?.();
     for (const connection of [...this.#connections]) {
@@ -102,13 +102,13 @@ export class Clients {
     };
   }
 
-  /** The store could not say what a group holds. */
+  /** The store could not read the group. */
   failed(subscription: Subscription, error: ErrorBody): void {
     this.#tell(subscription.connection, placeOf(subscription), error);
     this.#leave(subscription);
   }
 
-  /** Events pile up behind a snapshot that has not come. */
+  /** Events pile up while a snapshot has not arrived. */
   overflowed({ connection, heldBytes }: Subscription): void {
     this.#closeSlow(connection, heldBytes);
   }
@@ -118,12 +118,12 @@ export class Clients {
     switch (connection.rate(clock.monotonicMs(), limits.messages)) {
       case 'flood':
         router.count('streams.closed', 'too_many_messages');
-        connection.close(CLOSE_CODES.tooManyMessages, `at most ${limits.messages.perSecond} messages per second`);
+        connection.close(CLOSE_CODES.tooManyMessages, `the limit is ${limits.messages.perSecond} messages per second`);
         this.#ended(connection);
         return;
       case 'excess':
         router.count('streams.refused', 'RATE_LIMITED');
-        this.#refuse(connection, {}, 'RATE_LIMITED', `At most ${limits.messages.perSecond} messages per second`);
+        this.#refuse(connection, {}, 'RATE_LIMITED', `The limit is ${limits.messages.perSecond} messages per second`);
         return;
       case 'ok':
         break;
@@ -162,7 +162,7 @@ export class Clients {
     connection.subscriptions.set(subscription.id, subscription);
     visits.join(subscription, (isIn) => {
       subscription.isIn = isIn;
-      // Its client may have left while its handlers were asked.
+      // Its client may have left while its handlers ran.
       if (subscription.state === 'ended') {
         if (isIn) visits.leave(subscription);
       } else if (isIn) {
@@ -184,7 +184,7 @@ export class Clients {
     this.#show('leave', subscription);
     this.#forget(subscription);
     this.#parts.feeds.close(subscription);
-    // It may be asked for again while the farewell of its connection is on its way.
+    // The group may be joined again while the close of its connection is on its way.
     if (!subscription.isIn) return;
     subscription.isIn = false;
     this.#parts.visits.leave(subscription);
@@ -238,7 +238,7 @@ export class Clients {
     this.#checkUnread();
   }
 
-  /** Over the limit of the whole process those with the most unread go first, as many as it takes. */
+  /** Over the limit of the whole process, those with the most unread bytes are closed first, as many as necessary. */
   #checkUnread(): void {
     const behind = [...this.#connections]
       .filter(({ isBehind }) => isBehind)

@@ -1,17 +1,17 @@
 // The stream server: one port, one store.
 
-import { fields, integer, listOf, optional, text, type ValueOf } from '../../core/fields.ts';
-import type { AdapterDeclaration, ModuleDeclaration } from '../../core/module-declaration.ts';
+import { fields, integer, listOf, optional, text, type ValueOf } from '../../core/config-fields/fields.ts';
+import type { AdapterDeclaration, ModuleDeclaration } from '../../core/config-fields/module-declaration.ts';
 import { EXTSTORE_CONFIG, type ExtstoreConfig } from '../extstore-config.ts';
 import { KV_CONFIG, type KvConfig } from '../kv-adapter.ts';
 
 const streamConfig = fields({
   port: integer({ min: 0, max: 65_535, default: 3112, help: 'Port for stream clients; 0 takes any free one' }),
-  host: text({ default: '0.0.0.0', help: 'Address to listen on; beyond loopback auth_function should be set' }),
-  auth_function: optional(text({ help: 'Function that decides who may connect; without it everybody may' })),
+  host: text({ default: '0.0.0.0', help: 'Address to listen on; set auth_function for any but loopback' }),
+  auth_function: optional(text({ help: 'Function that decides who may connect; without it every client may' })),
   allowed_origins: listOf(text(), {
     default: [],
-    help: 'Web origins that may connect; with none, pages of the same host',
+    help: 'Web origins that may connect; if empty, pages of the same host',
   }),
 });
 

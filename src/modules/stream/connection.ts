@@ -1,15 +1,15 @@
-// One client of the stream server: its socket, what it may still be sent, and its subscriptions.
+// One client of the stream server: its socket, its unread bytes, and its subscriptions.
 //
 // Invariants:
-//   C1  Nothing is skipped on a connection that stays open: what does not fit ends it with 4408 (T5).
-//   C2  A conflated subscription is the exception: while more than a little is unread, the newest event of each of its
-//       items is kept, and leaves when nothing is unread any more. What is kept has the limits of what is unread.
-//   C3  `closed` is told once, whoever ended it.
+//   - No event is skipped on a connection that stays open: what does not fit closes it with 4408 (T5).
+//   - A conflated subscription is the exception: while more than a little is unread, the newest event of each of its
+//     items is kept, and is sent when nothing is unread any more. Kept events count towards the limits of unread bytes.
+//   - `closed` is called once, whichever side ended it.
 
-import { MessageRate, type MessageRateLimits, type RateVerdict } from '../../core/message-rate.ts';
-import { type UnreadLimits, UnreadMessages } from '../../core/unread-messages.ts';
-import type { RawJson } from '../../protocol/byte-string.ts';
-import { CLOSE_CODES } from '../../protocol/close-codes.ts';
+import { type UnreadLimits, UnreadMessages } from '../../core/calls/unread-messages.ts';
+import { MessageRate, type MessageRateLimits, type RateVerdict } from '../../core/gates/message-rate.ts';
+import { CLOSE_CODES } from '../../protocol/frames/close-codes.ts';
+import type { RawJson } from '../../protocol/json/byte-string.ts';
 import type { PeerSocket } from '../../transport/socket.ts';
 import { Backlog } from './backlog.ts';
 import { Batch, type EventBatch } from './server-message.ts';
@@ -17,22 +17,22 @@ import type { Subscription } from './subscription.ts';
 
 export interface ConnectionParts {
   readonly socket: PeerSocket;
-  /** The client takes several messages in one frame. */
+  /** The client accepts several messages in one frame. */
   readonly isBatched: boolean;
-  /** What the auth function said of it, handed to join and leave triggers. */
+  /** The context from the auth function, passed to join and leave triggers. */
   readonly context: RawJson;
   readonly limits: UnreadLimits;
   readonly address: string;
   readonly nowMs: number;
   /** Unix milliseconds. */
   readonly connectedAtMs: number;
-  /** It is to be closed for being too slow. */
+  /** It must be closed for being too slow. */
   tooSlow(connection: StreamConnection, bytes: number): void;
-  /** So many events were left out for the sake of newer ones. */
+  /** So many events were left out in favour of newer ones. */
   leftOut(events: number): void;
 }
 
-/** Of what may be unread: from so much on, conflated subscriptions wait until all of it is read. */
+/** The share of unread bytes from which conflated subscriptions wait until all of it is read. */
 const BEHIND_SHARE = 1 / 16;
 
 export class StreamConnection {
@@ -43,7 +43,7 @@ export class StreamConnection {
   pingedMs: number;
   /** By the id that the client chose. */
   readonly subscriptions = new Map<string, Subscription>();
-  /** Whether it ever asked to join something. */
+  /** Whether it ever sent a join. */
   hasAsked = false;
   readonly #parts: ConnectionParts;
   readonly #unread = new UnreadMessages();
@@ -73,12 +73,12 @@ export class StreamConnection {
     return this.#parts.socket.isOpen;
   }
 
-  /** What it has not read, and what is kept for it. */
+  /** Its unread bytes, and those kept for it. */
   get bufferedBytes(): number {
     return this.#parts.socket.bufferedBytes + (this.#backlog?.bytes ?? 0);
   }
 
-  /** Whether it has something to read that was noted as unread. */
+  /** Whether it has unread bytes that were noted. */
   get isBehind(): boolean {
     return this.#unread.isBehind;
   }
@@ -89,11 +89,11 @@ export class StreamConnection {
     return this.#rate.take(nowMs);
   }
 
-  /** `isFree`: an answer that the client asked for; however long it is, it does not make the client slow. */
+  /** `isFree`: an answer that the client requested; however long it is, it does not make the client slow. */
   send(batch: Batch, isFree = false): void {
     const { socket, limits } = this.#parts;
     if (!socket.isOpen) return;
-    // A limit may be overstepped by one message: it is looked at before the next.
+    // A limit may be exceeded by one message: it is checked before the next.
     if (this.#unread.isBehind && this.#unread.isOver(socket.bufferedBytes, limits)) {
       this.#parts.tooSlow(this, socket.bufferedBytes);
       return;
@@ -104,7 +104,7 @@ export class StreamConnection {
     if (!isComplete) this.#parts.tooSlow(this, socket.bufferedBytes);
   }
 
-  /** Of a subscription that needs no more than the newest event of each item. */
+  /** For a subscription that needs only the newest event of each item. */
   sendNewest(subscription: Subscription, batch: EventBatch): void {
     if (!this.#parts.socket.isOpen) return;
     if (this.#backlog?.holdsFor(subscription) !== true && !this.#isFarBehind()) {

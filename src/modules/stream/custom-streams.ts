@@ -1,11 +1,12 @@
-// Streams that a worker keeps itself: where it registers `stream::get(<stream>)` and its likes, the engine calls those
-// instead of its own store (wire 3.1). What they change is numbered and told to subscribers like any other change.
+// Streams that a worker keeps itself: if it registers `stream::get(<stream>)` and similar functions, the engine calls
+// those instead of its own store (wire 3.1). Their changes are numbered and sent to subscribers like any others.
 //
-// What such a stream holds is nobody's to lock: its snapshot is read after the number it is given, so that an event may
-// be in both, and none is lost.
+// The engine cannot lock such a stream: its snapshot is read after the number is taken, so that an event may be in
+// both, and none is lost.
 
-import type { Access } from '../../core/access.ts';
+import type { Access } from '../../core/access/access.ts';
 import type { Logger } from '../../effects/logger.ts';
+import type { ErrorBody } from '../../protocol/frames/frames.ts';
 import {
   asByteString,
   type ByteString,
@@ -14,14 +15,13 @@ import {
   RAW_NULL,
   type RawJson,
   rawJson,
-} from '../../protocol/byte-string.ts';
-import type { ErrorBody } from '../../protocol/frames.ts';
-import { findTextMember, rawMember } from '../../protocol/json-member.ts';
-import { Payload } from '../../protocol/payload.ts';
+} from '../../protocol/json/byte-string.ts';
+import { findTextMember, rawMember } from '../../protocol/json/json-member.ts';
+import { Payload } from '../../protocol/payload/payload.ts';
 import type { Cause } from '../../router/builtin.ts';
+import type { Outcome } from '../../router/calls/reply.ts';
 import type { RouterPort } from '../../router/port.ts';
-import type { Outcome } from '../../router/reply.ts';
-import type { Store, StoreEvent, StoreReply } from '../../store/contract.ts';
+import type { Store, StoreEvent, StoreReply } from '../../store/thread/contract.ts';
 
 export class CustomStreams {
   readonly #router: RouterPort;
@@ -34,7 +34,7 @@ export class CustomStreams {
     this.#logger = logger;
   }
 
-  /** The function that stands in for one of ours, if the stream in the payload has one. */
+  /** The function that replaces one of ours, if the stream in the payload has one. */
   standIn(functionId: string, payload: Uint8Array): string | undefined {
     const stream = findTextMember(payload, 'stream_name');
     return stream === undefined ? undefined : this.standInFor(functionId, stream);
@@ -45,7 +45,7 @@ export class CustomStreams {
     return this.#router.functionEntry(id) === undefined ? undefined : id;
   }
 
-  /** Calls it; `tell` gets the event of a change once it is durable, before `done`. */
+  /** Calls it; the callback gets the event of a change once it is durable, before `done`. */
   call(
     standIn: string,
     { functionId, input, depth, traceparent, baggage, rights }: CustomCall,
@@ -72,7 +72,7 @@ export class CustomStreams {
     });
   }
 
-  /** The worker has made the change: nobody is left to refuse it to. */
+  /** The worker has made the change: it can no longer be refused. */
   #noteMissing(standIn: string, reasons: Uint8Array): void {
     for (const reason of Buffer.from(reasons).toString().split('\n')) {
       this.#router.count('triggers.jobs_missing');
@@ -83,7 +83,7 @@ export class CustomStreams {
     }
   }
 
-  /** The snapshot of a custom stream in place of that of the store, which has the number and the events. */
+  /** The snapshot of a custom stream replaces that of the store, which has the number and the events. */
   snapshot(standIn: string, subject: SnapshotSubject, reply: StoreReply, done: (reply: StoreReply) => void): void {
     const [sync] = reply.events ?? [];
     if (reply.error !== undefined || sync === undefined || isRecovered(sync)) {
@@ -104,7 +104,7 @@ export class CustomStreams {
 export interface CustomCall extends Cause {
   readonly functionId: string;
   readonly input: Buffer;
-  /** What the caller may reach: the function that stands in has to be among it too (X7). */
+  /** The caller's rights: they must include the replacing function too (X7). */
   readonly rights: Access | undefined;
 }
 
@@ -115,8 +115,8 @@ export interface SnapshotSubject {
 }
 
 /**
- * What a function of a custom stream changed, by its answer: `{old_value, new_value}` as ours give it. As the input of
- * `stream.announce`; values go digit for digit.
+ * The change of a custom stream's function, from its answer: `{old_value, new_value}` as ours return. Returned as the
+ * input of `stream.announce`; values are copied digit for digit.
  */
 function changeOf(functionId: string, asked: RawJson | undefined, { result }: Outcome): ByteString | undefined {
   if (!CHANGING.has(functionId) || asked === undefined) return undefined;
@@ -140,7 +140,7 @@ function fieldsOf(value: unknown): Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null ? { ...value } : {};
 }
 
-/** Nothing was missed that is not known: there is no snapshot to replace. */
+/** All missed events are known: there is no snapshot to replace. */
 function isRecovered({ body }: StoreEvent): boolean {
   const { event } = fieldsOf(JSON.parse(Buffer.from(body).toString('utf8')));
   return fieldsOf(event).recovered === true;
@@ -154,8 +154,8 @@ function withData(sync: StoreEvent, { item }: SnapshotSubject, answer: RawJson |
 }
 
 /**
- * Lists come bare or as `{group}`, values bare or as `{value}`, as the two modes of the engine give them. A bare item
- * may have a field of that name; only an answer in our form has it alone.
+ * Accepts lists bare or as `{group}`, and values bare or as `{value}`, as the two modes of the engine return them. A
+ * bare item may have a field of that name; only an answer in our form has it alone.
  */
 function unwrapped(answer: RawJson, name: 'group' | 'value'): RawJson {
   const names = Object.keys(fieldsOf(parseRawJson(answer)));

@@ -1,19 +1,18 @@
-// Who may open a connection on the stream port. Everything is checked before the upgrade is answered.
+// Admission to the stream port. Everything is checked before the upgrade is answered.
 //
-// Checks in the order that costs least: the address asked for, where the page comes from, the limits, then the auth
-// function. Invariant:
-//   D1  A place at the gates is taken once for each connection let in or being judged, and given back exactly once: by
-//       a refusal, by a peer that left early, or by `left`.
+// The cheapest checks come first: the requested address, the origin of the page, the limits, then the auth function.
+// Invariant: a place at the gates is taken once for each connection that is admitted or being checked, and freed
+// exactly once: by a refusal, by a client that left early, or by `left`.
 
-import { AddressBlocks } from '../../core/address-block.ts';
-import { AddressGate } from '../../core/address-gate.ts';
-import { clientAddress } from '../../core/client-address.ts';
-import { ConnectionGate, type GateLimits } from '../../core/connection-gate.ts';
-import { isLoopbackHost, type OriginRules, originOffence } from '../../core/origin.ts';
-import { PRESSURE } from '../../core/pressure.ts';
+import { isLoopbackHost, type OriginRules, originOffence } from '../../core/access/origin.ts';
+import { AddressBlocks } from '../../core/gates/address-block.ts';
+import { AddressGate } from '../../core/gates/address-gate.ts';
+import { clientAddress } from '../../core/gates/client-address.ts';
+import { ConnectionGate, type GateLimits } from '../../core/gates/connection-gate.ts';
+import { PRESSURE } from '../../core/gates/pressure.ts';
 import type { Clock } from '../../effects/clock.ts';
-import type { RawJson } from '../../protocol/byte-string.ts';
-import { SUBPROTOCOL_AUTHORIZATION, SUBPROTOCOL_STREAM } from '../../protocol/subprotocols.ts';
+import { SUBPROTOCOL_AUTHORIZATION, SUBPROTOCOL_STREAM } from '../../protocol/frames/subprotocols.ts';
+import type { RawJson } from '../../protocol/json/byte-string.ts';
 import type { RouterPort } from '../../router/port.ts';
 import type { Admission, PeerSocket, PendingAdmission, SocketEvents, UpgradeRequest } from '../../transport/socket.ts';
 import type { StreamLimits } from '../module.ts';
@@ -27,11 +26,11 @@ export interface DoorkeeperParts {
   readonly trustedProxies: readonly string[];
   readonly authFunction: string | undefined;
   readonly limits: Pick<StreamLimits, keyof GateLimits | 'perAddress' | 'authCalls' | 'askMs'>;
-  /** Somebody was let in. */
+  /** A connection was admitted. */
   connected(socket: PeerSocket, visitor: Visitor): SocketEvents;
 }
 
-/** What is known of a connection that was let in. */
+/** The facts of an admitted connection. */
 export interface Visitor {
   readonly target: Target;
   readonly address: string;
@@ -58,7 +57,7 @@ export class Doorkeeper {
     this.#proxies = new AddressBlocks(parts.trustedProxies);
   }
 
-  /** Returns what stops it. */
+  /** Returns a function that stops it. */
   start(): () => void {
     const { clock } = this.#parts;
     return clock.every(TRIM_INTERVAL_MS, () => this.#addresses.trim(clock.monotonicMs()));
@@ -68,7 +67,7 @@ export class Doorkeeper {
     const target = readTarget(request.path, request.query);
     if (target.kind === 'offence') return refuse(target.status, target.text);
     const headers = { host: request.header('host'), origin: request.header('origin') };
-    // Servers and tools send no origin, and may know this machine by any name.
+    // Servers and tools send no origin, and may use any name for this machine.
     const offence = headers.origin === undefined ? undefined : originOffence(headers, this.#parts.origins);
     if (offence !== undefined) return refuse(403, offence);
     if (this.#parts.router.isDraining) return refuse(503, 'SHUTTING_DOWN: the engine is stopping');
@@ -82,7 +81,7 @@ export class Doorkeeper {
     return this.#ask(request, visitor, this.#parts.authFunction, subprotocol);
   }
 
-  /** A connection that was let in has ended. */
+  /** An admitted connection has ended. */
   left(address: string): void {
     this.#gate.leave();
     if (this.#isCounted(address)) this.#addresses.leave(address);
@@ -104,7 +103,7 @@ export class Doorkeeper {
       : refuse(429, 'RATE_LIMITED: too many new connections per second');
   }
 
-  /** Many share the address of a proxy, and of this machine (decisions 27). */
+  /** Many clients share the address of a proxy, and of this machine (PD-27). */
   #isCounted(address: string): boolean {
     return !isLoopbackHost(address) && !LOOPBACK_V6.test(address) && !this.#proxies.has(address);
   }
@@ -135,7 +134,7 @@ export class Doorkeeper {
   }
 
   #judge(answer: AuthVerdict, visitor: Omit<Visitor, 'context'>, subprotocol: string | undefined): Admission {
-    // Why is for the log of the engine, not for strangers.
+    // The reason is for the log of the engine, not for untrusted clients.
     if (!answer.ok) {
       this.#parts.router.count('streams.auth_refused', answer.reason);
       return refuse(401, 'UNAUTHORIZED');
@@ -149,10 +148,10 @@ export class Doorkeeper {
   }
 }
 
-/** As the ws transport writes it: in full. */
+/** Written in full, as the ws transport does. */
 const LOOPBACK_V6 = /^(0000:){7}0001$|^(0000:){5}ffff:7f/;
 
-/** The first that is known, and never the token that follows the word. */
+/** The first known one, and never the token that follows it. */
 function chosenSubprotocol(offered: readonly string[]): string | undefined {
   return [SUBPROTOCOL_STREAM, SUBPROTOCOL_AUTHORIZATION].find((name) => offered.includes(name));
 }

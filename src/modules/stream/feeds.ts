@@ -1,30 +1,31 @@
-// The way of events from the store to the subscribers of their group.
+// Moves events from the store to the subscribers of their group.
 //
-// Job: gather the events of a turn and send them to each subscriber in one write, made once for all (T6); read the
-// snapshot of a new subscriber and let it in at the right place (T3); read what is missing where numbers jump (T2).
+// It gathers the events of a turn and sends them to each subscriber in one write, built once for all (T6). It reads the
+// snapshot of a new subscriber and adds the subscriber at the right place (T3). It reads missing events when numbers
+// jump (T2).
 // Neighbours: the store numbers events, `visits.ts` decides who may subscribe, `connection.ts` sends.
 // Invariants:
-//   F1  A feed exists exactly while somebody is reading or live in its group; as long, the store tells it what other
-//       engines do there.
-//   F2  An event reaches a live subscriber only if its number follows the one before. A smaller one was part of the
-//       snapshot; a larger one has the subscriber read again from where it stands.
+//   - A feed exists exactly while a subscriber is reading or live in its group. During that time the store reports to
+//     it what other engines do there.
+//   - An event reaches a live subscriber only if its number follows the one before. A smaller one was part of the
+//     snapshot; a larger one makes the subscriber read again from its position.
 
 import type { Clock } from '../../effects/clock.ts';
-import type { ErrorBody } from '../../protocol/frames.ts';
-import type { GroupWatcher, StoreEvent, StoreReply, WatchedPlace } from '../../store/contract.ts';
+import type { ErrorBody } from '../../protocol/frames/frames.ts';
+import type { GroupWatcher, StoreEvent, StoreReply, WatchedPlace } from '../../store/thread/contract.ts';
 import { EventBatch } from './server-message.ts';
 import type { Subscription } from './subscription.ts';
 import type { Since } from './target.ts';
 
 export interface FeedParts {
   readonly clock: Clock;
-  /** Reads what a subscriber is to be sent first: `stream.subscribe` of the store, or a custom stream. */
+  /** Reads the first messages of a subscriber: `stream.subscribe` of the store, or a custom stream. */
   read(subject: Subscription, since: Since | undefined, done: (reply: StoreReply) => void): void;
-  /** Has the store tell what other engines do in the group; returns how to end it. */
+  /** Makes the store report what other engines do in the group; returns a function that ends it. */
   watch(place: WatchedPlace, watcher: GroupWatcher): () => void;
-  /** The store could not say what the group holds. */
+  /** The store could not read the group. */
   failed(subscription: Subscription, error: ErrorBody): void;
-  /** More is held back for it than it may have unread. */
+  /** More is held back for it than its limit of unread bytes. */
   overflowed(subscription: Subscription): void;
   readonly heldMax: { readonly bytesMax: number; readonly messagesMax: number };
 }
@@ -33,7 +34,7 @@ interface Feed {
   readonly subscribers: Set<Subscription>;
   /** Events of this turn, in their order. */
   pending: StoreEvent[];
-  /** Number of the last event. What this engine caused comes twice where other engines share the store. */
+  /** Number of the last event. Events of this engine come twice if other engines share the store. */
   seq: number;
   readonly unwatch: () => void;
 }
@@ -51,12 +52,12 @@ export class Feeds {
     return this.#feeds.size;
   }
 
-  /** Those who are live or about to be, of one group. */
+  /** Subscribers of one group that are live or about to be. */
   subscribersOf(stream: string, group: string): ReadonlySet<Subscription> {
     return this.#feeds.get(feedKey(stream, group))?.subscribers ?? NOBODY;
   }
 
-  /** Events in the order of their numbers, whoever caused them. */
+  /** Publishes events in the order of their numbers, whatever caused them. */
   publish(events: readonly StoreEvent[]): void {
     for (const event of events) {
       const feed = this.#feeds.get(feedKey(event.place[0], event.place[1]));
@@ -67,7 +68,7 @@ export class Feeds {
     }
   }
 
-  /** The subscriber gets what it has to know, then everything that happens. */
+  /** The subscriber gets the present content, then everything that happens. */
   open(subscription: Subscription, since: Since | undefined): void {
     const key = feedKey(subscription.stream, subscription.group);
     let feed = this.#feeds.get(key);
@@ -97,7 +98,7 @@ export class Feeds {
     );
   }
 
-  /** Numbers begin anew, or events are lost: everybody reads again, and nothing of before is mixed in. */
+  /** Numbers restart, or events are lost: every subscriber reads again, without mixing in earlier events. */
   #reset(key: string): void {
     const feed = this.#feeds.get(key);
     if (feed === undefined) return;
@@ -128,7 +129,7 @@ export class Feeds {
     this.#follow(subscription, subscription.takeHeld());
   }
 
-  /** See F2. For one subscriber alone; the common case is in `#flushFeed`. */
+  /** Sends events in number order, for one subscriber alone; the common case is in `#flushFeed`. */
   #follow(subscription: Subscription, events: readonly StoreEvent[]): void {
     const fresh = events.filter(({ seq }) => seq > subscription.seq);
     const [first] = fresh;
@@ -178,7 +179,7 @@ export class Feeds {
   }
 }
 
-/** What the subscribers of a group, and those of one item of it, are sent: made when the first of them needs it. */
+/** The messages for subscribers of a group, and of one item of it: built when the first of them needs it. */
 class BatchesByItem {
   readonly #events: readonly StoreEvent[];
   readonly #batches = new Map<string | undefined, EventBatch>();
@@ -198,7 +199,7 @@ class BatchesByItem {
   }
 }
 
-/** Where a snapshot stands, as the store says in the answer itself. */
+/** The position of a snapshot, which the answer of the store contains. */
 function positionIn(result: Uint8Array | undefined): Since {
   const position: unknown = result && JSON.parse(Buffer.from(result).toString('utf8'));
   if (typeof position === 'object' && position !== null && 'epoch' in position && 'seq' in position) {

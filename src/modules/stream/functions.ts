@@ -1,17 +1,17 @@
-// The functions of streams: the payload goes to the store as it came, the answer comes back as it goes out. What
-// changed is told to subscribers, then to triggers, then the caller gets its answer (T1).
+// The functions of streams: the payload goes to the store as it came, and the answer comes back in its final form. A
+// change is sent to subscribers, then to triggers, and then the caller gets its answer (T1).
 
-import type { Payload } from '../../protocol/payload.ts';
+import type { Payload } from '../../protocol/payload/payload.ts';
 import type { BuiltinCall, Cause, RawBuiltinDefinition } from '../../router/builtin.ts';
-import type { Outcome } from '../../router/reply.ts';
-import type { Store, StoreEvent, StoreReply } from '../../store/contract.ts';
+import type { Outcome } from '../../router/calls/reply.ts';
+import type { Store, StoreEvent, StoreReply } from '../../store/thread/contract.ts';
 import { notePlace, outcomeOfReply, storeInput } from '../store-call.ts';
 import type { CustomStreams } from './custom-streams.ts';
 
 const DESCRIPTIONS = {
-  'stream::set': 'Writes an item of a group, tells its subscribers and fires stream triggers',
+  'stream::set': 'Writes an item of a group, notifies its subscribers and fires stream triggers',
   'stream::get': 'Reads an item of a group',
-  'stream::delete': 'Deletes an item of a group, tells its subscribers and fires stream triggers',
+  'stream::delete': 'Deletes an item of a group, notifies its subscribers and fires stream triggers',
   'stream::update': 'Changes an item by a list of operations, in one step',
   'stream::list': 'Lists the items of a group',
   'stream::list_groups': 'Lists the groups of a stream',
@@ -19,13 +19,13 @@ const DESCRIPTIONS = {
   'stream::send': 'Sends a custom event to the subscribers of a group',
 } as const;
 
-/** What a worker cannot keep itself: a custom event is stored nowhere, and the list is of the engine's own streams. */
+/** What a custom stream cannot do: a custom event is not stored, and the list is of the engine's own streams. */
 const OURS_ALONE: ReadonlySet<string> = new Set(['stream::send', 'stream::list_all']);
 
 export interface StreamListeners {
-  /** Something changed, and is durable. */
+  /** A change happened, and is durable. */
   tell(events: readonly StoreEvent[], cause: Cause): void;
-  /** For the store, where jobs may come of a change. */
+  /** For the store, if a change may create jobs. */
   traceOf(cause: Cause): string | undefined;
 }
 

@@ -1,14 +1,14 @@
-// `svc-stream`: groups of items that clients watch over WebSocket. Read here how an event goes: a function of
-// `functions.ts` changes the store; the store numbers the event and gives it back once it is durable; `#tell` hands it
-// to the feeds of its group, then to the triggers.
+// `svc-stream`: groups of items that clients watch over WebSocket. The path of an event: a function of `functions.ts`
+// changes the store; the store numbers the event and returns it once it is durable; the module passes it to the feeds
+// of its group, then to the triggers.
 
-import { hostInUrl } from '../../core/origin.ts';
-import { asRawJson, bytesToByteString } from '../../protocol/byte-string.ts';
-import { Payload } from '../../protocol/payload.ts';
+import { hostInUrl } from '../../core/access/origin.ts';
+import { asRawJson, bytesToByteString } from '../../protocol/json/byte-string.ts';
+import { Payload } from '../../protocol/payload/payload.ts';
 import type { Cause, RawBuiltinDefinition } from '../../router/builtin.ts';
-import type { Store, StoreEvent, StoreReply } from '../../store/contract.ts';
-import { SWEPT_NOTHING } from '../../store/stream/index.ts';
-import { triggerMessage } from '../../store/stream/messages.ts';
+import { SWEPT_NOTHING } from '../../store/commands/stream/index.ts';
+import { triggerMessage } from '../../store/commands/stream/messages.ts';
+import type { Store, StoreEvent, StoreReply } from '../../store/thread/contract.ts';
 import type { Listener } from '../../transport/socket.ts';
 import { ChangeJobs } from '../change-jobs.ts';
 import { type ChosenStore, chooseStore } from '../chosen-store.ts';
@@ -30,7 +30,7 @@ export const streamModule = defineModule({
   create: (context, config, adapter) => new StreamServer(context, config, adapter),
 });
 
-/** How often groups are looked for that nobody writes to any more. */
+/** The interval of the search for groups that are no longer written to. */
 const SWEEP_INTERVAL_MS = 15_000;
 const NOTHING = new Uint8Array(0);
 const SWEPT_ALL = Buffer.from(SWEPT_NOTHING);
@@ -112,12 +112,12 @@ class StreamServer implements EngineModule {
       host: this.#config.host,
       port: this.#config.port,
       frameBytesMax: frameBytes,
-      // Our own limits, overstepped by one message at its longest, and room to spare: the library must never drop what
-      // our own accounting still allows (L5).
+      // Our own limits plus one message of maximum size, with a margin: the library must never drop what our own
+      // accounting still allows (L5).
       bufferedBytesMax: 2 * outboundBufferBytes + 2 * SNAPSHOTS_BYTES_MAX + 4 * valueBytes,
       admit: (request) => this.#doorkeeper.admit(request),
       connected: () => {
-        throw new Error('Whoever the doorkeeper lets in brings its own listener');
+        throw new Error('An admitted stream connection has no listener');
       },
     });
     this.#clients.start();
@@ -158,7 +158,7 @@ class StreamServer implements EngineModule {
     return [{ name: 'streams', address: `ws://${hostInUrl(this.#config.host)}:${port}` }];
   }
 
-  /** What this engine's callers caused: triggers fire for nothing else, as the others fire theirs. */
+  /** Events caused through this engine: triggers fire only for these, because other engines fire for theirs. */
   #tell(events: readonly StoreEvent[], cause: Cause): void {
     this.#feeds.publish(events);
     this.#showEvents(events);
@@ -170,7 +170,7 @@ class StreamServer implements EngineModule {
     }
   }
 
-  /** For whoever watches the stream server as a whole. */
+  /** For watchers of the stream server as a whole. */
   #showEvents(events: readonly StoreEvent[]): void {
     const { streams: tap } = this.#context.taps;
     if (!tap.isWatched) return;

@@ -1,13 +1,14 @@
-// What one subscription with `conflate` was not sent yet, as its connection is behind: the newest event of each item,
+// The unsent events of one subscription with `conflate` while its connection is slow: the newest event of each item,
 // and all custom events. Pure.
 //
 // Invariants:
-//   N1  Events leave in the order of their numbers. So whoever was sent number S needs nothing before it: of what was
-//       left out up to S, the newer event of the same item either was sent too, or comes with a number above S (T4).
-//   N2  Each event that came is either kept or counted as left out before the next one that is kept (T2). The newest
-//       event is always kept, so nobody is left with a number that was told to nobody.
+//   - Events are sent in the order of their numbers. So a subscriber that was sent number S needs nothing before it:
+//     for each event that was left out up to S, the newer event of the same item either was sent too, or comes with a
+//     number above S (T4).
+//   - Each event is either kept or counted as left out before the next one that is kept (T2). The newest event is
+//     always kept, so every subscriber ends with the latest number.
 
-import type { StoreEvent } from '../../store/contract.ts';
+import type { StoreEvent } from '../../store/thread/contract.ts';
 
 export interface KeptEvent {
   readonly body: Uint8Array;
@@ -45,14 +46,14 @@ export class KeptEvents {
   add({ kind, place: [, , item = ''], seq, body }: StoreEvent): void {
     const key = ITEM_KINDS.has(kind) ? item : seq;
     this.#bytes += body.length - (this.#entries.get(key)?.body.length ?? 0);
-    // Set anew it stands behind all others.
+    // Deleted and set again, it comes last in the map.
     this.#entries.delete(key);
     this.#cameCount += 1;
     // A copy: the body is a view of an answer of the store, which may hold a thousand others.
     this.#entries.set(key, { body: new Uint8Array(body), ordinal: this.#cameCount });
   }
 
-  /** What is kept, in the order of its numbers. */
+  /** The kept events, in the order of their numbers. */
   *inOrder(): Generator<KeptEvent> {
     let last = 0;
     for (const { body, ordinal } of this.#entries.values()) {
@@ -62,5 +63,5 @@ export class KeptEvents {
   }
 }
 
-/** Changes of an item: one takes the place of another. */
+/** Changes of an item: a newer one replaces an older one. */
 const ITEM_KINDS: ReadonlySet<string> = new Set(['create', 'update', 'delete']);

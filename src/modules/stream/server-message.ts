@@ -1,10 +1,10 @@
-// Messages that the server makes itself; those about items and events come ready from the store (T6).
+// Messages that the server creates itself; those about items and events come complete from the store (T6).
 
-import type { ErrorBody } from '../../protocol/frames.ts';
-import type { StoreEvent } from '../../store/contract.ts';
+import type { ErrorBody } from '../../protocol/frames/frames.ts';
+import type { StoreEvent } from '../../store/thread/contract.ts';
 import { PreparedTexts } from '../../transport/prepared-texts.ts';
 
-/** Where a message belongs; an offence against the form of a message belongs nowhere. */
+/** The subject of a message; a malformed message has none. */
 export interface MessagePlace {
   readonly subscriptionId?: string;
   readonly stream?: string;
@@ -18,7 +18,7 @@ export function errorMessage(nowMs: number, place: MessagePlace, { code, message
   return serverMessage(nowMs, place, { type: 'error', data });
 }
 
-/** A `stream:join` handler said no. */
+/** A `stream:join` handler refused. */
 export function unauthorizedMessage(nowMs: number, place: MessagePlace): Buffer {
   return serverMessage(nowMs, place, { type: 'unauthorized' });
 }
@@ -29,8 +29,8 @@ function serverMessage(nowMs: number, { stream, group, item }: MessagePlace, eve
 }
 
 /**
- * Messages of one turn as they leave: each as a frame of its own, or for clients that asked for `svc.stream.v1`, all of
- * them as one JSON array in one frame. Either is made once, whoever many get it.
+ * The messages of one turn as they are sent: each as a frame of its own or, for clients that chose `svc.stream.v1`, all
+ * of them as one JSON array in one frame. Each form is built once for all receivers.
  */
 export class Batch {
   readonly count: number;
@@ -53,7 +53,7 @@ export class Batch {
   }
 }
 
-/** Events as all are sent them who are to get each of them. */
+/** Events in the form for subscribers that get each of them. */
 export class EventBatch extends Batch {
   readonly events: readonly StoreEvent[];
 
@@ -63,7 +63,7 @@ export class EventBatch extends Batch {
   }
 }
 
-/** To a client that cannot see real pongs. */
+/** For a client that cannot see real pongs. */
 export const PONG = new Batch([Buffer.from('{"type":"pong"}')]);
 
 function jsonArray(messages: readonly Uint8Array[]): Buffer {

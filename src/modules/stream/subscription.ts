@@ -1,17 +1,17 @@
 // One subscription of one connection.
 //
-// States, and what moves it on:
-//   joining  `stream:join` handlers are asked; events are nothing to it yet
-//   reading  the store is asked for the snapshot, or for what was missed; events that happen meanwhile are held back
+// States, and their transitions:
+//   joining  `stream:join` handlers run; events do not reach it yet
+//   reading  the store reads the snapshot, or the missed events; events that happen meanwhile are held back
 //   live     events are sent as they come
 //   ended    left, refused, or its connection is gone
 // Invariants:
-//   B1  `seq` is the number up to which the subscriber knows the group. Only the next one may follow (T2).
-//   B2  Events are held in `reading` only, and leave it behind the snapshot, from S+1 on (T3).
-//   B3  Nothing is kept for it in its connection's backlog while it is `reading`: what it reads begins before that.
+//   - `seq` is the number up to which the subscriber knows the group. Only the next one may follow (T2).
+//   - Events are held in `reading` only, and are sent after the snapshot, from S+1 on (T3).
+//   - Nothing is kept for it in its connection's backlog while it is `reading`: what it reads begins before that.
 
-import type { RawJson } from '../../protocol/byte-string.ts';
-import type { StoreEvent } from '../../store/contract.ts';
+import type { RawJson } from '../../protocol/json/byte-string.ts';
+import type { StoreEvent } from '../../store/thread/contract.ts';
 import type { StreamConnection } from './connection.ts';
 import type { EventBatch } from './server-message.ts';
 import type { JoinRequest, Since } from './target.ts';
@@ -22,16 +22,16 @@ export class Subscription {
   readonly stream: string;
   readonly group: string;
   readonly item: string | undefined;
-  /** Where its connection is behind it takes the newest event of each item for all of them (T5). */
+  /** If its connection is slow, it gets only the newest event of each item (T5). */
   readonly isConflated: boolean;
   state: 'joining' | 'reading' | 'live' | 'ended' = 'joining';
   seq = 0;
   epoch = '';
-  /** How often the store was asked: only the last answer counts. */
+  /** The number of reads so far: only the answer of the last one counts. */
   reads = 0;
   held: StoreEvent[] = [];
   heldBytes = 0;
-  /** `stream:join` let it in: one `stream:leave` follows, whatever happens (T7). */
+  /** `stream:join` admitted it: one `stream:leave` follows in any case (T7). */
   isIn = false;
 
   constructor(connection: StreamConnection, { subscriptionId, stream, group, item, conflate }: JoinRequest) {
@@ -43,7 +43,7 @@ export class Subscription {
     this.isConflated = conflate;
   }
 
-  /** Where it has to be read on from. What is kept for it is given up (B3). */
+  /** The position to read on from. Events kept for it are dropped. */
   restart(): Since | undefined {
     const sentSeq = this.isConflated ? this.connection.dropKept(this) : undefined;
     const { epoch, seq } = this;
@@ -51,7 +51,7 @@ export class Subscription {
     return sentSeq === undefined ? { epoch, seq, live: true } : { epoch, seq: sentSeq };
   }
 
-  /** What follows what it was sent before. */
+  /** Sends what follows the events sent before. */
   send(events: EventBatch): void {
     if (this.isConflated) this.connection.sendNewest(this, events);
     else this.connection.send(events);

@@ -1,24 +1,24 @@
-// What the address of a connection asks for: `/stream/{stream_name}/{group_id}/[{item_id}/]` joins that group at once,
-// `/` leaves it to messages. Pure.
+// Parses the address of a connection: `/stream/{stream_name}/{group_id}/[{item_id}/]` joins that group at once, `/`
+// leaves it to messages. Pure.
 
-import { idOffence } from '../../protocol/ids.ts';
+import { idOffence } from '../../protocol/frames/ids.ts';
 
-/** What a subscription is about, and from where on (T4). */
+/** The subject of a subscription, and its starting position (T4). */
 export interface JoinRequest {
   readonly subscriptionId: string;
   readonly stream: string;
   readonly group: string;
   readonly item: string | undefined;
   readonly since: Since | undefined;
-  /** Of several events of an item that its connection is too slow for, the newest is enough (T5). */
+  /** If the connection is too slow, the newest of several events of an item is enough (T5). */
   readonly conflate: boolean;
 }
 
-/** The last event somebody saw before the connection broke. */
+/** The last event that the client saw before the connection broke. */
 export interface Since {
   readonly epoch: string;
   readonly seq: number;
-  /** It did not break: what happened since is held here. Never said by a client. */
+  /** It did not break: events since then are held here. Never sent by a client. */
   readonly live?: true;
 }
 
@@ -27,7 +27,7 @@ export type Target =
   | { readonly kind: 'join'; readonly join: JoinRequest }
   | { readonly kind: 'offence'; readonly status: 400 | 404; readonly text: string };
 
-/** The subscription that the address itself makes; clients choose other ids for theirs. */
+/** The id of the subscription that the address itself creates; clients choose other ids for theirs. */
 export const PATH_SUBSCRIPTION_ID = 'path';
 
 export function readTarget(path: string, query: string): Target {
@@ -65,7 +65,7 @@ function percentDecoded(text: string): string | undefined {
   try {
     return decodeURIComponent(text);
   } catch {
-    // What the function throws at is exactly what must be refused here.
+    // Exactly the input for which the function throws must be refused here.
     return undefined;
   }
 }

@@ -1,12 +1,12 @@
-// The trigger types of streams: what their configs may say, and which bindings an event is for.
+// The trigger types of streams: their configs, and which bindings match an event.
 //
-// Bindings are kept by the stream they name, with their filters already read: an event looks at those only.
+// Bindings are indexed by the stream they name, with their filters parsed: an event checks only those.
 
-import { fields, flag, optional, text, type ValueOf } from '../../core/fields.ts';
-import { rawJson } from '../../protocol/byte-string.ts';
-import { ID_BYTES_MAX } from '../../protocol/limits.ts';
+import { fields, flag, optional, text, type ValueOf } from '../../core/config-fields/fields.ts';
+import { ID_BYTES_MAX } from '../../protocol/frames/limits.ts';
+import { rawJson } from '../../protocol/json/byte-string.ts';
 import type { Binding, ModuleTriggerType } from '../../router/builtin.ts';
-import type { StoreEvent } from '../../store/contract.ts';
+import type { StoreEvent } from '../../store/thread/contract.ts';
 import type { ChangeJobs } from '../change-jobs.ts';
 import { CONDITION_FIELD, readTriggerConfig } from '../trigger-config.ts';
 
@@ -24,7 +24,7 @@ const streamConfig = fields({
 
 const visitConfig = fields({ stream_name: name(), condition_function_id: CONDITION_FIELD });
 
-const CONDITION = { type: 'string', description: 'Asked first; on false the function is not called' };
+const CONDITION = { type: 'string', description: 'Called first; on false the function is not called' };
 
 const STREAM_CONFIG_FORMAT = rawJson({
   type: 'object',
@@ -53,10 +53,10 @@ type StreamFilter = Pick<ValueOf<typeof streamConfig>, 'group_id' | 'item_id' | 
 
 const ANY_STREAM = '';
 const NONE: readonly Binding[] = [];
-/** What a FIFO queue may group the events of a trigger by: what every one of them has. */
+/** The fields by which a FIFO queue may group the events of a trigger: present in every event. */
 export const GROUP_FIELDS = ['groupId', 'streamName'];
 
-/** Bindings of one type, by the stream that they are about. */
+/** Bindings of one type, by their stream. */
 class Bindings<F> {
   readonly #byStream = new Map<string, Map<Binding, F>>();
   readonly #streamOf = new Map<Binding, string>();
@@ -90,7 +90,7 @@ export class StreamTriggers implements ModuleTriggerType {
     payloadFormat: undefined,
   };
   readonly #bindings = new Bindings<StreamFilter>();
-  /** Custom events reach every binding (decisions 56). */
+  /** In drop-in mode custom events reach every binding (PD-56). */
   readonly #isDropIn: boolean;
   readonly #jobs: ChangeJobs;
 
@@ -121,7 +121,7 @@ export class StreamTriggers implements ModuleTriggerType {
     this.#jobs.unbound(binding);
   }
 
-  /** The bindings whose functions the event calls now. Those that name a queue have their jobs already. */
+  /** The bindings whose functions are called now. Those that name a queue have their jobs already. */
   toCall(event: StoreEvent): readonly Binding[] {
     return this.#jobs.divert(this.#matching(event));
   }
@@ -141,7 +141,7 @@ export class StreamTriggers implements ModuleTriggerType {
   }
 }
 
-/** Types `stream:join` and `stream:leave`: a client subscribes, and is gone. */
+/** Types `stream:join` and `stream:leave`: a client subscribes, and a subscription ends. */
 export class VisitTriggers implements ModuleTriggerType {
   readonly id: 'stream:join' | 'stream:leave';
   readonly facts;

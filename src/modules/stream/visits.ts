@@ -1,21 +1,21 @@
-// Joining and leaving: asks the `stream:join` handlers whether somebody may come in, tells the `stream:leave` handlers
-// that somebody is gone.
+// Joining and leaving: calls the `stream:join` handlers to decide whether a subscription is admitted, and the
+// `stream:leave` handlers when it has ended.
 //
-// Whatever cannot be decided is a no (X6): a handler that fails or takes too long, a condition that cannot be asked.
+// Anything undecided is a refusal (X6): a handler that fails or takes too long, a condition that cannot be called.
 
-import { distinctBindings } from '../../core/trigger-table.ts';
+import { distinctBindings } from '../../core/registry/trigger-table.ts';
 import type { Logger } from '../../effects/logger.ts';
-import { asRawJson, byteStringToText, parseRawJson, type RawJson, rawJson } from '../../protocol/byte-string.ts';
-import { Payload } from '../../protocol/payload.ts';
+import { asRawJson, byteStringToText, parseRawJson, type RawJson, rawJson } from '../../protocol/json/byte-string.ts';
+import { Payload } from '../../protocol/payload/payload.ts';
 import type { Binding } from '../../router/builtin.ts';
+import type { Outcome } from '../../router/calls/reply.ts';
 import type { RouterPort } from '../../router/port.ts';
-import type { Outcome } from '../../router/reply.ts';
 import type { Subscription } from './subscription.ts';
 import { VisitTriggers } from './triggers.ts';
 
-/** Not the beginning of something, which a drain would refuse: whoever joined is owed it (T7). */
+/** Not the start of new work, which a drain would refuse: every admitted subscription gets its leave event (T7). */
 const END_DEPTH = 1;
-/** A client asks for it: nobody in the engine did. */
+/** A client caused it, not a call within the engine. */
 const OUTSIDE = { depth: 0 };
 
 export class Visits {
@@ -25,14 +25,14 @@ export class Visits {
   readonly #logger: Logger;
   readonly #askMsMax: number;
 
-  /** `askMsMax`: for each handler of a join. */
+  /** `askMsMax`: the time limit of each handler of a join. */
   constructor(router: RouterPort, logger: Logger, askMsMax: number) {
     this.#router = router;
     this.#logger = logger;
     this.#askMsMax = askMsMax;
   }
 
-  /** `done` is told once, at once or later, whether every handler let the subscription in. */
+  /** `done` is called once, at once or later, with whether every handler admitted the subscription. */
   join(subscription: Subscription, done: (isIn: boolean) => void): void {
     const bindings = distinctBindings(this.joins.matching(subscription.stream));
     if (bindings.length === 0) {
@@ -51,7 +51,7 @@ export class Visits {
     }
   }
 
-  /** Handlers of one subscription hear in order; nobody waits for them. */
+  /** Handlers of one subscription are called in order; no caller waits for them. */
   leave(subscription: Subscription): void {
     const bindings = this.leaves.matching(subscription.stream);
     if (bindings.length === 0) return;
@@ -91,7 +91,7 @@ export class Visits {
 
 function visitPayload({ id, stream, group, item, context }: Subscription): RawJson {
   const facts = { subscription_id: id, stream_name: stream, group_id: group, ...(item !== undefined && { id: item }) };
-  // The context goes as it came from the auth function, whatever its keys are called.
+  // The context is passed on as it came from the auth function, whatever its keys.
   return asRawJson(`${rawJson(facts).slice(0, -1)},"context":${context}}`);
 }
 
@@ -101,7 +101,7 @@ function failureOf({ error, result }: Outcome): string | undefined {
   return result !== undefined && result.asText() === undefined ? 'its answer is not JSON' : undefined;
 }
 
-/** Anything but `{unauthorized: true}` is a yes. */
+/** Anything but `{unauthorized: true}` admits. */
 function isRefused({ result }: Outcome): boolean {
   const text = result?.asText();
   const value = text === undefined ? undefined : parseRawJson(text);

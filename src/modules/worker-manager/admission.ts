@@ -1,10 +1,11 @@
-// Who may open a connection on a worker port, as far as that is known at once. Pure: request in, verdict out.
+// Decides whether a connection may be opened on a worker port, as far as that is known at once. Pure: request in,
+// verdict out.
 
-import type { AddressGate } from '../../core/address-gate.ts';
-import type { ConnectionGate } from '../../core/connection-gate.ts';
-import { type OriginRules, originOffence } from '../../core/origin.ts';
+import { type OriginRules, originOffence } from '../../core/access/origin.ts';
+import type { AddressGate } from '../../core/gates/address-gate.ts';
+import type { ConnectionGate } from '../../core/gates/connection-gate.ts';
 import { equalSecrets } from '../../effects/random.ts';
-import { SUBPROTOCOL_AUTHORIZATION, SUBPROTOCOLS } from '../../protocol/subprotocols.ts';
+import { SUBPROTOCOL_AUTHORIZATION, SUBPROTOCOLS } from '../../protocol/frames/subprotocols.ts';
 import type { Admission, UpgradeRequest } from '../../transport/socket.ts';
 import type { ModuleSettings } from '../module.ts';
 import { admitToChannel, channelTarget } from './channel-endpoint.ts';
@@ -34,18 +35,18 @@ export function admissionRules(
   };
 }
 
-/** What the port knows at this moment. */
+/** The present state of the port. */
 export interface AdmissionState {
   readonly nowMs: number;
   readonly gate: ConnectionGate;
-  /** The limits of the address that asks; `undefined`: it has none. */
+  /** The limits of the client's address; `undefined`: it has none. */
   readonly addressGate: AddressGate | undefined;
-  /** Where the request comes from. */
+  /** The address of the client. */
   readonly address: string;
   readonly isDraining: boolean;
-  /** The engine is under so much load that nobody new is let in. */
+  /** The engine is so overloaded that no new connection is admitted. */
   readonly isProtecting: boolean;
-  /** Whether too many wait for the auth function already. */
+  /** Whether too many connections already wait for the auth function. */
   readonly isAuthBusy: boolean;
   /** Whether a worker connection that proved the token is open from that address. */
   isKnownAddress(address: string): boolean;
@@ -53,7 +54,7 @@ export interface AdmissionState {
   isChannel(id: string, key: string): boolean;
 }
 
-/** Checks in the order that tells a stranger least; counts the connection at the gates only when it is let in. */
+/** The checks that reveal least come first. Counts the connection at the gates only when it is admitted. */
 export function admit(request: UpgradeRequest, rules: AdmissionRules, state: AdmissionState): Admission {
   const target = channelTarget(request);
   const isServed = request.path === WORKER_PATH || request.path === TELEMETRY_PATH;
@@ -69,14 +70,14 @@ export function admit(request: UpgradeRequest, rules: AdmissionRules, state: Adm
   if (state.isProtecting) return refuse(503, 'OVERLOADED: the engine is under too much load');
   if (state.isDraining) return refuse(503, 'SHUTTING_DOWN: the engine is stopping');
   if (target === undefined && state.isAuthBusy)
-    return refuse(503, 'OVERLOADED: too many connections wait to be let in');
+    return refuse(503, 'OVERLOADED: too many connections wait for admission');
   return enter(state) ?? admission;
 }
 
 /** Takes a place at both gates, or at none. */
 function enter({ gate, addressGate, address, nowMs }: AdmissionState): Admission | undefined {
   if (addressGate?.enter(address, nowMs) === false) {
-    return refuse(429, 'RATE_LIMITED: too many connections of this address');
+    return refuse(429, 'RATE_LIMITED: too many connections from this address');
   }
   const verdict = gate.enter(nowMs);
   if (verdict === 'open') return undefined;
@@ -90,7 +91,7 @@ function admitAsWorker(request: UpgradeRequest, rules: AdmissionRules, state: Ad
   if (!hasToken(request, rules, state)) return refuse(401, 'Authorization: Bearer <bridge_token> is needed');
   const { subprotocols } = request;
   const form = SUBPROTOCOLS.find((name) => subprotocols.includes(name));
-  // What stands behind it is a token, which is never selected (decisions 43).
+  // The subprotocol after it is a token, which is never selected (PD-43).
   const known = form ?? subprotocols.find((name) => name === SUBPROTOCOL_AUTHORIZATION);
   return { ok: true, subprotocol: known };
 }
@@ -99,7 +100,7 @@ function admitAsWorker(request: UpgradeRequest, rules: AdmissionRules, state: Ad
 function hasToken(request: UpgradeRequest, { token }: AdmissionRules, state: AdmissionState): boolean {
   if (token === undefined) return true;
   const header = request.header('authorization') ?? '';
-  // A token may have blanks within; only those around it are not its own.
+  // A token may contain blanks; only those around it are removed.
   const given = /^bearer /i.test(header) ? header.slice('bearer '.length).trim() : '';
   if (given !== '') return equalSecrets(given, token);
   return request.path === TELEMETRY_PATH && state.isKnownAddress(state.address);

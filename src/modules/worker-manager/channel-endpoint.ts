@@ -1,11 +1,11 @@
-// `/ws/channels/{id}?key=…&dir=read|write`: where an end of a data channel connects. Whoever knows the key may, with no
-// other credential: SDKs send no headers on these sockets (wire 13).
+// `/ws/channels/{id}?key=…&dir=read|write`: the address of an end of a data channel. The key is the only credential:
+// SDKs send no headers on these sockets (wire 13).
 
-import type { Direction } from '../../core/channel.ts';
-import { SUBPROTOCOL_CHANNEL } from '../../protocol/subprotocols.ts';
+import type { Direction } from '../../core/channels/channel.ts';
+import { SUBPROTOCOL_CHANNEL } from '../../protocol/frames/subprotocols.ts';
 import type { Admission, UpgradeRequest } from '../../transport/socket.ts';
 
-/** What a request asks for: an end that may be had, or why not. */
+/** The result of a request: an available end, or the reason for the refusal. */
 export type ChannelTarget =
   | { readonly ok: true; readonly id: string; readonly key: string; readonly direction: Direction }
   | { readonly ok: false; readonly status: 400; readonly text: string };
@@ -24,14 +24,14 @@ export function channelTarget({ path, query }: Pick<UpgradeRequest, 'path' | 'qu
   return mark < 0 ? readTarget(rest, '') : readTarget(rest.slice(0, mark), rest.slice(mark + 1));
 }
 
-/** Whether the hub has such an end, for somebody with that key. */
+/** Whether the hub has such an end with that key. */
 export function admitToChannel(
   target: ChannelTarget,
   subprotocols: readonly string[],
   knows: (id: string, key: string) => boolean,
 ): Admission {
   if (!target.ok) return target;
-  // The same words for a wrong key: nobody is to learn which ids there are.
+  // The same text for a wrong key, so that it does not reveal which ids exist.
   if (!knows(target.id, target.key)) return { ok: false, status: 404, text: 'Channel not found' };
   return { ok: true, subprotocol: subprotocols.find((name) => name === SUBPROTOCOL_CHANNEL) };
 }

@@ -1,13 +1,23 @@
-// One entry is one port that workers connect to: the bridge, which trusts everyone it lets in, or with `rbac` a port
-// for browsers, which trusts nobody.
+// One entry is one port that workers connect to: the bridge, whose connections are trusted, or with `rbac` a port for
+// browsers, whose connections are restricted.
 
 import { isDeepStrictEqual } from 'node:util';
-import { type ExposeEntry, readExposeEntry } from '../../core/expose-filter.ts';
-import type { ValueOf } from '../../core/fields.ts';
-import { anything, either, fields, integer, listOf, mapOf, optional, refused, text } from '../../core/fields.ts';
-import type { FieldProblem } from '../../core/fields-check.ts';
-import type { ModuleDeclaration } from '../../core/module-declaration.ts';
-import { BRIDGE_PORT_DEFAULT } from '../../protocol/limits.ts';
+import { type ExposeEntry, readExposeEntry } from '../../core/access/expose-filter.ts';
+import type { ValueOf } from '../../core/config-fields/fields.ts';
+import {
+  anything,
+  either,
+  fields,
+  integer,
+  listOf,
+  mapOf,
+  optional,
+  refused,
+  text,
+} from '../../core/config-fields/fields.ts';
+import type { FieldProblem } from '../../core/config-fields/fields-check.ts';
+import type { ModuleDeclaration } from '../../core/config-fields/module-declaration.ts';
+import { BRIDGE_PORT_DEFAULT } from '../../protocol/frames/limits.ts';
 
 const exposeEntry = either(
   text(),
@@ -26,12 +36,16 @@ const rbac = fields({
   auth_function_id: optional(text({ help: 'Function that decides who may connect, and with what rights' })),
   allow_trigger_types: listOf(text(), {
     default: [],
-    help: 'Trigger types that may be bound, where the auth function does not say it itself',
+    help: 'Trigger types that may be bound, unless the auth function returns them',
   }),
-  on_function_registration_function_id: optional(text({ help: 'Function asked before a function is registered' })),
-  on_trigger_registration_function_id: optional(text({ help: 'Function asked before a trigger is bound' })),
+  allow_queues: listOf(text(), {
+    default: ['default'],
+    help: 'Queues that their jobs may enter; these jobs share room, slots and groups with all other jobs there',
+  }),
+  on_function_registration_function_id: optional(text({ help: 'Function called before a function is registered' })),
+  on_trigger_registration_function_id: optional(text({ help: 'Function called before a trigger is bound' })),
   on_trigger_type_registration_function_id: optional(
-    text({ help: 'Function asked before a trigger type is registered' }),
+    text({ help: 'Function called before a trigger type is registered' }),
   ),
 });
 
@@ -39,18 +53,18 @@ const workerManagerConfig = fields({
   port: integer({ min: 0, max: 65_535, default: BRIDGE_PORT_DEFAULT, help: 'Port for workers; 0 takes any free one' }),
   host: text({
     default: '127.0.0.1',
-    help: 'Address to listen on; anything but loopback needs bridge_token, or rbac',
+    help: 'Address to listen on; any but loopback needs bridge_token or rbac',
   }),
   allowed_origins: optional(
     listOf(text(), {
-      help: 'Web origins that may open a connection. Without it: the console, or with rbac pages of the same host',
+      help: 'Web origins that may open a connection. If omitted: the console, or with rbac pages of the same host',
     }),
   ),
-  handshake_timeout_ms: refused('The socket library keeps this limit itself: about 10 s, on ws 5 s. Remove it.'),
-  rbac: optional(rbac, 'Makes it a port for browsers, which trusts nobody; without it everything may be called'),
+  handshake_timeout_ms: refused('The socket library enforces this limit itself: about 10 s, on ws 5 s. Remove it.'),
+  rbac: optional(rbac, 'Makes it a port for browsers with restricted connections; without it everything may be called'),
   auth_function_id: optional(text({ help: 'The same as rbac.auth_function_id' })),
   middleware_function_id: optional(
-    text({ help: "Function that runs in place of every function called on this port, but for the engine's own" }),
+    text({ help: "Function that runs instead of every function called on this port, except the engine's own" }),
   ),
   namespaces: refused("This version does not have 'namespaces' yet. Remove it."),
 });
@@ -69,12 +83,12 @@ export const workerManagerDeclaration = {
 
 export type WorkerManagerConfig = ValueOf<typeof workerManagerConfig>;
 
-/** What the port asks about newcomers, wherever it is written. */
+/** The auth function of the port, wherever it is written. */
 export function authFunctionOf({ auth_function_id: outer, rbac: restricted }: WorkerManagerConfig): string | undefined {
   return restricted?.auth_function_id ?? outer;
 }
 
-/** What of the port's configuration is different, by name. */
+/** The names of the settings that differ. */
 export function changedKeys(before: WorkerManagerConfig, after: WorkerManagerConfig): readonly string[] {
   return differingKeys(before, after).flatMap((key) => {
     if (key !== 'rbac' || before.rbac === undefined || after.rbac === undefined) return key;
@@ -82,7 +96,7 @@ export function changedKeys(before: WorkerManagerConfig, after: WorkerManagerCon
   });
 }
 
-/** Of these, what cannot change while the port is open: a port without rbac judges nobody twice. */
+/** Those of them that cannot change while the port is open: a port without rbac does not check connections again. */
 export function fixedKeys(before: WorkerManagerConfig, after: WorkerManagerConfig): readonly string[] {
   const isGuarded = before.rbac !== undefined && after.rbac !== undefined;
   return changedKeys(before, after).filter((key) => !isGuarded || key === 'port' || key === 'host');
@@ -98,7 +112,7 @@ function findContradictions(config: WorkerManagerConfig): readonly FieldProblem[
   const problems = (config.rbac?.expose_functions ?? []).flatMap((entry, index) => problemOf(entry, index));
   const { auth_function_id: outer, rbac: restricted } = config;
   if (outer !== undefined && restricted === undefined) {
-    const message = 'Needs rbac beside it: a port without rbac trusts everyone and asks no function.';
+    const message = 'Needs rbac: a port without rbac trusts every connection and calls no function.';
     problems.push({ path: ['auth_function_id'], at: 'key', message });
   }
   if (outer !== undefined && restricted?.auth_function_id !== undefined && outer !== restricted.auth_function_id) {

@@ -1,10 +1,10 @@
-// Asks the auth function of a port about everyone who wants to connect, before the upgrade is answered (X6).
+// Calls the auth function of a port for every new connection, before the upgrade is answered (X6).
 
-import type { Grant } from '../../core/access.ts';
-import { parseRawJson, rawJson } from '../../protocol/byte-string.ts';
-import { Payload } from '../../protocol/payload.ts';
+import type { Grant } from '../../core/access/access.ts';
+import { parseRawJson, rawJson } from '../../protocol/json/byte-string.ts';
+import { Payload } from '../../protocol/payload/payload.ts';
+import type { Outcome } from '../../router/calls/reply.ts';
 import type { RouterPort } from '../../router/port.ts';
-import type { Outcome } from '../../router/reply.ts';
 import type { UpgradeRequest } from '../../transport/socket.ts';
 import { type ReadGrant, readGrant } from './grant.ts';
 
@@ -12,13 +12,13 @@ export interface DoormanOptions {
   readonly router: RouterPort;
   readonly authFunctionId: string;
   readonly askMsMax: number;
-  /** How many may wait for its answer at a time. */
+  /** The limit of connections that wait for its answer. */
   readonly waitingMax: number;
 }
 
 export type Verdict =
   | { readonly ok: true; readonly grant: Grant }
-  /** `reason` is for the log: who is refused learns nothing of it. */
+  /** `reason` is for the log: the client does not see it. */
   | { readonly ok: false; readonly reason: string };
 
 export class Doorman {
@@ -33,7 +33,7 @@ export class Doorman {
     return this.#waiting >= this.#options.waitingMax;
   }
 
-  /** Never rejects: whatever goes wrong is a no. */
+  /** Never rejects: any failure is a refusal. */
   ask(request: UpgradeRequest, address: string): Promise<Verdict> {
     const { router, authFunctionId, askMsMax } = this.#options;
     const payload = Payload.ofText(rawJson(authInput(request, address)));
@@ -48,12 +48,13 @@ export class Doorman {
   }
 }
 
-/** Header and query names are the peer's own: in maps without a prototype no name can reach one (X19). */
+/** The client chooses header and query names: in maps without a prototype no name can reach one (X19). */
 function authInput(request: UpgradeRequest, address: string) {
   const headers: Record<string, string> = Object.create(null);
   for (const [name, value] of request.headers()) headers[name] = value;
   const query: Record<string, string[]> = Object.create(null);
-  for (const [name, value] of new URLSearchParams(request.query)) {
+  // A query without a leading `?` whose first name begins with one would lose it.
+  for (const [name, value] of new URLSearchParams(`?${request.query}`)) {
     const values = query[name] ?? [];
     query[name] = values;
     values.push(value);
@@ -70,7 +71,7 @@ function verdictOf({ result, error }: Outcome): ReadGrant {
   return readGrant(text === undefined ? undefined : parseRawJson(text));
 }
 
-/** Only the code: the message may quote the credential that was looked at. */
+/** Only the code: the message may quote the credential. */
 function codeOf(error: unknown): string {
   const code: unknown = typeof error === 'object' && error !== null ? Reflect.get(error, 'code') : undefined;
   return typeof code === 'string' ? code.slice(0, CODE_CHARS_MAX) : 'without a code';

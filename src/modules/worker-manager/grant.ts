@@ -1,11 +1,11 @@
-// What an auth function may answer (wire 8.2), read strictly: whatever is not exactly an answer lets nobody in (X6).
+// Parses the answer of an auth function (wire 8.2) strictly: anything but an exact answer is a refusal (X6).
 
-import type { Grant } from '../../core/access.ts';
-import { ANONYMOUS } from '../../core/access.ts';
-import { anything, fields, flag, listOf, mapOf, optional, text } from '../../core/fields.ts';
-import { checkValue, isMap } from '../../core/fields-check.ts';
-import { type Pattern, readPattern } from '../../core/pattern.ts';
-import { idOffence } from '../../protocol/ids.ts';
+import type { Grant } from '../../core/access/access.ts';
+import { ANONYMOUS } from '../../core/access/access.ts';
+import { type Pattern, readPattern } from '../../core/access/pattern.ts';
+import { anything, fields, flag, listOf, mapOf, optional, text } from '../../core/config-fields/fields.ts';
+import { checkValue, isMap } from '../../core/config-fields/fields-check.ts';
+import { idOffence } from '../../protocol/frames/ids.ts';
 
 export type ReadGrant =
   | { readonly ok: true; readonly grant: Grant }
@@ -26,7 +26,7 @@ const authResult = fields({
 
 export function readGrant(answer: unknown): ReadGrant {
   if (!isMap(answer)) return refuse(`it answered with ${nameOf(answer)} instead of an object`);
-  // A field that is null counts as absent, and an answer without any says nothing.
+  // A field that is null counts as absent, and an answer without any field is empty.
   if (Object.values(answer).every((value) => value === null)) return refuse('its answer is empty');
   const checked = checkValue(authResult, answer);
   if (!checked.ok) {

@@ -1,14 +1,14 @@
 // `svc-worker-manager`: a port that workers connect to. Always loaded: without an entry there is one with defaults.
 
-import { ANONYMOUS, type Grant } from '../../core/access.ts';
-import { AddressBlocks } from '../../core/address-block.ts';
-import { AddressGate } from '../../core/address-gate.ts';
-import { clientAddress } from '../../core/client-address.ts';
-import { ConnectionGate } from '../../core/connection-gate.ts';
-import { hostInUrl, isLoopbackHost, originOffence, type RequestOrigin } from '../../core/origin.ts';
-import { PRESSURE } from '../../core/pressure.ts';
-import { SUBPROTOCOL_CHANNEL, SUBPROTOCOLS } from '../../protocol/subprotocols.ts';
-import type { Guard } from '../../router/guard.ts';
+import { ANONYMOUS, type Grant } from '../../core/access/access.ts';
+import { hostInUrl, isLoopbackHost, originOffence, type RequestOrigin } from '../../core/access/origin.ts';
+import { AddressBlocks } from '../../core/gates/address-block.ts';
+import { AddressGate } from '../../core/gates/address-gate.ts';
+import { clientAddress } from '../../core/gates/client-address.ts';
+import { ConnectionGate } from '../../core/gates/connection-gate.ts';
+import { PRESSURE } from '../../core/gates/pressure.ts';
+import { SUBPROTOCOL_CHANNEL, SUBPROTOCOLS } from '../../protocol/frames/subprotocols.ts';
+import type { Guard } from '../../router/restricted/guard.ts';
 import type {
   AcceptedRequest,
   Admission,
@@ -42,16 +42,16 @@ type Admitted = Admission & { readonly ok: true };
 type Refused = Admission & { readonly ok: false };
 type ChannelEnd = ChannelTarget & { readonly ok: true };
 
-/** Somebody who was let in, as far as the port has to know him until he leaves. */
+/** An admitted connection, until it ends. */
 interface Visitor {
   readonly address: string;
-  /** Whether his address takes places at its gate. */
+  /** Whether its address takes places at its gate. */
   readonly isCounted: boolean;
   readonly target: ChannelEnd | undefined;
-  /** The page that he comes from. */
+  /** The origin of its page. */
   readonly site: RequestOrigin | undefined;
   readonly grant: Grant;
-  /** The rules that he was let in by. */
+  /** The rules by which it was admitted. */
   readonly rules: AdmissionRules;
 }
 
@@ -62,13 +62,13 @@ class WorkerPort implements EngineModule<WorkerManagerConfig> {
   #config: WorkerManagerConfig;
   readonly #limits: ModuleContext['settings']['trusted'];
   readonly #gate: ConnectionGate;
-  /** Only of ports for browsers: others are used by machines, and many share an address (decisions 27). */
+  /** Only for ports for browsers: machines use the others, and many of them share an address (PD-27). */
   readonly #addressGate: AddressGate | undefined;
   readonly #proxies: AddressBlocks;
   #rules: AdmissionRules;
   readonly #guard: PortGuard;
   #doorman: Doorman | undefined;
-  /** Only of ports for browsers: nobody else is judged twice. */
+  /** Only for ports for browsers: other connections are not checked again. */
   readonly #visits: Visits | undefined;
   /** Open worker connections by address; their telemetry sockets come without credentials. */
   readonly #workersByAddress = new Map<string, number>();
@@ -101,9 +101,9 @@ class WorkerPort implements EngineModule<WorkerManagerConfig> {
       // Twice our own limit: the library must never drop what our own accounting still allows (L5).
       bufferedBytesMax: 2 * outboundCloseBytes + frameBytes,
       admit: (request) => this.#admit(request),
-      // Everyone who is let in comes with what is to be called instead.
+      // Every admitted connection has its own handlers.
       connected: () => {
-        throw new Error('Somebody connected who was not let in');
+        throw new Error('A connection opened that was not admitted');
       },
     });
     this.#telemetry.start();
@@ -120,14 +120,14 @@ class WorkerPort implements EngineModule<WorkerManagerConfig> {
     return { ok: true, changes, commit: () => this.#adopt(config) };
   }
 
-  /** For whoever comes from now on, and for everybody who is in (X12). */
+  /** Applies to new connections, and to all open ones (X12). */
   #adopt(config: WorkerManagerConfig): void {
     const asksAnother = authFunctionOf(config) !== authFunctionOf(this.#config);
     const rules = admissionRules(config, this.#context.settings);
     this.#config = config;
     this.#guard.adopt(config);
     if (asksAnother) this.#doorman = doormanOf(config, this.#context);
-    // Other rules are another object: whoever waits for a verdict was asked about under the old ones.
+    // Other rules are another object: a verdict that is still awaited was requested under the old ones.
     if (asksAnother || rules.allowedOrigins.join() !== this.#rules.allowedOrigins.join()) this.#rules = rules;
     this.#visits?.judge(({ isGuest, site }) => {
       if (asksAnother && isGuest) return true;
@@ -186,7 +186,7 @@ class WorkerPort implements EngineModule<WorkerManagerConfig> {
     return this.#askDoorman(this.#doorman, request, admission, visitor);
   }
 
-  /** The verdict comes later; until then the newcomer has his place, and gives it back if he is refused or leaves. */
+  /** The verdict comes later; until then the connection has its place, and frees it when it is refused or leaves. */
   #askDoorman(doorman: Doorman, request: UpgradeRequest, admission: Admitted, visitor: Visitor): PendingAdmission {
     const { path } = request;
     let hasPlace = true;
@@ -209,7 +209,7 @@ class WorkerPort implements EngineModule<WorkerManagerConfig> {
     return { ...admission, connected: (socket, accepted) => this.#connected(socket, accepted, visitor) };
   }
 
-  /** Strangers choose the path, and the log is not theirs to fill. `reason` is for the log alone. */
+  /** Untrusted clients choose the path and must not flood the log. `reason` is for the log alone. */
   #refused({ path }: Pick<UpgradeRequest, 'path'>, address: string, refusal: Refused, reason: string): Admission {
     const { router, logger } = this.#context;
     router.count('connections.refused', String(refusal.status));
@@ -224,7 +224,7 @@ class WorkerPort implements EngineModule<WorkerManagerConfig> {
     const events = this.#eventsFor(socket, request, visitor, guard);
     const visit = { socket, guard, site, isGuest: target === undefined };
     this.#visits?.add(visit);
-    // They changed between the verdict and now.
+    // The rules changed between the verdict and now.
     if (rules !== this.#rules) this.#visits?.end([visit]);
     return {
       ...events,
@@ -279,7 +279,7 @@ class WorkerPort implements EngineModule<WorkerManagerConfig> {
     return clientAddress(request.remoteAddress, request.list('x-forwarded-for'), this.#proxies);
   }
 
-  /** This machine and proxies bring many people under one address (decisions 27). */
+  /** Many people share the address of this machine and of proxies (PD-27). */
   #standsForMany(address: string): boolean {
     return isLoopbackHost(address) || address === LOOPBACK_IPV6 || this.#proxies.has(address);
   }
@@ -297,15 +297,15 @@ class WorkerPort implements EngineModule<WorkerManagerConfig> {
 }
 
 const LOGGED_PATH_CHARS_MAX = 100;
-/** Whoever is refused learns nothing of why. */
+/** A refused client does not learn the reason. */
 const UNAUTHORIZED: Refused = { ok: false, status: 401, text: 'UNAUTHORIZED: not let in' };
 const STOPPING: Refused = { ok: false, status: 503, text: 'SHUTTING_DOWN: the engine is stopping' };
 const CHANGED: Refused = { ok: false, status: 503, text: 'The rules of this port have just changed: connect again' };
 const TRIM_INTERVAL_MS = 5_000;
-/** As the transports write it. */
+/** In the form of the transports. */
 const LOOPBACK_IPV6 = '0000:0000:0000:0000:0000:0000:0000:0001';
 
-/** Who asks about newcomers; `undefined`: nobody does. */
+/** The caller of the auth function; `undefined`: there is none. */
 function doormanOf(config: WorkerManagerConfig, { router, settings }: ModuleContext): Doorman | undefined {
   const { authCalls: waitingMax, askMs: askMsMax } = settings.browser;
   const authFunctionId = config.rbac === undefined ? undefined : authFunctionOf(config);

@@ -1,10 +1,11 @@
-// What stands between the engine and each connection of one port, as its configuration says.
+// The access policy of one port, applied to each of its connections.
 
-import { Access, type AccessPolicy, type Grant, type PolicyInForce } from '../../core/access.ts';
-import { readExposeEntry } from '../../core/expose-filter.ts';
-import { MessageRate } from '../../core/message-rate.ts';
-import { Guard, type PortFunctions } from '../../router/guard.ts';
+import { Access, type AccessPolicy, type Grant, type PolicyInForce } from '../../core/access/access.ts';
+import { readExposeEntry } from '../../core/access/expose-filter.ts';
+import { ChannelShare } from '../../core/channels/channel-share.ts';
+import { MessageRate } from '../../core/gates/message-rate.ts';
 import type { RouterPort } from '../../router/port.ts';
+import { Guard, type PortFunctions } from '../../router/restricted/guard.ts';
 import type { BrowserLimits } from '../module.ts';
 import type { WorkerManagerConfig } from './config.ts';
 
@@ -13,10 +14,12 @@ type Writable<T> = { -readonly [Key in keyof T]: T[Key] };
 export class PortGuard {
   readonly #limits: BrowserLimits;
   readonly #router: RouterPort;
-  /** `undefined`: the port trusts everybody. Connections look here and below: a change holds for all of them. */
+  /**
+   * `undefined`: the port trusts every connection. Connections read it here and below: a change applies to all of them.
+   */
   readonly #inForce: Writable<PolicyInForce> | undefined;
   readonly #functions: Writable<PortFunctions>;
-  /** Others have to know the policy too: what is done on behalf of those who left goes by it. */
+  /** Other parts need the policy too: work on behalf of connections that have ended uses it. */
   readonly #withdraw: (() => void) | undefined;
 
   constructor(config: WorkerManagerConfig, limits: BrowserLimits, router: RouterPort) {
@@ -32,7 +35,7 @@ export class PortGuard {
     this.#withdraw?.();
   }
 
-  /** From now on that is what the port says, to everybody who is connected too (X12). */
+  /** Applies the new configuration, to open connections too (X12). */
   adopt(config: WorkerManagerConfig): void {
     const policy = policyOf(config);
     if (this.#inForce !== undefined && policy !== undefined) this.#inForce.policy = policy;
@@ -41,14 +44,14 @@ export class PortGuard {
     this.#functions.middlewareFunctionId = middlewareFunctionId;
   }
 
-  /** How many messages a connection may send; `undefined`: as many as it likes. */
+  /** The message rate of a connection; `undefined`: unlimited. */
   rate(nowMs: number): MessageRate | undefined {
     return this.#inForce && new MessageRate(this.#limits.messages, nowMs);
   }
 
-  /** `undefined`: connections of this port are simply trusted. */
+  /** `undefined`: connections of this port are trusted. */
   forConnection(grant: Grant, nowMs: number): Guard | undefined {
-    const { registrationMs, maxAgeMs, askMs } = this.#limits;
+    const { registrationMs, maxAgeMs, askMs, channels } = this.#limits;
     const shared = { port: this.#functions, askMsMax: askMs };
     if (this.#inForce === undefined) {
       if (this.#functions.middlewareFunctionId === undefined) return undefined;
@@ -57,7 +60,7 @@ export class PortGuard {
     }
     return new Guard({
       ...shared,
-      access: new Access(this.#inForce, grant, this.#router.registrations),
+      access: new Access(this.#inForce, grant, this.#router.registrations, new ChannelShare(channels, nowMs)),
       rate: this.rate(nowMs),
       idleUntilMs: nowMs + registrationMs,
       expiresAtMs: nowMs + maxAgeMs,
@@ -80,8 +83,8 @@ function policyOf({ rbac }: WorkerManagerConfig): AccessPolicy | undefined {
   if (rbac === undefined) return undefined;
   const expose = rbac.expose_functions.map((entry) => {
     const read = readExposeEntry(entry);
-    if (!read.ok) throw new Error(`The loader accepted an entry of expose_functions that is none: ${read.reason}`);
+    if (!read.ok) throw new Error(`The loader accepted an invalid entry of expose_functions: ${read.reason}`);
     return read.value;
   });
-  return { expose, triggerTypes: new Set(rbac.allow_trigger_types) };
+  return { expose, triggerTypes: new Set(rbac.allow_trigger_types), queues: new Set(rbac.allow_queues) };
 }

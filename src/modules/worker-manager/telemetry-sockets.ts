@@ -1,13 +1,13 @@
-// Sockets that only bring telemetry. They never become workers, yet a dead one must not keep its place for ever: they
-// are pinged and, when silent, ended like worker connections (W1).
+// Sockets that only bring telemetry. They never become workers, but a dead one must not keep its place for ever: they
+// are pinged and, when silent, closed like worker connections (W1).
 
-import type { MessageRate } from '../../core/message-rate.ts';
-import { OwnSilence } from '../../core/own-silence.ts';
+import type { MessageRate } from '../../core/gates/message-rate.ts';
+import { OwnSilence } from '../../core/registry/own-silence.ts';
 import type { Clock } from '../../effects/clock.ts';
-import { CLOSE_CODES } from '../../protocol/close-codes.ts';
-import { LIVENESS_CHECK_INTERVAL_MS, PING_INTERVAL_MS, SILENT_MS } from '../../router/housekeeping.ts';
+import { CLOSE_CODES } from '../../protocol/frames/close-codes.ts';
 import type { RouterPort } from '../../router/port.ts';
-import { takeTelemetry } from '../../router/telemetry.ts';
+import { LIVENESS_CHECK_INTERVAL_MS, PING_INTERVAL_MS, SILENT_MS } from '../../router/session/housekeeping.ts';
+import { takeTelemetry } from '../../router/session/telemetry.ts';
 import type { PeerSocket, SocketEvents } from '../../transport/socket.ts';
 
 interface Times {
@@ -31,13 +31,13 @@ export class TelemetrySockets {
     this.#stop = this.#clock.every(LIVENESS_CHECK_INTERVAL_MS, () => this.#check(ownSilence));
   }
 
-  /** Says goodbye to all of them. */
+  /** Closes all of them. */
   stop(): void {
     this.#stop?.();
     for (const socket of [...this.#sockets.keys()]) socket.close(CLOSE_CODES.goingAway, 'the engine is shutting down');
   }
 
-  /** `rate`: of its messages; `undefined`: as many as it likes. Returns what its transport has to call. */
+  /** `rate`: of its messages; `undefined`: unlimited. Returns the handlers for its transport. */
   take(socket: PeerSocket, rate: MessageRate | undefined): SocketEvents {
     const [clock, router] = [this.#clock, this.#router];
     const nowMs = clock.monotonicMs();

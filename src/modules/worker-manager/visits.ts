@@ -1,13 +1,14 @@
-// Who is in at a port for browsers, so that all of them can be judged again when its configuration changes (X12).
+// The open connections of a port for browsers, so that all of them can be checked again when its configuration changes
+// (X12).
 //
-// What the policy says of calls and registrations holds for an open connection at once. A connection that would not be
-// let in any more, or that has a trigger which would be refused now, has to come again and prove itself.
+// The policy on calls and registrations applies to open connections at once. A connection that would no longer be
+// admitted, or that has a trigger which would be refused now, has to reconnect and authenticate again.
 
-import type { RequestOrigin } from '../../core/origin.ts';
-import { PROVE_AGAIN } from '../../protocol/close-codes.ts';
-import type { Guard } from '../../router/guard.ts';
+import type { RequestOrigin } from '../../core/access/origin.ts';
+import { PROVE_AGAIN } from '../../protocol/frames/close-codes.ts';
 import type { RouterPort } from '../../router/port.ts';
-import { mayStillBind } from '../../router/reach.ts';
+import type { Guard } from '../../router/restricted/guard.ts';
+import { mayStillBind } from '../../router/restricted/reach.ts';
 import type { PeerSocket } from '../../transport/socket.ts';
 
 export interface Visit {
@@ -16,7 +17,7 @@ export interface Visit {
   readonly guard: Guard | undefined;
   /** The page that it comes from; `undefined`: none. */
   readonly site: RequestOrigin | undefined;
-  /** Whether the port decides who it is: for an end of a channel its key is enough. */
+  /** Whether the port authenticates it: for an end of a channel its key is enough. */
   readonly isGuest: boolean;
 }
 
@@ -36,7 +37,7 @@ export class Visits {
     this.#visits.delete(socket);
   }
 
-  /** The rules of the port have changed. `mustComeAgain`: who would not be let in by them as he is. */
+  /** The rules of the port have changed. `mustComeAgain`: which connections would no longer be admitted. */
   judge(mustComeAgain: (visit: Visit) => boolean): void {
     const visits = [...this.#visits.values()];
     const guards = new Set(visits.flatMap(({ guard }) => guard ?? []));

@@ -1,10 +1,10 @@
-// Everything that leaves for a collector: one pipeline for each signal that is to be exported (O2). Lives on the
-// telemetry thread; adding to it never waits and never throws.
+// Everything that is exported to a collector: one pipeline for each exported signal (O2). It lives on the telemetry
+// thread; adding to it never waits and never throws.
 
-import type { ExportQueueLimits } from '../../core/telemetry/export-queue.ts';
-import type { OtlpTarget } from '../../core/telemetry/otlp-target.ts';
-import { recordBytes } from '../../core/telemetry/record-bytes.ts';
-import type { LogRecord, MetricRecord, SpanRecord } from '../../core/telemetry/records.ts';
+import type { ExportQueueLimits } from '../../core/telemetry/records/export-queue.ts';
+import type { OtlpTarget } from '../../core/telemetry/records/otlp-target.ts';
+import { recordBytes } from '../../core/telemetry/records/record-bytes.ts';
+import type { LogRecord, MetricRecord, SpanRecord } from '../../core/telemetry/records/records.ts';
 import type { Clock } from '../../effects/clock.ts';
 import { type Destination, type ExportReports, type ExportState, Pipeline, type Signal } from './pipeline.ts';
 
@@ -20,7 +20,7 @@ export interface ExporterOptions {
 export interface ExporterWorld {
   readonly clock: Pick<Clock, 'after' | 'every' | 'monotonicMs'>;
   readonly reports: ExportReports;
-  /** What the engine counts of itself, as it stands now; taken once for each export of metrics. */
+  /** The engine's own counts as they are now; taken once for each export of metrics. */
   engineMetrics(): readonly MetricRecord[];
 }
 
@@ -29,7 +29,7 @@ export type ExportStates = Readonly<Partial<Record<Signal, ExportState & { reado
 const MIB = 1024 * 1024;
 const BATCH = 512;
 const SPANS_INTERVAL_MS = 1_000;
-/** Workers choose when they measure: what they send goes on soon. */
+/** Workers choose when they measure: their metrics are sent on soon. */
 const METRICS_WAIT_MS = 1_000;
 const SPAN_LIMITS: ExportQueueLimits = { items: 2_048, bytes: 64 * MIB, batch: BATCH };
 const LOG_LIMITS: ExportQueueLimits = { items: 4_096, bytes: 64 * MIB, batch: BATCH };
@@ -54,7 +54,7 @@ export class TelemetryExporter {
     this.#world = world;
   }
 
-  /** Loads what the targets need; rejects when that is not possible. No collector is asked yet. */
+  /** Loads the libraries that the targets need; rejects when that fails. No collector is contacted yet. */
   static async create(options: ExporterOptions, world: ExporterWorld): Promise<TelemetryExporter> {
     const { traces, logs, metrics, resource } = options;
     const { clock, reports } = world;
@@ -99,7 +99,7 @@ export class TelemetryExporter {
     for (const record of records) this.#metrics.add(record, recordBytes(record));
   }
 
-  /** What health tells; `degraded` when any of them is not `working`. */
+  /** The state for health; `degraded` when any pipeline is not `working`. */
   states(): ExportStates {
     const state = (pipeline: Pick<Pipeline<unknown>, 'state' | 'waiting'> | undefined) =>
       pipeline === undefined ? undefined : { ...pipeline.state, waiting: pipeline.waiting };
@@ -112,7 +112,7 @@ export class TelemetryExporter {
     this.#stopCounting = stopTimer;
   }
 
-  /** Up to `withinMs` for what waits (O2: 2 s); what is left is counted as dropped. */
+  /** Flushes for up to `withinMs` (O2: 2 s); what is left is counted as dropped. */
   async stop(withinMs: number): Promise<void> {
     this.#stopCounting();
     this.addMetrics(this.#world.engineMetrics());

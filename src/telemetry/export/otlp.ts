@@ -1,14 +1,15 @@
-// The official OTLP exporters, as destinations. Loaded when something is exported, and only those of the protocol:
-// gRPC alone takes 30 MB. They read the variables for headers, timeout, compression and certificates themselves.
+// The official OTLP exporters, as destinations. They are loaded when something is exported, and only those of the
+// protocol: gRPC alone takes 30 MB. They read the variables for headers, timeout, compression and certificates
+// themselves.
 
 import type { ExportResult } from '@opentelemetry/core';
-import { redactUrl } from '../../core/redaction.ts';
-import type { OtlpTarget } from '../../core/telemetry/otlp-target.ts';
-import type { LogRecord, MetricRecord, SpanRecord } from '../../core/telemetry/records.ts';
+import { redactUrl } from '../../core/config-fields/redaction.ts';
+import type { OtlpTarget } from '../../core/telemetry/records/otlp-target.ts';
+import type { LogRecord, MetricRecord, SpanRecord } from '../../core/telemetry/records/records.ts';
 import type { Destination, SendOutcome } from './pipeline.ts';
 import { OtelConverter } from './to-otel.ts';
 
-/** What every exporter of the packages is. */
+/** The common shape of the packages' exporters. */
 interface Exporter<Batch> {
   export(batch: Batch, done: (result: ExportResult) => void): void;
   shutdown(): Promise<void>;
@@ -55,8 +56,8 @@ function options({ url, timeoutMs }: OtlpTarget) {
 }
 
 /**
- * Headers of the file. gRPC takes them as an object of a package that is not ours to name; both protocols take them
- * from the environment, which they read while they are made. The environment is this thread's own copy.
+ * Headers from the file. gRPC takes them as an object of an internal package; both protocols take them from the
+ * environment, which they read while they are created. The environment is this thread's own copy.
  */
 function withHeaders<Made>({ headers }: OtlpTarget, make: () => Made): Made {
   if (headers === undefined) return make();
@@ -104,7 +105,7 @@ async function exportOnce<Batch>(exporter: Exporter<Batch>, batch: Batch): Promi
     const { code, error } = await new Promise<ExportResult>((done) => exporter.export(batch, done));
     return code === EXPORTED ? { kind: 'sent' } : failed(error);
   } catch (error) {
-    // Their serialisers throw on what they cannot write; the next attempt would fail the same way.
+    // Their serialisers throw on values that they cannot write; the next attempt would fail in the same way.
     return { kind: 'failed', mayRetry: false, reason: error instanceof Error ? error.message : String(error) };
   }
 }
@@ -118,7 +119,7 @@ function failed(error: Error | undefined): SendOutcome {
 }
 
 /**
- * What the OTLP specification lets a sender try again: of gRPC (below 17) and of HTTP (from 400). A failure without a
- * number is one of the network.
+ * The codes that the OTLP specification allows a sender to retry: of gRPC (below 17) and of HTTP (from 400). A failure
+ * without a number is one of the network.
  */
 const RETRIED_CODES: ReadonlySet<number> = new Set([1, 4, 8, 10, 11, 14, 15, 408, 429, 502, 503, 504]);

@@ -1,15 +1,15 @@
-// From one export queue to one collector, for one signal: when a batch is sent, what becomes of one that failed, and
-// what is said about it. A failing or slow collector never holds up whoever adds (O1): the queue fills, the newest
-// are dropped and counted, and one line tells of each change (O2).
+// From one export queue to one collector, for one signal: when a batch is sent, what happens to a failed batch, and
+// what is reported about it. A failing or slow collector never delays the code that adds (O1): the queue fills, the
+// newest records are dropped and counted, and one line is logged for each change (O2).
 
-import { ExportQueue, type ExportQueueLimits, retryDelayMs } from '../../core/telemetry/export-queue.ts';
+import { ExportQueue, type ExportQueueLimits, retryDelayMs } from '../../core/telemetry/records/export-queue.ts';
 import type { Clock } from '../../effects/clock.ts';
 
 export type Signal = 'spans' | 'logs' | 'metrics';
 
-/** Where batches go. Never rejects. */
+/** The destination of batches. Never rejects. */
 export interface Destination<Item> {
-  /** As people may read it. */
+  /** The address for people to read. */
   readonly address: string;
   send(batch: readonly Item[]): Promise<SendOutcome>;
   close(): Promise<void>;
@@ -17,11 +17,11 @@ export interface Destination<Item> {
 
 export type SendOutcome =
   | { readonly kind: 'sent' }
-  /** `mayRetry`: the collector may take the same batch later. */
+  /** `mayRetry`: the collector may accept the same batch later. */
   | { readonly kind: 'failed'; readonly mayRetry: boolean; readonly reason: string };
 
 export interface ExportState {
-  /** `failing`: the last batch was not taken. `dropping`: the queue was full since it was last half empty. */
+  /** `failing`: the last batch was refused. `dropping`: the queue was full since it was last half empty. */
   readonly state: 'working' | 'failing' | 'dropping';
   readonly reason?: string;
 }
@@ -32,7 +32,7 @@ export interface ExportChange extends ExportState {
   readonly address: string;
 }
 
-/** Who hears of losses and of changes. */
+/** Receives losses and changes. */
 export interface ExportReports {
   dropped(signal: Signal, reason: DropReason, count: number): void;
   changed(change: ExportChange): void;
@@ -43,7 +43,7 @@ export type DropReason = 'export_queue_full' | 'export_rejected' | 'export_unsen
 export interface PipelineOptions<Item> {
   readonly signal: Signal;
   readonly limits: ExportQueueLimits;
-  /** An item waits that long for others at most. */
+  /** How long an item waits for others at most. */
   readonly intervalMs: number;
   readonly destination: Destination<Item>;
   readonly clock: Pick<Clock, 'after' | 'monotonicMs'>;
@@ -98,7 +98,7 @@ export class Pipeline<Item> {
       this.#failures = 0;
       this.#send();
       await Promise.race([this.#sending, late]);
-      // A collector that does not take it now will not take it in the second that is left.
+      // A collector that refuses it now will not accept it in the second that is left.
       if (this.#failures > 0) break;
     }
     this.#cancelTimer?.();

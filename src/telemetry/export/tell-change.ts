@@ -1,11 +1,11 @@
-// What the log of the engine says of exports: one line for each change (O2).
+// The engine's log lines about exports: one for each change (O2).
 
 import type { Logger } from '../../effects/logger.ts';
 import type { ExportChange } from './pipeline.ts';
 
 const TROUBLES = {
-  failing: 'Telemetry cannot be exported: it is tried again, and kept as far as the queue goes',
-  dropping: 'Telemetry is exported too slowly: the newest is dropped',
+  failing: 'Telemetry cannot be exported: the engine retries, and keeps as much as the queue holds',
+  dropping: 'Telemetry is exported too slowly: the newest records are dropped',
 };
 
 export function tellExportChange(logger: Logger, { signal, address, state, reason }: ExportChange): void {

@@ -1,7 +1,7 @@
-// Our records as the official exporters take them.
+// Converts the engine's records to those of the official exporters.
 //
-// Resources are compared by identity there: one object for each service, or every span would be sent with a resource
-// of its own. Only types of the packages are named here: a process that exports nothing does not load them.
+// Resources are compared by identity there: without one object for each service, every span would be sent with a
+// resource of its own. Only types of the packages are imported here: a process that exports nothing does not load them.
 
 import type { Attributes as OtelAttributes, SpanContext } from '@opentelemetry/api';
 import type { Resource } from '@opentelemetry/resources';
@@ -15,9 +15,9 @@ import type {
   MetricRecord,
   NumberPoint,
   SpanRecord,
-} from '../../core/telemetry/records.ts';
+} from '../../core/telemetry/records/records.ts';
 
-/** What of the packages is needed at run time. */
+/** The parts of the packages that are needed at run time. */
 export interface OtelParts {
   resourceFromAttributes(attributes: Record<string, string>): Resource;
   traceState(text: string): SpanContext['traceState'];
@@ -32,7 +32,7 @@ const SAMPLED = 1;
 
 export class OtelConverter {
   readonly #parts: OtelParts;
-  /** Of the engine: namespace, version. The service name of a record goes over it. */
+  /** Of the engine: namespace, version. The service name of a record overrides it. */
   readonly #engineResource: Readonly<Record<string, string>>;
   readonly #resources = new Map<string, Resource>();
 
@@ -94,7 +94,7 @@ export class OtelConverter {
     };
   }
 
-  /** One request of the metrics exporter carries one resource: records are grouped by their service. */
+  /** One request of the metrics exporter has one resource, so records are grouped by their service. */
   metrics(records: readonly MetricRecord[]): readonly ResourceMetrics[] {
     return [...grouped(records, (record) => record.service_name)].map(([service, ofService]) => ({
       resource: this.#resource(service, {}),
@@ -115,7 +115,7 @@ export class OtelConverter {
     const key = JSON.stringify(attributes);
     const known = this.#resources.get(key);
     if (known !== undefined) return known;
-    // Names of services come from workers: without a bound they would stay for ever.
+    // Workers choose service names: without a bound they would stay for ever.
     if (this.#resources.size >= RESOURCES_MAX) this.#resources.clear();
     const resource = this.#parts.resourceFromAttributes(attributes);
     this.#resources.set(key, resource);
@@ -123,10 +123,10 @@ export class OtelConverter {
   }
 }
 
-/** No span of that trace: sixteen zeros, which OTLP reads as absent. */
+/** Marks a missing parent: sixteen zeros, which OTLP reads as absent. */
 const NO_SPAN = '0000000000000000';
 
-// The numbers of OTLP, written out: the enums of the packages would have to be loaded for them.
+// The numbers of OTLP, written out: importing the enums would load the packages.
 const STATUS_CODES = { unset: 0, ok: 1, error: 2 } as const;
 const KINDS = { internal: 0, server: 1, client: 2, producer: 3, consumer: 4 } as const;
 const DELTA = 0;
@@ -134,7 +134,10 @@ const CUMULATIVE = 1;
 const POINT_TYPES = { histogram: 0, gauge: 2, sum: 3 } as const;
 const VALUE_TYPE_DOUBLE = 1;
 
-/** Collectors draw service maps from the kind, which our records do not carry: it follows from what the span is. */
+/**
+ * Collectors draw service maps from the kind, which the engine's records do not have: it follows from the type of the
+ * span.
+ */
 function spanKind({ name, attributes }: SpanRecord): number {
   const given = attributes.find(([key]) => key === 'span.kind')?.[1].toLowerCase();
   if (given !== undefined && Object.hasOwn(KINDS, given)) return KINDS[given as keyof typeof KINDS];
@@ -229,7 +232,7 @@ function logAttributes(attributes: Readonly<Record<string, unknown>>): LogAttrib
   return Object.fromEntries(Object.entries(attributes).map(([key, value]) => [key, logValue(value)]));
 }
 
-/** JSON as an attribute value. What is neither, such as a function, is left out. */
+/** JSON as an attribute value. Other values, such as functions, are left out. */
 function logValue(value: unknown): LogValue {
   if (value === null || typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean') {
     return value;
@@ -240,7 +243,7 @@ function logValue(value: unknown): LogValue {
   return undefined;
 }
 
-/** Nanoseconds since 1970 do not fit into a number: what is below a microsecond is rounding, and left out. */
+/** Nanoseconds since 1970 do not fit into a number: digits below a microsecond are rounding errors, and left out. */
 function hrTime(unixNano: number): HrTime {
   const micros = Math.round(unixNano / 1_000);
   return [Math.floor(micros / 1_000_000), (micros % 1_000_000) * 1_000];

@@ -1,11 +1,11 @@
-// `engine::metrics::prometheus`: everything the telemetry thread has counted and measured, as Prometheus reads it. The
-// HTTP port asks for it behind `/metrics`.
+// `engine::metrics::prometheus`: everything the telemetry thread has counted and measured, in the Prometheus format.
+// The HTTP port calls it for `/metrics`.
 
-import { listMetrics } from '../../core/telemetry/metric-list.ts';
-import { prometheusText } from '../../core/telemetry/prometheus.ts';
+import { listMetrics } from '../../core/telemetry/metrics/metric-list.ts';
+import { prometheusText } from '../../core/telemetry/metrics/prometheus.ts';
 import type { TelemetryFunction } from '../world.ts';
 
-/** Older points are of workers that have gone, or that measure no more. */
+/** Older points are from workers that have left or no longer measure. */
 const POINTS_MS = 5 * 60_000;
 
 const exposition: TelemetryFunction = {
@@ -17,7 +17,7 @@ const exposition: TelemetryFunction = {
   },
 };
 
-/** Names that whoever asks writes itself. */
+/** Names that the caller writes itself. */
 function withoutOf(payload: unknown): string[] {
   const names = typeof payload === 'object' && payload !== null && 'without' in payload ? payload.without : [];
   return Array.isArray(names) ? names.filter((name) => typeof name === 'string') : [];

@@ -1,9 +1,9 @@
 // `engine::logs::…`
 
-import { readPayload } from '../../core/read-payload.ts';
-import { Refusal } from '../../core/refusal.ts';
-import { countServices, type LogFilter, listed, listLogs, logHistogram } from '../../core/telemetry/log-list.ts';
-import { type LogMatcher, readLogQuery } from '../../core/telemetry/log-query.ts';
+import { readPayload } from '../../core/calls/read-payload.ts';
+import { Refusal } from '../../core/calls/refusal.ts';
+import { type LogFilter, listed, listLogs, logHistogram, searchLogs } from '../../core/telemetry/logs/log-list.ts';
+import { type LogMatcher, readLogQuery } from '../../core/telemetry/logs/log-query.ts';
 import {
   validateLogsContext,
   validateLogsHistogram,
@@ -76,8 +76,8 @@ const search: TelemetryFunction = {
     const offset = numberOr('offset', payload.offset, 0, COUNT);
     const limit = numberOr('limit', payload.limit, 100, LIMIT);
     if (logs === undefined) return { logs: [], total: 0, services: [], timestamp: nowMs };
-    const page = listLogs(logs, filter, { order: payload.order ?? 'desc', offset, limit });
-    return { ...page, services: countServices(logs, filter), timestamp: nowMs };
+    const found = searchLogs(logs, filter, { order: payload.order ?? 'desc', offset, limit });
+    return { ...found, timestamp: nowMs };
   },
 };
 
@@ -106,7 +106,7 @@ const context: TelemetryFunction = {
 
 function readSearchFilter(payload: LogsFilterPayload): LogFilter {
   if ((payload.severities?.length ?? 0) + (payload.services?.length ?? 0) > NAMES_MAX) {
-    throw new Refusal('BAD_REQUEST', `'severities' and 'services' may have ${NAMES_MAX} entries together`);
+    throw new Refusal('BAD_REQUEST', `'severities' and 'services' have more than ${NAMES_MAX} entries together`);
   }
   return {
     ...timeRange(payload),

@@ -1,12 +1,17 @@
-// `engine::metrics::list`: what the engine counts of itself, and what workers measure.
+// `engine::metrics::list`: the engine's own counts, and the metrics of workers.
 
-import { readPayload } from '../../core/read-payload.ts';
-import { Refusal } from '../../core/refusal.ts';
-import type { DurationFacts, EngineCounters } from '../../core/telemetry/engine-counters.ts';
-import { AGGREGATES_MAX, aggregateMetrics, listMetrics, type MetricFilter } from '../../core/telemetry/metric-list.ts';
-import type { SpanStore } from '../../core/telemetry/span-store.ts';
-import { percentile } from '../../core/telemetry/trace-groups.ts';
-import { durationMs } from '../../core/telemetry/trace-list.ts';
+import { readPayload } from '../../core/calls/read-payload.ts';
+import { Refusal } from '../../core/calls/refusal.ts';
+import type { DurationFacts, EngineCounters } from '../../core/telemetry/metrics/engine-counters.ts';
+import {
+  AGGREGATES_MAX,
+  aggregateMetrics,
+  listMetrics,
+  type MetricFilter,
+} from '../../core/telemetry/metrics/metric-list.ts';
+import type { SpanStore } from '../../core/telemetry/spans/span-store.ts';
+import { percentile } from '../../core/telemetry/spans/trace-groups.ts';
+import { durationMs } from '../../core/telemetry/spans/trace-list.ts';
 import { validateMetricsList } from '../../generated/telemetry-payloads.ts';
 import { optionalNumber, timeRange } from '../numbers.ts';
 import type { TelemetryFunction, TelemetryWorld } from '../world.ts';
@@ -58,7 +63,7 @@ function engineMetrics({ counters, functions, spans, nowMs }: TelemetryWorld, fi
   };
 }
 
-/** By the spans of calls where they are kept; else by the counts, which know no times but the whole. */
+/** From the spans of calls where they are kept; otherwise from the counts, which have only one time range. */
 function performanceOf(
   counters: EngineCounters,
   spans: SpanStore | undefined,

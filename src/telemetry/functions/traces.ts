@@ -1,13 +1,13 @@
 // `engine::traces::…`
 
-import { readPayload } from '../../core/read-payload.ts';
-import { Refusal } from '../../core/refusal.ts';
-import type { SpanRecord } from '../../core/telemetry/records.ts';
-import type { SpanStore } from '../../core/telemetry/span-store.ts';
-import { edgesOf } from '../../core/telemetry/trace-edges.ts';
-import { facetsOf, groupSpans } from '../../core/telemetry/trace-groups.ts';
-import { durationMs, listTraces } from '../../core/telemetry/trace-list.ts';
-import { buildTree, TREE_DEPTH_MAX } from '../../core/telemetry/trace-tree.ts';
+import { readPayload } from '../../core/calls/read-payload.ts';
+import { Refusal } from '../../core/calls/refusal.ts';
+import type { SpanRecord } from '../../core/telemetry/records/records.ts';
+import type { SpanStore } from '../../core/telemetry/spans/span-store.ts';
+import { edgesOf } from '../../core/telemetry/spans/trace-edges.ts';
+import { facetsOf, groupSpans } from '../../core/telemetry/spans/trace-groups.ts';
+import { durationMs, listTraces } from '../../core/telemetry/spans/trace-list.ts';
+import { buildTree, TREE_DEPTH_MAX } from '../../core/telemetry/spans/trace-tree.ts';
 import {
   validateTracesEdges,
   validateTracesFacets,
@@ -39,7 +39,10 @@ const list: TelemetryFunction = {
 function readFilter(payload: TracesListPayload) {
   const { attributes, exclude_attributes: excluded } = payload;
   if ((attributes?.length ?? 0) + (excluded?.length ?? 0) > PAIRS_MAX) {
-    throw new Refusal('BAD_REQUEST', `'attributes' and 'exclude_attributes' may have ${PAIRS_MAX} pairs together`);
+    throw new Refusal(
+      'BAD_REQUEST',
+      `'attributes' and 'exclude_attributes' have more than ${PAIRS_MAX} pairs together`,
+    );
   }
   return {
     ...timeRange(payload),
@@ -52,7 +55,7 @@ function readFilter(payload: TracesListPayload) {
     attributes: attributes ?? [],
     excludeAttributes: excluded ?? [],
     searchAllSpans: payload.search_all_spans ?? false,
-    // Whoever names a trace wants to see it, whatever it is.
+    // A trace that is named by its id is shown, whatever it is.
     includeInternal: payload.include_internal ?? (payload.trace_id ?? payload.trace_ids ?? undefined) !== undefined,
     sortBy: payload.sort_by === 'duration_ms' ? ('duration' as const) : (payload.sort_by ?? 'start_time'),
     sortOrder: payload.sort_order ?? 'asc',
@@ -61,7 +64,7 @@ function readFilter(payload: TracesListPayload) {
 
 function readTraceIds({ trace_id: one, trace_ids: several }: TracesListPayload): string[] | undefined {
   if (several !== undefined && several !== null && several.length > TRACE_IDS_MAX) {
-    throw new Refusal('BAD_REQUEST', `'trace_ids' may have ${TRACE_IDS_MAX} ids, found ${several.length}`);
+    throw new Refusal('BAD_REQUEST', `'trace_ids' has ${several.length} ids; the limit is ${TRACE_IDS_MAX}`);
   }
   const ids = several?.map((id) => id.toLowerCase());
   if (one === undefined || one === null) return ids;
@@ -111,7 +114,7 @@ const groupBy: TelemetryFunction = {
     const payload = readPayload(groupBy.id, validateTracesGroupBy, given);
     const store = spansOf(world);
     const asked = optionalNumber('since_ms', payload.since_ms, TIME);
-    // Of the time before some spans are gone: to count the others would be to count too few.
+    // For the time before some spans were dropped, a count would be too low.
     const sinceMs = asked === undefined ? undefined : Math.max(asked, store.wholeSinceMs ?? asked);
     const query = {
       attribute: payload.attribute,
@@ -126,10 +129,10 @@ const groupBy: TelemetryFunction = {
   },
 };
 
-/** What a line as large as a word can show. */
+/** The values that fit into a word-sized line chart. */
 const PARTS = { min: 0, max: 120, isWhole: true };
 
-/** So many take a telemetry thread some 20 ms. */
+/** This number takes the telemetry thread some 20 ms. */
 const EDGE_SPANS_MAX = 50_000;
 
 const edges: TelemetryFunction = {

@@ -6,7 +6,7 @@ import { hasChromium, launchChromium } from '../support/chromium.ts';
 import { axeFindings, openConsole } from '../support/console-page.ts';
 import { ConsoleWorld } from '../support/console-world.ts';
 
-/** Most modules are absent: the page says what to add. */
+/** Most modules are absent: the page shows what to add. */
 const QUEUE_ONLY = '  - {name: svc-queue, config: {adapter: {name: builtin, config: {store_method: in_memory}}}}\n';
 
 describe.skipIf(!hasChromium)('Config', () => {
@@ -25,7 +25,7 @@ describe.skipIf(!hasChromium)('Config', () => {
   test('[CFG-1] shows ports with their state, modules, telemetry and both versions', async () => {
     await using opened = await openConsole(browser, `${world.url}/config`);
     const { page } = opened;
-    const http = page.getByRole('listitem').filter({ hasText: 'HTTP API, from here' });
+    const http = page.getByRole('listitem').filter({ hasText: 'HTTP API, from this browser' });
     await http.getByText(/ms$/).waitFor();
     expect(await http.innerText()).toContain(String(world.ports.http));
     await page.getByText('svc-queue').waitFor();
@@ -38,7 +38,7 @@ describe.skipIf(!hasChromium)('Config', () => {
   test('[APP-13] on a phone the addresses of the ports are whole', async () => {
     const context = { viewport: { width: 390, height: 844 } };
     await using opened = await openConsole(browser, `${world.url}/config`, { context });
-    const port = opened.page.getByRole('listitem').filter({ hasText: 'HTTP API, from here' });
+    const port = opened.page.getByRole('listitem').filter({ hasText: 'HTTP API, from this browser' });
     const address = port.getByText(`:${world.ports.http}`);
     await address.waitFor();
     expect(await address.evaluate(({ scrollWidth, clientWidth }) => scrollWidth <= clientWidth)).toBe(true);
@@ -58,7 +58,7 @@ describe.skipIf(!hasChromium)('Config', () => {
     await page.getByText('drain_timeout_ms', { exact: true }).waitFor({ state: 'detached' });
   });
 
-  test('[CFG-2] without alert rules their tab says where they are written', async () => {
+  test('[CFG-2] Without alert rules their tab shows how to write them', async () => {
     await using opened = await openConsole(browser, `${world.url}/config?tab=alerts`);
     await opened.page.getByRole('heading', { name: 'No alert rules' }).waitFor();
     await opened.page.getByText('metric: iii.invocations.error').waitFor();

@@ -20,7 +20,7 @@ describe.skipIf(!hasChromium)('Dashboard', () => {
     await world?.[Symbol.asyncDispose]();
   });
 
-  test('[DSH-2] the charts share one instant, and a chosen range opens Traces with it', async () => {
+  test('[DSH-2] The charts share one cursor, and a selected range opens Traces with it', async () => {
     await using opened = await openConsole(browser, world.url);
     const { page } = opened;
     const chart = page.getByRole('slider', { name: /^Queue depth/ });
@@ -34,18 +34,18 @@ describe.skipIf(!hasChromium)('Dashboard', () => {
     await page.waitForURL(/\/traces\?from=\d+&to=\d+/);
   });
 
-  test('[DSH-1] a worker with functions is active, whether or not a call is in it at this moment', async () => {
+  test('[DSH-1] A worker with functions is active, even while no call runs', async () => {
     await using opened = await openConsole(browser, world.url);
-    // The console is the third one, and has no functions.
+    // The console is the third worker, and has no functions.
     await opened.page.getByRole('link', { name: /^Workers 3 connected, 2 active$/ }).waitFor();
   });
 
-  test('[DSH-3] the flow diagram shows triggers and functions, and says how to enable the page', async () => {
+  test('[DSH-3] The flow diagram shows triggers and functions, and how to enable the page', async () => {
     await using opened = await openConsole(browser, world.url);
     const { page } = opened;
     const main = page.getByRole('main');
     await main.getByRole('link', { name: 'POST /orders' }).waitFor();
-    await main.getByText('This picture can be a page of its own.').click();
+    await main.getByText('The flow can have a page of its own.').click();
     await main.getByText('svc console --enable-flow').waitFor();
     await main.getByRole('link', { name: 'orders::post' }).click();
     await page.getByRole('complementary', { name: 'Function orders::post' }).waitFor();
@@ -56,20 +56,20 @@ describe.skipIf(!hasChromium)('Dashboard', () => {
     await opened.page.getByRole('link', { name: /^\d+ dead letters? in mail/ }).waitFor({ timeout: 20_000 });
   }, 60_000);
 
-  test('[DSH-5] the functions that stand out have their last minutes drawn, those from before the page was opened too', async () => {
+  test('[DSH-5] The top functions have charts of their last minutes, including those before the page was opened', async () => {
     await using opened = await openConsole(browser, world.url);
     const main = opened.page.getByRole('main');
     for (const title of ['Most calls', 'Most errors', 'Most time']) {
       const line = main.getByRole('img', { name: new RegExp(`^${title}: .* in the last minutes$`) }).first();
       await line.waitFor({ timeout: 20_000 });
-      // More than a single point: a line.
+      // A line has more than one point.
       expect(await line.locator('path').getAttribute('d')).toMatch(/^M.*L/);
     }
     expect(await main.getByRole('img', { name: /^Most calls: / }).count()).toBeLessThanOrEqual(5);
   }, 60_000);
 
-  test('[DSH-6] what the engine does itself is in no figure, unless it is asked for', async () => {
-    // Refused: few functions fail, so it is among those that fail most.
+  test('[DSH-6] Calls of the engine itself are in no counter unless they are shown', async () => {
+    // Its calls are refused: few functions fail, so it is among those that fail most.
     const body = JSON.stringify({ function_id: 'state::get', payload: {} });
     const headers = { 'content-type': 'application/json' };
     for (let n = 0; n < 20; n++) await fetch(`${world.url}/api/invoke`, { method: 'POST', headers, body });
@@ -82,7 +82,7 @@ describe.skipIf(!hasChromium)('Dashboard', () => {
     await main.getByRole('img', { name: /^Most errors: state::get / }).waitFor({ timeout: 30_000 });
   }, 90_000);
 
-  test('[EMP-1] [DSH-1] [DSH-4] a new engine: first steps that tick themselves, live counts, nothing to attend', async () => {
+  test('[EMP-1] [DSH-1] [DSH-4] A new engine: first steps that are checked off, live counts, no problems', async () => {
     await using own = await ConsoleWorld.start();
     await using opened = await openConsole(browser, own.url);
     const { page } = opened;

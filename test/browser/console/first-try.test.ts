@@ -1,5 +1,5 @@
-// As a new user would try it: something fails, it is found from the Dashboard, understood and repaired, all without
-// leaving the console; once with a pointer, once by keyboard only.
+// The first use of the console: a call fails, and the failure is found from the Dashboard, understood and repaired
+// without leaving the console; once with a pointer, once by keyboard only.
 
 import type { Browser, Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
@@ -17,7 +17,7 @@ interface Letter {
 const TABS_MAX = 300;
 const WAIT_MS = 30_000;
 
-describe.skipIf(!hasChromium)('Found, understood and repaired', () => {
+describe.skipIf(!hasChromium)('A failure is found, understood and repaired', () => {
   let world: ConsoleWorld;
   let browser: Browser;
   let worker: SvcWorker;
@@ -49,7 +49,7 @@ describe.skipIf(!hasChromium)('Found, understood and repaired', () => {
     posted.length = 0;
   });
 
-  /** Three letters to somebody whose address nobody knows. */
+  /** Three letters to a recipient without an address. */
   async function letThemFail(customer: string): Promise<void> {
     for (let n = 0; n < 3; n++) {
       await worker.trigger({
@@ -89,12 +89,12 @@ describe.skipIf(!hasChromium)('Found, understood and repaired', () => {
     await span.getByText('No address for ada').first().waitFor();
     await span.getByRole('link', { name: /^[0-9a-f]{8}-/ }).click();
     await jobIsOpen(page);
-    // One letter is mended where it lies.
+    // One letter is corrected in its place.
     await page.getByRole('button', { name: 'Edit payload' }).click();
     await fillEditor(page, '{"customer": "ada", "street": "Dorset Street 1"}');
     await page.getByRole('button', { name: 'Redrive with this payload' }).click();
     await page.getByText('1 done, 0 failed, 0 skipped').first().waitFor();
-    // The others need what they look up.
+    // The others need the address that they look up.
     await page
       .getByRole('navigation', { name: 'Pages' })
       .getByRole('link', { name: /^States/ })
@@ -106,7 +106,7 @@ describe.skipIf(!hasChromium)('Found, understood and repaired', () => {
     await fillEditor(page, '"Dorset Street 1"');
     await dialog.getByRole('button', { name: 'Add', exact: true }).click();
     await dialog.waitFor({ state: 'detached' });
-    // The input is tried by hand, then all are redriven.
+    // The input is tested by hand, then all are redriven.
     await page.goto(`${world.url}/functions?id=letters::post`);
     await fillEditor(page, '{"customer": "ada"}');
     await page.getByRole('button', { name: 'Invoke', exact: true }).click();
@@ -173,7 +173,7 @@ describe.skipIf(!hasChromium)('Found, understood and repaired', () => {
     await dialog.waitFor({ state: 'detached' });
     await press(page, 'g', 'q');
     await page.getByRole('grid').getByRole('row').filter({ hasText: 'mail' }).waitFor();
-    // The queue with trouble stands first.
+    // The queue with trouble comes first.
     await press(page, 'Home', 'Enter');
     await page.waitForURL(/tab=dead/);
     await tabTo(page, page.getByRole('button', { name: 'Redrive all', exact: true }));
@@ -189,7 +189,7 @@ async function press(page: Page, ...keys: readonly string[]): Promise<void> {
   for (const key of keys) await page.keyboard.press(key);
 }
 
-/** Tab until it has the focus: what Tab does not reach is out of reach. */
+/** Presses Tab until the element has the focus: an element that Tab does not reach is unreachable. */
 async function tabTo(page: Page, wanted: Locator): Promise<void> {
   await wanted.first().waitFor({ timeout: WAIT_MS });
   for (let pressed = 0; pressed < TABS_MAX; pressed += 1) {
@@ -199,7 +199,7 @@ async function tabTo(page: Page, wanted: Locator): Promise<void> {
   throw new Error(`Tab does not reach ${wanted}`);
 }
 
-/** Tabs are one stop of Tab; arrows go from one to the next. */
+/** Tabs are one stop of Tab; arrow keys move between them. */
 async function goToTab(page: Page, within: Locator, name: RegExp): Promise<void> {
   await tabTo(page, within.getByRole('tab', { selected: true }));
   const wanted = within.getByRole('tab', { name });

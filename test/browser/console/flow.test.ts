@@ -30,7 +30,7 @@ describe.skipIf(!hasChromium)('Flow', () => {
   const open = (path = '/flow') => openConsole(browser, `${world.url}${path}`);
   const node = (page: Page, name: string) => page.getByRole('group', { name, exact: true });
 
-  test('[FLO-1] [FLO-2] draws triggers with their methods, functions, and what calls reach', async () => {
+  test('[FLO-1] [FLO-2] draws triggers with their methods, functions, and the objects that calls use', async () => {
     await using opened = await open();
     const { page } = opened;
     await node(page, 'trigger POST /orders').waitFor({ timeout: DRAW_MS_MAX });
@@ -41,7 +41,7 @@ describe.skipIf(!hasChromium)('Flow', () => {
     expect(await page.locator('.react-flow__edge.seen').count()).toBeGreaterThan(0);
   }, 60_000);
 
-  test('[FLO-1] [FLO-3] what is moved by hand stays there after a reload, until the layout is reset', async () => {
+  test('[FLO-1] [FLO-3] A node that was moved by hand stays there after a reload, until the layout is reset', async () => {
     await using opened = await open();
     const { page } = opened;
     const moved = node(page, 'function stock::nightly');
@@ -101,7 +101,7 @@ describe.skipIf(!hasChromium)('Flow', () => {
     await page.getByRole('complementary').waitFor({ state: 'detached' });
   }, 60_000);
 
-  test('[FLO-1] a console without Flow says how to have it', async () => {
+  test('[FLO-1] A console without Flow shows how to enable it', async () => {
     await using opened = await openConsole(browser, `${await world.startConsole({})}/flow`);
     const { page } = opened;
     await page.getByText('svc console --enable-flow').waitFor();

@@ -57,7 +57,7 @@ describe.skipIf(!hasChromium)('Functions', () => {
     await row(page, 'orders::create').waitFor();
   });
 
-  test('[FUN-4] calls a function and shows its result exactly as it came', async () => {
+  test('[FUN-4] calls a function and shows its result exactly as received', async () => {
     await using opened = await open('/functions?id=state::set');
     const { page } = opened;
     const invoke = page.getByRole('button', { name: 'Invoke', exact: true });
@@ -74,7 +74,7 @@ describe.skipIf(!hasChromium)('Functions', () => {
     expect(await result.innerText()).toMatch(/\d+ B/);
   });
 
-  test('[FUN-4] [APP-14] shows the error of a call where it was made', async () => {
+  test('[FUN-4] [APP-14] shows the error of a call next to the call', async () => {
     await using opened = await open('/functions?id=orders::create', /status of (?:4|5)\d\d/);
     const { page } = opened;
     await fillInput(page, '{"sku": 7}');
@@ -98,7 +98,7 @@ describe.skipIf(!hasChromium)('Functions', () => {
     expect(await result.innerText()).toMatch(/[0-9a-f]{8}/);
   });
 
-  test('[FUN-9] invokes many times, some at a time, with progress, latencies and what failed', async () => {
+  test('[FUN-9] invokes many times, some at a time, with progress, latencies and failures', async () => {
     await using opened = await open('/functions?id=billing::charge', /status of 5\d\d/);
     const { page } = opened;
     await fillInput(page, '{"amount": 2}');
@@ -127,11 +127,11 @@ describe.skipIf(!hasChromium)('Functions', () => {
     expect(await axeFindings(page)).toEqual([]);
     await failures.getByRole('link', { name: 'Trace 1' }).click();
     await page.waitForURL(/\/traces\/[0-9a-f]{32}$/);
-    // The call of the page itself is no span: the trace is named by the first one there is.
+    // The call of the page itself has no span: the trace is named by its first span.
     await page.getByRole('heading', { name: 'call billing::charge', level: 1 }).waitFor();
   }, 60_000);
 
-  test('[FUN-9] many calls can be stopped, and what came until then stays', async () => {
+  test('[FUN-9] Many calls can be stopped, and earlier results stay', async () => {
     await using opened = await open('/functions?id=billing::refund');
     const { page } = opened;
     let held = 0;
@@ -148,7 +148,7 @@ describe.skipIf(!hasChromium)('Functions', () => {
     await page.getByRole('button', { name: 'Invoke 100 ×' }).waitFor();
   });
 
-  test('[APP-3] [JSN-1] text typed over a selection takes its place, without an inline style', async () => {
+  test('[APP-3] [JSN-1] Text typed over a selection replaces it without an inline style', async () => {
     await using opened = await open('/functions?id=orders::create');
     const { page } = opened;
     const editor = page.locator('.cm-content');
@@ -160,7 +160,7 @@ describe.skipIf(!hasChromium)('Functions', () => {
     }
   });
 
-  test('[APP-15] a part that is gone from the server since the page was opened says so and offers to reload', async () => {
+  test('[APP-15] A file that is gone from the server since the page was opened is reported, with a reload button', async () => {
     await using opened = await open('/functions', /status of 404|dynamically imported module/);
     const { page } = opened;
     await page.getByRole('row').filter({ hasText: 'orders::echo' }).waitFor();
@@ -172,7 +172,7 @@ describe.skipIf(!hasChromium)('Functions', () => {
     await page.locator('.cm-content').waitFor();
   });
 
-  test('[JSN-1] input that is no JSON cannot be sent, and is told where', async () => {
+  test('[JSN-1] Invalid JSON input cannot be sent, and its position is shown', async () => {
     await using opened = await open('/functions?id=orders::echo');
     const { page } = opened;
     await fillInput(page, '{"a": }');
@@ -180,7 +180,7 @@ describe.skipIf(!hasChromium)('Functions', () => {
     expect(await page.getByRole('button', { name: 'Invoke', exact: true }).isDisabled()).toBe(true);
   });
 
-  test('[FUN-6] a form and the JSON text are two views of one value', async () => {
+  test('[FUN-6] A form and the JSON text are two views of one value', async () => {
     await using opened = await open('/functions?id=orders::create');
     const { page } = opened;
     await page.getByRole('button', { name: 'Form', exact: true }).click();
@@ -203,7 +203,7 @@ describe.skipIf(!hasChromium)('Functions', () => {
     await page.getByRole('region', { name: 'History' }).getByText('draft-lamp').waitFor();
   });
 
-  test('[FUN-3] a detail stays when its function goes, says so, and comes back with it', async () => {
+  test('[FUN-3] A detail stays when its function is gone, reports it, and returns with the function', async () => {
     const connect = async (): Promise<SvcWorker> => {
       const worker = registerWorker(`ws://127.0.0.1:${world.ports.bridge}`, { handle_signals: false, log: () => {} });
       await worker.registerFunction('fleeting::one', () => null).ready();
@@ -221,7 +221,7 @@ describe.skipIf(!hasChromium)('Functions', () => {
     await again.shutdown();
   });
 
-  test('[LIV-1] what changed before the live socket stood is shown when it stands', async () => {
+  test('[LIV-1] Changes from before the live socket was open are shown when it opens', async () => {
     const worker = registerWorker(`ws://127.0.0.1:${world.ports.bridge}`, { handle_signals: false, log: () => {} });
     await worker.registerFunction('fleeting::two', () => null).ready();
     await using opened = await open('/functions?id=fleeting::two', /status of 404/);
@@ -256,7 +256,7 @@ describe.skipIf(!hasChromium)('Functions', () => {
     expect(new URL(page.url()).searchParams.get('tab')).toBe('code');
   });
 
-  test('[KEY-1] [ACC-3] the list goes by keys alone, and says where it is', async () => {
+  test('[KEY-1] [ACC-3] The list is used by keyboard alone, and announces the active row', async () => {
     await using opened = await open();
     const { page } = opened;
     const grid = page.getByRole('grid', { name: 'Functions' });

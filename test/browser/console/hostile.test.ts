@@ -1,9 +1,9 @@
-// Names and values that were made to break a page, on every page of a real engine (section 9): nothing of them runs,
-// nothing is mangled, nothing pushes the page out of its window, and no list holds more rows than are seen.
+// Names and values that try to break a page, on every page of a real engine (console 9): none of them runs or is
+// mangled, none widens a page beyond its window, and no list holds more rows than are visible.
 
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { visibleText } from '../../../src/console/web/logic/visible-text.ts';
+import { visibleText } from '../../../src/console/web/kit/json/logic/visible-text.ts';
 import { Enqueue, registerWorker, type SvcWorker } from '../../../src/sdk/index.ts';
 import { waitFor } from '../../support/wait-for.ts';
 import { hasChromium, launchChromium } from '../support/chromium.ts';
@@ -53,7 +53,7 @@ describe.skipIf(!hasChromium)('hostile data', () => {
     await world?.[Symbol.asyncDispose]();
   });
 
-  /** One of everything with that name, and a call of it that fails with it. */
+  /** One object of every kind with that name, and a call of it that fails with it. */
   async function fill(name: string): Promise<void> {
     const fail = async (): Promise<never> => {
       await worker.trigger({ function_id: 'engine::log::error', payload: { message: logText(name) } });
@@ -127,7 +127,7 @@ describe.skipIf(!hasChromium)('hostile data', () => {
     },
   );
 
-  test('[JSN-2] numbers, keys and marks stand as they are stored', async () => {
+  test('[JSN-2] Numbers, keys and marks are shown as they are stored', async () => {
     await using opened = await openConsole(browser, `${world.url}/states${query({ scope: MARKUP, key: 'value' })}`);
     const panel = opened.page.getByRole('complementary');
     for (const text of ['12345678901234567890', '1e308', '1.0', '__proto__: ', '""', String.raw`"\u0000\u202e"`]) {
@@ -142,7 +142,7 @@ describe.skipIf(!hasChromium)('hostile data', () => {
     await expectSound(opened.page);
   });
 
-  test('[JSN-3] a value over 256 KiB opens folded, one over 4 MiB as its head with its size', async () => {
+  test('[JSN-3] A value over 256 KiB opens folded, one over 4 MiB as its beginning with its size', async () => {
     const entries = Array.from({ length: 20_000 }, (_none, at) => `"k${at}":{"n":${at}.0}`);
     await put('large', 'tree', `{"all":{${entries.join(',')}}}`);
     await worker.registerFunction('large::text', () => 'x'.repeat(4 * 1_024 * 1_024)).ready();
@@ -157,10 +157,10 @@ describe.skipIf(!hasChromium)('hostile data', () => {
     await opened.page.goto(`${world.url}/functions?id=large::text`);
     await panel.getByRole('button', { name: 'Invoke', exact: true }).click();
     await panel.getByText('The first 4.00 KiB of 4.00 MiB.').waitFor();
-    await panel.getByRole('button', { name: 'Download all of it' }).waitFor();
+    await panel.getByRole('button', { name: 'Download the whole value' }).waitFor();
   });
 
-  test('[JSN-3] a value of nearly 4 MiB is unfolded and searched while the page goes on', async () => {
+  test('[JSN-3] A value of nearly 4 MiB is unfolded and searched without blocking the page', async () => {
     const items = Array.from({ length: 95_000 }, (_none, at) => `{"k":${at},"t":"some words of ${at}"}`);
     await worker.registerFunction('large::list', () => items.map((text) => JSON.parse(text))).ready();
     await using opened = await openConsole(browser, `${world.url}/functions?id=large::list`);
@@ -179,8 +179,8 @@ describe.skipIf(!hasChromium)('hostile data', () => {
       return seen;
     });
     await panel.getByRole('button', { name: 'Unfold all' }).click();
-    await panel.getByText('The first 250 000 rows.').waitFor({ timeout: 60_000 });
-    // Frames were painted while it was being laid out: nothing held them up.
+    await panel.getByText('Only the first 250 000 rows are shown.').waitFor({ timeout: 60_000 });
+    // Frames were painted during the layout: it did not block them.
     expect(await frames.evaluate(({ busy }) => busy)).toBeGreaterThan(1);
     await panel.getByRole('textbox', { name: 'Find in result' }).fill('words of 94999');
     await tree.getByRole('treeitem').filter({ hasText: 'words of 94999' }).waitFor({ timeout: 60_000 });
@@ -189,7 +189,7 @@ describe.skipIf(!hasChromium)('hostile data', () => {
     await expectSound(page);
   });
 
-  test('[STA-2] thousands of keys scroll as one list, of which few rows are in the document', async () => {
+  test('[STA-2] Thousands of keys scroll as one list, with few rows in the document', async () => {
     await using opened = await openConsole(browser, `${world.url}/states?scope=many`);
     const { page } = opened;
     const grid = page.getByRole('grid').first();

@@ -1,4 +1,5 @@
-// The daily loop without a pointer (KEY-1): a failing function is found from the Dashboard, its trace and logs are read.
+// The daily work without a pointer (KEY-1): a failing function is found from the Dashboard, its trace and logs are
+// read.
 
 import type { Browser, Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -23,7 +24,7 @@ describe.skipIf(!hasChromium)('By keyboard only', () => {
     await world?.[Symbol.asyncDispose]();
   });
 
-  /** Tab until it has the focus: what Tab does not reach is out of reach. */
+  /** Presses Tab until the element has the focus: an element that Tab does not reach is unreachable. */
   async function tabTo(page: Page, wanted: Locator): Promise<void> {
     await wanted.first().waitFor();
     for (let pressed = 0; pressed < TABS_MAX; pressed += 1) {
@@ -33,7 +34,7 @@ describe.skipIf(!hasChromium)('By keyboard only', () => {
     throw new Error(`Tab does not reach ${wanted}`);
   }
 
-  test('[KEY-1] [DSH-4] a failing function leads from the Dashboard to its trace and its logs', async () => {
+  test('[KEY-1] [DSH-4] A failing function leads from the Dashboard to its trace and its logs', async () => {
     await using opened = await openConsole(browser, world.url);
     const { page } = opened;
     await tabTo(page, page.getByRole('link', { name: /fails \d+ % of its calls/ }));
@@ -47,7 +48,7 @@ describe.skipIf(!hasChromium)('By keyboard only', () => {
     await tabTo(page, errors);
     await page.keyboard.press('Enter');
     await page.waitForURL(/f=/);
-    // The rows of before stay until the wanted ones are there.
+    // The previous rows stay until the new ones are loaded.
     await page.getByRole('row').filter({ hasText: 'OK' }).first().waitFor({ state: 'detached' });
     await page.getByRole('row').filter({ hasText: 'Error' }).first().waitFor();
     await page.keyboard.press('j');

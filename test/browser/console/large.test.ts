@@ -1,5 +1,5 @@
-// A hundred thousand of everything that a list shows: no page lies about how many there are, none puts more rows into
-// its document than are seen, and each still answers to keys and filters.
+// A hundred thousand of everything that a list shows: every page shows the exact number, puts only visible rows into
+// its document, and still responds to keys and filters.
 
 import type { Browser, Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -11,7 +11,7 @@ import { ALL_MODULES, ConsoleWorld } from '../support/console-world.ts';
 
 const ROWS = 100_000;
 const FUNCTIONS = 2_000;
-/** Calls that are under way at the same time. */
+/** Concurrent calls. */
 const AT_ONCE = 2_000;
 const ROWS_SEEN_MAX = 200;
 const FILL_MS = 300_000;
@@ -39,7 +39,7 @@ describe.skipIf(!hasChromium)('a hundred thousand rows', () => {
     await inBatches(ROWS, (at) =>
       worker.trigger({ function_id: 'many::f000000', payload: { at }, action: Enqueue({ queue: 'audit' }) }),
     );
-    // What comes faster than telemetry can keep it is left out, and counted: here nothing may be.
+    // Records that arrive faster than telemetry can store them are dropped and counted. Here none may be dropped.
     for (let at = 0; at < ROWS; at += AT_ONCE) {
       await inBatches(AT_ONCE, (n) =>
         worker.trigger({ function_id: 'engine::log::info', payload: { message: `entry ${number(at + n)}` } }),
@@ -66,7 +66,7 @@ describe.skipIf(!hasChromium)('a hundred thousand rows', () => {
   const open = (path: string) => openConsole(browser, `${world.url}${path}`);
   const rows = (page: Page): Locator => page.getByRole('grid').first().getByRole('row');
 
-  /** Keys are heard at once, wherever the list is, and few rows stand for all of them. */
+  /** Keys act at once at any position of the list, and few rows are in the document. */
   async function expectAlive(page: Page): Promise<void> {
     await page.keyboard.press('?');
     await page.getByRole('dialog', { name: 'Keys' }).waitFor();
@@ -77,7 +77,7 @@ describe.skipIf(!hasChromium)('a hundred thousand rows', () => {
     );
   }
 
-  /** To the end of what is loaded, again and again, until more than so many rows are: the server's pages are read. */
+  /** Scrolls to the end of the loaded rows, again and again, until there are that many: the server's pages are read. */
   async function readBeyond(page: Page, count: number): Promise<void> {
     const loaded = async (): Promise<number> => Number(await rows(page).last().getAttribute('aria-rowindex'));
     for (let before = await loaded(); before <= count; before = await loaded()) {
@@ -87,7 +87,7 @@ describe.skipIf(!hasChromium)('a hundred thousand rows', () => {
     }
   }
 
-  test('[STA-2] keys of a scope are one list, found on the server', async () => {
+  test('[STA-2] Keys of a scope are one list, searched on the server', async () => {
     await using opened = await open('/states?scope=many');
     const { page } = opened;
     await page.getByRole('navigation', { name: 'Scopes' }).getByText('many').waitFor({ timeout: WAIT_MS });
@@ -99,7 +99,7 @@ describe.skipIf(!hasChromium)('a hundred thousand rows', () => {
     await expectAlive(page);
   }, 180_000);
 
-  test('[QUE-2] waiting jobs are paged by the server, and their number is the true one', async () => {
+  test('[QUE-2] Waiting jobs are paged by the server, and their number is exact', async () => {
     await using opened = await open('/queues?queue=audit');
     const { page } = opened;
     await page.getByText('100 000').first().waitFor({ timeout: WAIT_MS });
@@ -107,7 +107,7 @@ describe.skipIf(!hasChromium)('a hundred thousand rows', () => {
     await readBeyond(page, 1_000);
   }, 180_000);
 
-  test('[LOG-1] records are counted, read on, and found', async () => {
+  test('[LOG-1] Records are counted, read in pages, and found', async () => {
     await using opened = await open('/logs');
     const { page } = opened;
     await rows(page).nth(5).waitFor({ timeout: WAIT_MS });
@@ -119,7 +119,7 @@ describe.skipIf(!hasChromium)('a hundred thousand rows', () => {
     await expectAlive(page);
   }, 180_000);
 
-  test('[TRC-1] [FUN-1] traces and functions stay lists that answer', async () => {
+  test('[TRC-1] [FUN-1] The lists of traces and functions stay responsive', async () => {
     await using opened = await open('/traces?f=name:enqueue');
     const { page } = opened;
     await rows(page).nth(5).waitFor({ timeout: WAIT_MS });

@@ -1,10 +1,10 @@
-// How live views behave (console-and-cli.md 3.2), over recorded answers: what comes, when, and what is asked for again.
+// How live views behave (console 3.2), over recorded answers: what arrives, when, and what is read again.
 
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type ConsoleFixture, startConsoleFixture, traceRow } from '../../support/console-fixture.ts';
-import { demoLogs, orderTrace } from '../../support/demo-telemetry.ts';
-import { SeededRandom } from '../../support/seeded-random.ts';
+import { SeededRandom } from '../../support/random/seeded-random.ts';
+import { type ConsoleFixture, startConsoleFixture, traceRow } from '../../support/telemetry/console-fixture.ts';
+import { demoLogs, orderTrace } from '../../support/telemetry/demo-telemetry.ts';
 import { waitFor } from '../../support/wait-for.ts';
 import { hasChromium, launchChromium } from '../support/chromium.ts';
 import { openConsole } from '../support/console-page.ts';
@@ -40,7 +40,7 @@ describe.skipIf(!hasChromium)('Live views', () => {
   };
   const push = (...names: readonly string[]): void => fixture.push('traces', names.map(rowNamed));
 
-  test('[LIV-2] a burst of frames is drawn at most once a frame', async () => {
+  test('[LIV-2] A burst of frames is drawn once a frame at most', async () => {
     await using opened = await open('/traces');
     const { page } = opened;
     await row(page, 'POST /orders').first().waitFor();
@@ -54,7 +54,7 @@ describe.skipIf(!hasChromium)('Live views', () => {
         requestAnimationFrame(next);
       };
       requestAnimationFrame(next);
-      // The number that stands in the title of the page changes with every render that has new rows.
+      // The number in the title of the page changes with every render that has new rows.
       const title = document.querySelector('h1')?.parentElement;
       if (title === null || title === undefined) throw new Error('The page has no title');
       new MutationObserver(() => {
@@ -68,7 +68,7 @@ describe.skipIf(!hasChromium)('Live views', () => {
     expect(await drawn.evaluate(({ most }) => most)).toBe(1);
   });
 
-  test('[LIV-3] scrolled away, nothing moves and what comes is counted; a jump follows again', async () => {
+  test('[LIV-3] While scrolled away, nothing moves and new rows are counted; a jump follows again', async () => {
     await using opened = await open('/traces');
     const { page } = opened;
     const grid = page.getByRole('grid', { name: 'Traces' });
@@ -87,7 +87,7 @@ describe.skipIf(!hasChromium)('Live views', () => {
     await row(page, 'GET /followed').waitFor();
   });
 
-  test('[LIV-4] held by p the view stays as it is, and resuming loses nothing', async () => {
+  test('[LIV-4] Paused by p the view does not change, and resuming loses nothing', async () => {
     await using opened = await open('/traces');
     const { page } = opened;
     await row(page, 'POST /orders').first().waitFor();
@@ -102,7 +102,7 @@ describe.skipIf(!hasChromium)('Live views', () => {
     await row(page, 'GET /held-10').waitFor();
   });
 
-  test('[LIV-5] what the server left out stands as a row where it is missing', async () => {
+  test('[LIV-5] Items that the server left out are a row in their place', async () => {
     await using opened = await open('/logs');
     const { page } = opened;
     await page.getByRole('grid', { name: 'Log records' }).getByRole('row').first().waitFor();
@@ -110,10 +110,10 @@ describe.skipIf(!hasChromium)('Live views', () => {
     await row(page, '412').waitFor();
   });
 
-  test('[LIV-6] a hidden tab lets go of its topics after 30 s, and asks once when it is back', async () => {
+  test('[LIV-6] A hidden tab unsubscribes after 30 s, and reads once when it returns', async () => {
     await using opened = await open('/traces', {});
     const { page } = opened;
-    // What follows is of the next document, and of no late socket of this one.
+    // The requests that follow come from the next document, not from a late socket of this one.
     await waitFor('this document has its socket', () => opened.sockets() === 1);
     await page.clock.install();
     const sent: { op: string; id: number; topic?: string }[] = [];
@@ -138,7 +138,7 @@ describe.skipIf(!hasChromium)('Live views', () => {
   });
 });
 
-/** As if another tab had been chosen. */
+/** As if another tab had been selected. */
 async function setHidden(page: Page, isHidden: boolean): Promise<void> {
   await page.evaluate((hidden) => {
     Object.defineProperty(document, 'hidden', { configurable: true, get: () => hidden });

@@ -3,9 +3,9 @@
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { LogRow } from '../../../src/console-api/telemetry.ts';
-import { type ConsoleFixture, startConsoleFixture } from '../../support/console-fixture.ts';
-import { demoLogs, orderTrace } from '../../support/demo-telemetry.ts';
-import { SeededRandom } from '../../support/seeded-random.ts';
+import { SeededRandom } from '../../support/random/seeded-random.ts';
+import { type ConsoleFixture, startConsoleFixture } from '../../support/telemetry/console-fixture.ts';
+import { demoLogs, orderTrace } from '../../support/telemetry/demo-telemetry.ts';
 import { hasChromium, launchChromium } from '../support/chromium.ts';
 import { axeFindings, openConsole } from '../support/console-page.ts';
 
@@ -39,7 +39,7 @@ describe.skipIf(!hasChromium)('Logs', () => {
     page.getByRole('grid', { name: 'Log records' }).getByRole('row').filter({ hasText: text });
   const question = () => fixture.calls('POST /logs/search').at(-1);
 
-  test('[LOG-1] lists newest first, filters by severities, and opens to the whole record', async () => {
+  test('[LOG-1] lists newest first, filters by severities, and opens the whole record', async () => {
     await using opened = await open('/logs');
     const { page } = opened;
     await row(page, 'card ending 4242').first().waitFor();
@@ -53,7 +53,7 @@ describe.skipIf(!hasChromium)('Logs', () => {
     await detail.getByRole('region', { name: 'The whole record as JSON' }).getByRole('tree').waitFor();
   });
 
-  test('[LOG-1] the columns have heads, which stand over their cells; that of the time turns the order', async () => {
+  test('[LOG-1] The columns have headers above their cells; the time header reverses the order', async () => {
     await using opened = await open('/logs');
     const { page } = opened;
     await row(page, 'order o-').first().waitFor();
@@ -74,7 +74,7 @@ describe.skipIf(!hasChromium)('Logs', () => {
     expect(await heads.first().getAttribute('aria-sort')).toBe('ascending');
   });
 
-  test('[LOG-1] a record leads to its trace and span', async () => {
+  test('[LOG-1] A record links to its trace and span', async () => {
     await using opened = await open(`/logs?trace=${spans[0]?.trace_id}`);
     const { page } = opened;
     await row(page, '').nth(1).click();
@@ -82,7 +82,7 @@ describe.skipIf(!hasChromium)('Logs', () => {
     expect(await link.getAttribute('href')).toMatch(new RegExp(`^/traces/${spans[0]?.trace_id}\\?span=[0-9a-f]{16}$`));
   });
 
-  test('[LOG-1] [LOG-3] services are counted beside the histogram; dragging over it sets the range', async () => {
+  test('[LOG-1] [LOG-3] Services are counted next to the histogram; dragging over it sets the range', async () => {
     await using opened = await open('/logs');
     const { page } = opened;
     await page.getByRole('img', { name: /3\s000 records from/ }).waitFor();
@@ -102,7 +102,7 @@ describe.skipIf(!hasChromium)('Logs', () => {
     await page.waitForURL((url) => !url.searchParams.has('from'));
   });
 
-  test('[LOG-2] colours of terminals are shown, links are plain, hostile text stays text', async () => {
+  test('[LOG-2] Terminal colours are shown, links are plain, hostile text stays text', async () => {
     await using opened = await open('/logs');
     const { page } = opened;
     const hostile = '<script>alert(1)</script> javascript:alert(1) \u202e\u001b]0;title\u0007\u001b[31mred\u001b[0m';
@@ -115,7 +115,7 @@ describe.skipIf(!hasChromium)('Logs', () => {
     expect(await link.getAttribute('rel')).toBe('noopener noreferrer');
   });
 
-  test('[LOG-2] oldest first and wrapping stand in the address', async () => {
+  test('[LOG-2] Oldest first and wrapping are in the address', async () => {
     await using opened = await open('/logs');
     const { page } = opened;
     await page.getByRole('switch', { name: 'Oldest first' }).click();
@@ -125,11 +125,11 @@ describe.skipIf(!hasChromium)('Logs', () => {
     expect(question()).toMatchObject({ order: 'asc' });
   });
 
-  test('[LOG-4] each part of a query is a chip that can be switched off, and says what is wrong with it', async () => {
+  test('[LOG-4] Each part of a query is a chip that can be switched off, and shows what is wrong with it', async () => {
     await using opened = await open('/logs');
     const { page } = opened;
     await page.getByRole('searchbox', { name: 'Search logs' }).fill('order severity>=loud');
-    await page.getByText('"loud" is no severity').waitFor();
+    await page.getByText('"loud" is not a severity').waitFor();
     await row(page, 'frame').first().waitFor({ state: 'detached' });
     expect(question()).toMatchObject({ q: 'order' });
     await page.getByRole('button', { name: 'Switch filter off: order' }).click();
@@ -140,7 +140,7 @@ describe.skipIf(!hasChromium)('Logs', () => {
     await page.getByRole('dialog', { name: 'How to search' }).getByText('"card declined"').waitFor();
   });
 
-  test('[LOG-5] similar messages fold into one row with a count; messages like one are hidden and counted', async () => {
+  test('[LOG-5] Similar messages fold into one row with a count; messages like one are hidden and counted', async () => {
     await using opened = await open('/logs?group=1');
     const { page } = opened;
     const group = row(page, 'order o-# created');
@@ -153,7 +153,7 @@ describe.skipIf(!hasChromium)('Logs', () => {
     await page.getByText(/^1 hidden message \(\d+ records\)$/).waitFor();
   });
 
-  test('[LOG-5] an attribute becomes a column', async () => {
+  test('[LOG-5] An attribute becomes a column', async () => {
     await using opened = await open('/logs');
     const { page } = opened;
     await row(page, 'order o-').first().click();
@@ -161,7 +161,7 @@ describe.skipIf(!hasChromium)('Logs', () => {
     await page.getByRole('menuitem', { name: 'Add as column' }).click();
     await page.waitForURL((url) => url.searchParams.get('cols') === 'tenant');
     expect(await row(page, 'order o-').first().innerText()).toMatch(/acme|globex/);
-    // Messages as one stand under the same heads.
+    // With grouping, messages are under the same headers.
     await page.getByRole('switch', { name: 'Group similar' }).click();
     const message = row(page, '×').first().getByRole('gridcell').last();
     await message.waitFor();
@@ -169,7 +169,7 @@ describe.skipIf(!hasChromium)('Logs', () => {
     expect((await message.boundingBox())?.x).toBe((await head.boundingBox())?.x);
   });
 
-  test('[LOG-3] a single record is a thin bar, and does not fill the histogram', async () => {
+  test('[LOG-3] A single record is a thin bar, and does not fill the histogram', async () => {
     await using opened = await open(`/logs?trace=${'0'.repeat(31)}1`);
     const { page } = opened;
     await page.route('**/api/logs/histogram', async (route) => {
@@ -184,7 +184,7 @@ describe.skipIf(!hasChromium)('Logs', () => {
     expect((bar?.width ?? 0) / (whole?.width ?? 1)).toBeLessThan(0.05);
   });
 
-  test('[LOG-6] records come by themselves; held, they wait and are counted; gaps keep their place', async () => {
+  test('[LOG-6] Records appear live; paused, they wait and are counted; gaps keep their place', async () => {
     await using opened = await open('/logs');
     const { page } = opened;
     await row(page, 'order o-').first().waitFor();
@@ -202,7 +202,7 @@ describe.skipIf(!hasChromium)('Logs', () => {
     await row(page, 'second live one').waitFor();
   });
 
-  test('[LIV-3] while a record is open the list stands still; closed, it goes on', async () => {
+  test('[LIV-3] While a record is open the list does not move; after it closes, the list continues', async () => {
     await using opened = await open('/logs');
     const { page } = opened;
     await row(page, 'order o-').first().waitFor();
@@ -215,7 +215,7 @@ describe.skipIf(!hasChromium)('Logs', () => {
     await row(page, 'fourth live one').waitFor();
   });
 
-  test('[LOG-6] the surroundings of a record are shown without filters, and Back returns', async () => {
+  test('[LOG-6] The records around one are shown without filters, and Back returns', async () => {
     await using opened = await open('/logs?sev=ERROR');
     const { page } = opened;
     await row(page, 'card ending 4242').first().click();
@@ -227,13 +227,13 @@ describe.skipIf(!hasChromium)('Logs', () => {
     await row(page, 'order o-').first().waitFor({ state: 'detached' });
   });
 
-  test('[LOG-6] words are highlighted without filtering', async () => {
+  test('[LOG-6] Words are highlighted without filtering', async () => {
     await using opened = await open('/logs?mark=acme');
     await row(opened.page, 'for acme').first().locator('mark').waitFor();
     await row(opened.page, 'frame').first().waitFor();
   });
 
-  test('[LOG-7] all that match are exported, page by page', async () => {
+  test('[LOG-7] All matching records are exported, page by page', async () => {
     await using opened = await open('/logs?q=frame');
     const { page } = opened;
     await row(page, 'frame').first().waitFor();
@@ -243,12 +243,12 @@ describe.skipIf(!hasChromium)('Logs', () => {
       page.getByRole('menuitem', { name: 'All that match, as JSON lines' }).click(),
     ]);
     expect(file.suggestedFilename()).toBe('logs.jsonl');
-    // The list itself may have been read once more meanwhile.
+    // The list itself may have been read again in the meantime.
     const asked = expect.objectContaining({ q: 'frame', limit: 1_000 });
     expect(fixture.calls('POST /logs/search')).toContainEqual(asked);
   });
 
-  test('[LOG-7] text can be selected across rows', async () => {
+  test('[LOG-7] Text can be selected across rows', async () => {
     await using opened = await open('/logs?sev=WARN');
     const { page } = opened;
     await row(page, 'payment provider').first().waitFor();
@@ -264,7 +264,7 @@ describe.skipIf(!hasChromium)('Logs', () => {
     expect(selected.match(/payment provider/g)).toHaveLength(3);
   });
 
-  test('[LOG-1] a row of one line is as high as it was held for before it was drawn', async () => {
+  test('[LOG-1] A single-line row has the height that was assumed before it was drawn', async () => {
     await using opened = await open('/logs?sev=INFO');
     const { page } = opened;
     await row(page, '').nth(1).waitFor();
@@ -273,13 +273,13 @@ describe.skipIf(!hasChromium)('Logs', () => {
     expect(new Set(heights)).toEqual(new Set([28]));
   });
 
-  test('[LOG-1] three thousand records keep the document small', async () => {
+  test('[LOG-1] Three thousand records keep the document small', async () => {
     await using opened = await open('/logs');
     await row(opened.page, 'order o-').first().waitFor();
     expect(await opened.page.getByRole('row').count()).toBeLessThan(200);
   });
 
-  test('[ACC-1] axe has no serious finding, with a record open too', async () => {
+  test('[ACC-1] axe finds nothing serious, also with a record open', async () => {
     await using opened = await open(`/logs?id=${newest?.id}`);
     await opened.page.getByRole('complementary', { name: 'Log record' }).waitFor();
     expect(await axeFindings(opened.page)).toEqual([]);

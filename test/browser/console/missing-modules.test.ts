@@ -1,4 +1,4 @@
-// An engine with the fewest modules: each page says what is missing, and what to add (EMP-2).
+// An engine with the fewest modules: each page shows what is missing, and what to add (EMP-2).
 
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -35,7 +35,7 @@ describe.skipIf(!hasChromium)('a bare engine', () => {
     expect(await axeFindings(page)).toEqual([]);
   });
 
-  test('[TRG-1] [EMP-2] a kind whose module is not loaded says what to add', async () => {
+  test('[TRG-1] [EMP-2] A kind whose module is not loaded shows what to add', async () => {
     await using opened = await open('/triggers');
     const { page } = opened;
     const tab = page.getByRole('tab', { name: 'Cron not available' });

@@ -8,7 +8,7 @@ import { axeFindings, openConsole } from '../support/console-page.ts';
 import { ALL_MODULES, ConsoleWorld } from '../support/console-world.ts';
 
 const LETTERS = 6;
-/** What failed in its first attempt stays as it is for as long as the tests take. */
+/** The delay after a failed first attempt is longer than the tests. */
 const LEDGER = 'ledger: {type: fifo, message_group_field: account, max_retries: 3, backoff_ms: 900000}';
 const MODULES = ALL_MODULES.replace('queue_configs: {', `queue_configs: {${LEDGER}, `);
 
@@ -20,7 +20,7 @@ describe.skipIf(!hasChromium)('Queues', () => {
   beforeAll(async () => {
     [world, browser] = await Promise.all([ConsoleWorld.start({ modules: MODULES }), launchChromium()]);
     worker = registerWorker(`ws://127.0.0.1:${world.ports.bridge}`, { worker_name: 'letters', log: () => {} });
-    // Fails until its payload says that it was mended.
+    // Fails until its payload has `mended`.
     const post = worker.registerFunction('letters::post', ({ mended, n }: { mended?: boolean; n: number }) => {
       if (mended !== true) throw new Error(`Mailbox ${n} does not exist`);
       return null;
@@ -42,7 +42,7 @@ describe.skipIf(!hasChromium)('Queues', () => {
   const row = (page: Page, text: string) => page.getByRole('row').filter({ hasText: text });
   const groups = (page: Page) => page.getByRole('region', { name: 'Dead letters by error' });
 
-  test('[QUE-1] lists the queues with their figures, those with trouble first', async () => {
+  test('[QUE-1] lists the queues with their counts, those with trouble first', async () => {
     await using opened = await open('/queues');
     const { page } = opened;
     await row(page, 'mail').getByText(String(LETTERS), { exact: true }).waitFor();
@@ -54,14 +54,14 @@ describe.skipIf(!hasChromium)('Queues', () => {
     await page.waitForURL(/queue=mail.*tab=dead|tab=dead.*queue=mail/);
   });
 
-  test('a link in a row leads where it says, and does not open the row as well', async () => {
+  test('A link in a row opens its own target, and not the row as well', async () => {
     await using opened = await open('/queues?queue=mail&tab=dead');
     const { page } = opened;
     await row(page, 'Mailbox').first().getByRole('link', { name: 'letters::post' }).click();
     await page.getByRole('complementary', { name: 'Function letters::post' }).waitFor();
   });
 
-  test('[APP-13] on a phone a receipt, the button that copies it and the function beside it stand apart', async () => {
+  test('[APP-13] On a phone a receipt, its copy button and the function do not overlap', async () => {
     const context = { viewport: { width: 390, height: 844 }, hasTouch: true };
     await using opened = await openConsole(browser, `${world.url}/queues?queue=mail&tab=dead`, { context });
     const { page } = opened;
@@ -92,7 +92,7 @@ describe.skipIf(!hasChromium)('Queues', () => {
     expect(await axeFindings(page)).toEqual([]);
   });
 
-  test('[QUE-2] the detail of a dead letter shows payload and attempts; filters are named when empty', async () => {
+  test('[QUE-2] The detail of a dead letter shows payload and attempts; an empty list names its filters', async () => {
     await using opened = await open('/queues?queue=mail&tab=dead&q=Mailbox+2');
     const { page } = opened;
     await row(page, 'Mailbox 2 does not exist').getByText('Mailbox 2').click();
@@ -104,7 +104,7 @@ describe.skipIf(!hasChromium)('Queues', () => {
     await row(page, 'Mailbox 2 does not exist').waitFor();
   });
 
-  test('[QUE-2] each attempt says when, who and why, and leads to its trace', async () => {
+  test('[QUE-2] Each attempt shows time, worker and error, and links to its trace', async () => {
     await using opened = await open('/queues?queue=mail&tab=dead&q=Mailbox+5');
     const { page } = opened;
     await row(page, 'Mailbox 5 does not exist').getByText('Mailbox 5').click();
@@ -123,7 +123,7 @@ describe.skipIf(!hasChromium)('Queues', () => {
       .waitFor();
   });
 
-  test('[QUE-3] redrives one with another payload, and says what came of it', async () => {
+  test('[QUE-3] redrives one with another payload, and shows the result', async () => {
     await using opened = await open('/queues?queue=mail&tab=dead&q=Mailbox+1', /status of 404/);
     const { page } = opened;
     await row(page, 'Mailbox 1 does not exist').getByText('Mailbox 1').click();
@@ -159,7 +159,7 @@ describe.skipIf(!hasChromium)('Queues', () => {
     await page.getByRole('status', { name: 'Result' }).getByText('Published').waitFor();
     await page.getByRole('tab', { name: 'Jobs' }).click();
     await row(page, 'letters::post').getByText('Waiting').waitFor();
-    // QUE-2: what waits is found by what is in it, and shows it.
+    // QUE-2: a waiting job is found by its payload, which the page shows.
     await page.getByRole('searchbox', { name: 'Search jobs' }).fill('"mended"');
     await page.waitForURL(/q=/);
     await row(page, 'letters::post').getByText('Waiting').click();
@@ -170,7 +170,7 @@ describe.skipIf(!hasChromium)('Queues', () => {
     await page.getByRole('heading', { name: 'No jobs' }).waitFor();
   });
 
-  test('[QUE-4] a FIFO queue shows the head of each group and why it waits, and what stands behind it', async () => {
+  test('[QUE-4] A FIFO queue shows the head of each group, why it waits, and how many jobs wait for it', async () => {
     const book = (account: string, functionId: string) =>
       worker.trigger({ function_id: functionId, payload: { account, n: 1 }, action: Enqueue({ queue: 'ledger' }) });
     await book('ann', 'letters::post');

@@ -1,4 +1,4 @@
-// What stands around every page of the console: navigation, keys, palette, themes, and an engine that is not there.
+// The frame of every page of the console: navigation, keys, palette, themes, and the state without an engine.
 
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -19,7 +19,7 @@ describe.skipIf(!hasChromium)('the shell of the console', () => {
     await world?.[Symbol.asyncDispose]();
   });
 
-  test('[APP-6] the navigation leads to every page, counts, and remembers that it was narrowed', async () => {
+  test('[APP-6] The navigation opens every page, shows counts, and remembers that it was narrowed', async () => {
     await using opened = await openConsole(browser, `${world.url}/functions`);
     const { page } = opened;
     const pages = page.getByRole('navigation', { name: 'Pages' });
@@ -31,7 +31,7 @@ describe.skipIf(!hasChromium)('the shell of the console', () => {
     await page.getByRole('button', { name: 'Widen the navigation' }).waitFor();
   });
 
-  test('[KEY-1] g and a letter go to a page, ? lists the keys, and letters can be switched off', async () => {
+  test('[KEY-1] g and a letter open a page, ? lists the keys, and letters can be switched off', async () => {
     await using opened = await openConsole(browser, `${world.url}/config`);
     const { page } = opened;
     await page.getByRole('heading', { name: 'Config', level: 1 }).waitFor();
@@ -41,7 +41,7 @@ describe.skipIf(!hasChromium)('the shell of the console', () => {
     await page.keyboard.press('?');
     const keys = page.getByRole('dialog', { name: 'Keys' });
     await keys.getByText('Go to Dashboard').waitFor();
-    await keys.getByRole('switch', { name: 'Single letters act' }).click();
+    await keys.getByRole('switch', { name: 'Single-letter keys' }).click();
     await page.keyboard.press('Escape');
     await page.keyboard.press('?');
     await page.keyboard.press('Control+k');
@@ -49,7 +49,7 @@ describe.skipIf(!hasChromium)('the shell of the console', () => {
     expect(await page.getByRole('dialog', { name: 'Keys' }).count()).toBe(0);
   });
 
-  test('[KEY-2] the palette finds pages, functions and workers, acts, and knows a pasted trace id', async () => {
+  test('[KEY-2] The palette finds pages, functions and workers, runs actions, and recognizes a pasted trace id', async () => {
     await using opened = await openConsole(browser, `${world.url}/workers`);
     const { page } = opened;
     await page.getByRole('row').filter({ hasText: 'billing' }).waitFor();
@@ -67,7 +67,7 @@ describe.skipIf(!hasChromium)('the shell of the console', () => {
     await page.getByRole('complementary', { name: 'Function billing::charge' }).waitFor();
   });
 
-  test('[KEY-2] what is typed while the palette loads is its text, and no key of the page', async () => {
+  test('[KEY-2] Text typed while the palette loads is its search text, and triggers no key of the page', async () => {
     await using opened = await openConsole(browser, `${world.url}/functions`);
     const { page } = opened;
     await page.getByRole('row').filter({ hasText: 'billing::charge' }).waitFor();
@@ -93,7 +93,7 @@ describe.skipIf(!hasChromium)('the shell of the console', () => {
     expect(await page.getByRole('grid').evaluate((grid) => grid === document.activeElement)).toBe(true);
   });
 
-  test('[APP-12] a view saved under a name opens from the palette as it was, can be replaced, and goes', async () => {
+  test('[APP-12] A saved view opens from the palette unchanged, can be replaced, and can be deleted', async () => {
     await using opened = await openConsole(browser, `${world.url}/functions?q=charge&id=billing%3A%3Acharge&tab=code`);
     const { page } = opened;
     const panel = page.getByRole('complementary', { name: 'Function billing::charge' });
@@ -121,7 +121,7 @@ describe.skipIf(!hasChromium)('the shell of the console', () => {
     await palette.getByRole('option', { name: /^Replace the view how/ }).click();
     await page.getByText('View saved').first().waitFor();
     await page.goto(`${world.url}/config`);
-    // Before the page stands nobody hears its keys.
+    // Until the page is mounted, no handler receives its keys.
     await page.getByText('svc-worker-manager').first().waitFor();
     await choose('how', 'how / to "charge"');
     await panel.getByRole('tab', { name: /^Workers/, selected: true }).waitFor();
@@ -134,7 +134,7 @@ describe.skipIf(!hasChromium)('the shell of the console', () => {
     expect(await palette.getByText('how / to').count()).toBe(0);
   });
 
-  test('[APP-12] a stored view that leads to another host is not followed', async () => {
+  test('[APP-12] A stored view that points to another host is not opened', async () => {
     await using opened = await openConsole(browser, `${world.url}/workers`);
     const { page } = opened;
     await page.getByRole('row').filter({ hasText: 'billing' }).waitFor();
@@ -142,12 +142,12 @@ describe.skipIf(!hasChromium)('the shell of the console', () => {
     await page.request.put(`${scope}/trap`, { data: { value: { address: '//example.invalid/functions' } } });
     await page.keyboard.press('Control+k');
     await page.getByRole('option', { name: 'trap', exact: true }).click();
-    await page.getByText('What is stored under trap is no address').first().waitFor();
+    await page.getByText('The value stored under trap is not an address').first().waitFor();
     expect(page.url()).toBe(`${world.url}/workers`);
     await page.request.delete(`${scope}/trap`);
   });
 
-  test('[APP-7] [APP-8] theme, density and times hold over a reload, the theme from the first paint', async () => {
+  test('[APP-7] [APP-8] Theme, density and times survive a reload; the theme holds from the first paint', async () => {
     await using opened = await openConsole(browser, `${world.url}/config?tab=preferences`);
     const { page } = opened;
     await page.getByRole('button', { name: 'Light', exact: true }).click();
@@ -164,7 +164,7 @@ describe.skipIf(!hasChromium)('the shell of the console', () => {
     await page.getByText('Nanoseconds').first().waitFor();
   });
 
-  test('[LIV-1] one live socket serves all pages', async () => {
+  test('[LIV-1] One live socket serves all pages', async () => {
     await using opened = await openConsole(browser, `${world.url}/functions`);
     const { page, sockets } = opened;
     for (const name of ['Workers', 'Dashboard', 'Config', 'Functions']) {
@@ -177,7 +177,7 @@ describe.skipIf(!hasChromium)('the shell of the console', () => {
     }
   });
 
-  test('[APP-1] [APP-2] without an engine the page says where it looks, and goes on by itself as it comes and goes', async () => {
+  test('[APP-1] [APP-2] Without an engine the page shows the address that it tries, and recovers as the engine comes and goes', async () => {
     await using own = await ConsoleWorld.withoutEngine();
     await using opened = await openConsole(browser, `${own.url}/functions`, { expected: /status of 50\d|WebSocket/ });
     const { page } = opened;
@@ -185,23 +185,23 @@ describe.skipIf(!hasChromium)('the shell of the console', () => {
     await page.getByText(String(own.ports.http)).waitFor();
     await own.startEngine();
     await page.getByRole('heading', { name: 'The engine runs and waits for a worker' }).waitFor();
-    // EMP-1: the steps tick themselves.
+    // EMP-1: the steps are checked off.
     await own.startWorker('billing');
     const row = page.getByRole('row').filter({ hasText: 'billing::charge' });
     await row.waitFor();
     await own.killEngine();
-    await page.getByText('The engine is away').waitFor();
+    await page.getByText('The engine does not answer').waitFor();
     expect(await row.count()).toBe(1);
     await own.startEngine();
-    await page.getByText('The engine is away').waitFor({ state: 'detached' });
+    await page.getByText('The engine does not answer').waitFor({ state: 'detached' });
   }, 60_000);
 
-  test('[APP-5] a read-only console says so and offers no change', async () => {
+  test('[APP-5] A read-only console is marked and offers no change', async () => {
     const url = await world.startConsole({ flags: ['--read-only'] });
     await using opened = await openConsole(browser, `${url}/functions?id=billing::refund`);
     const { page } = opened;
     await page.getByText('Read-only', { exact: true }).waitFor();
-    await page.getByText('This console only shows').waitFor();
+    await page.getByText('This console is read-only').waitFor();
     await page.keyboard.press('Control+k');
     await page.getByRole('option', { name: 'Copy link' }).waitFor();
     expect(await page.getByRole('option', { name: 'Save this view' }).count()).toBe(0);
@@ -209,7 +209,7 @@ describe.skipIf(!hasChromium)('the shell of the console', () => {
     expect(await page.getByRole('button', { name: 'Invoke', exact: true }).count()).toBe(0);
   }, 60_000);
 
-  test('[APP-4] a console with a token asks for it once, and never puts it into an address', async () => {
+  test('[APP-4] A console with a token asks for it once, and never puts it into an address', async () => {
     const url = await world.startConsole({ flags: ['--host', '0.0.0.0'], env: { SVC_TOKEN: 'to-ken_1' } });
     await using opened = await openConsole(browser, `${url}/workers`, { expected: /status of 401|WebSocket/ });
     const { page } = opened;
@@ -217,7 +217,7 @@ describe.skipIf(!hasChromium)('the shell of the console', () => {
     page.on('request', (request) => addresses.push(request.url()));
     await page.getByLabel('Token').fill('wrong');
     await page.getByRole('button', { name: 'Continue' }).click();
-    await page.getByText('is not accepted').waitFor();
+    await page.getByText('does not accept this token').waitFor();
     await page.getByLabel('Token').fill('to-ken_1');
     await page.getByRole('button', { name: 'Continue' }).click();
     await page.getByRole('row').filter({ hasText: 'svc-console' }).first().waitFor();
@@ -226,7 +226,7 @@ describe.skipIf(!hasChromium)('the shell of the console', () => {
     expect(addresses.filter((address) => address.includes('to-ken_1'))).toEqual([]);
   }, 60_000);
 
-  test('[APP-13] on a telephone the navigation is behind a button and a detail is a sheet', async () => {
+  test('[APP-13] On a phone a button opens the navigation, and a detail is a sheet', async () => {
     const context = { viewport: { width: 360, height: 740 } };
     await using opened = await openConsole(browser, `${world.url}/functions`, { context });
     const { page } = opened;
@@ -240,7 +240,7 @@ describe.skipIf(!hasChromium)('the shell of the console', () => {
     expect(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth)).toBe(true);
   });
 
-  test('[ACC-1] axe finds nothing serious with palette or list of keys open', async () => {
+  test('[ACC-1] axe finds nothing serious with the palette or the list of keys open', async () => {
     await using opened = await openConsole(browser, `${world.url}/functions`);
     const { page } = opened;
     await page.getByRole('row').filter({ hasText: 'billing::charge' }).waitFor();

@@ -35,7 +35,7 @@ describe.skipIf(!hasChromium)('States', () => {
   const row = (page: Page, text: string) => page.getByRole('row').filter({ hasText: text });
   const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true });
 
-  test('[STA-1] [STA-7] three panels; an entry is added with a big number and read back digit by digit', async () => {
+  test('[STA-1] [STA-7] Three panels; an entry with a big number is added and read back digit by digit', async () => {
     await using opened = await open('/states');
     const { page } = opened;
     const scopes = page.getByRole('navigation', { name: 'Scopes' });
@@ -56,7 +56,7 @@ describe.skipIf(!hasChromium)('States', () => {
     expect(await axeFindings(page)).toEqual([]);
   });
 
-  test('[STA-1] says of each entry when it was written last, also of what was written before the page came', async () => {
+  test('[STA-1] shows when each entry was last written, also for writes from before the page was opened', async () => {
     await set('dated', 1);
     await using opened = await open('/states?scope=shop');
     const at = row(opened.page, 'dated').locator('time');
@@ -73,7 +73,7 @@ describe.skipIf(!hasChromium)('States', () => {
     await page.getByTitle('a:2', { exact: true }).waitFor();
   });
 
-  test('[STA-3] saving shows the difference first, then writes', async () => {
+  test('[STA-3] Saving shows the difference first, then writes', async () => {
     await using opened = await open('/states?scope=shop&key=a:1');
     const { page } = opened;
     await button(page, 'Edit').click();
@@ -90,7 +90,7 @@ describe.skipIf(!hasChromium)('States', () => {
     expect(await get('a:1')).toMatchObject({ max: 2 });
   });
 
-  test('[STA-3] [STA-4] an edit outlives a change of others, and saving it offers all three ways', async () => {
+  test('[STA-3] [STA-4] An edit survives a change by others, and saving it offers all three ways', async () => {
     await using opened = await open('/states?scope=shop&key=limits', /status of 409/);
     const { page } = opened;
     await button(page, 'Edit').click();
@@ -108,7 +108,7 @@ describe.skipIf(!hasChromium)('States', () => {
     expect(await get('limits')).toMatchObject({ max: 5 });
   });
 
-  test('[STA-4] a change of the open value is told, with what it was before', async () => {
+  test('[STA-4] A change of the open value is shown, with the value before', async () => {
     await using opened = await open('/states?scope=shop&key=b:1');
     const { page } = opened;
     await page.getByRole('tree', { name: 'value' }).waitFor();
@@ -118,7 +118,7 @@ describe.skipIf(!hasChromium)('States', () => {
     await page.getByText('1 of 1').waitFor();
   });
 
-  test('[STA-5] update operations are tried first, and their errors stand beside them', async () => {
+  test('[STA-5] Update operations are previewed first, and their errors are next to them', async () => {
     await using opened = await open('/states?scope=shop&key=a:2&tab=update');
     const { page } = opened;
     await page.getByLabel('Operation 1', { exact: true }).selectOption('increment');
@@ -135,7 +135,7 @@ describe.skipIf(!hasChromium)('States', () => {
     expect(await get('a:2')).toMatchObject({ max: 42 });
   });
 
-  test('[STA-6] several are deleted when their number is typed; two are compared; lines are imported', async () => {
+  test('[STA-6] Several entries are deleted when their number is typed; two are compared; lines are imported', async () => {
     for (const key of ['x:1', 'x:2']) await set(key, key, 'spare');
     await using opened = await open('/states?scope=spare');
     const { page } = opened;
@@ -152,12 +152,12 @@ describe.skipIf(!hasChromium)('States', () => {
     await page.getByRole('button', { name: 'Scope actions' }).click();
     await page.getByRole('menuitem', { name: 'Import JSON lines…' }).click();
     await page.getByLabel('JSON lines', { exact: true }).fill('{"key":"y","value":1.50}');
-    await page.getByText('1 new, 0 changed, 0 as they are').waitFor();
+    await page.getByText('1 new, 0 changed, 0 unchanged').waitFor();
     await button(page, 'Write 1 entries').click();
     await row(page, 'y').getByText('1.50').waitFor();
   });
 
-  test('[STA-1] an entry is deleted after a question', async () => {
+  test('[STA-1] An entry is deleted after a confirmation', async () => {
     await set('doomed', 1);
     await using opened = await open('/states?scope=shop&key=doomed', /status of 404/);
     const { page } = opened;

@@ -38,7 +38,7 @@ describe.skipIf(!hasChromium)('Streams', () => {
     openConsole(browser, `${world.url}${path}`, expected === undefined ? {} : { expected });
   const row = (page: Page, text: string) => page.getByRole('row').filter({ hasText: text });
 
-  test('[STR-1] [STR-2] shows messages as they go with counts, and the difference of an update', async () => {
+  test('[STR-1] [STR-2] shows live messages with counts, and the difference of an update', async () => {
     await using opened = await open('/streams');
     const { page } = opened;
     await page.getByRole('heading', { name: 'Listening' }).waitFor();
@@ -54,21 +54,21 @@ describe.skipIf(!hasChromium)('Streams', () => {
     expect(await axeFindings(page)).toEqual([]);
   });
 
-  test('[STR-4] [LIV-4] paused, nothing moves and what waits is counted; clear empties the buffer', async () => {
+  test('[STR-4] [LIV-4] While paused, nothing moves and waiting messages are counted; Clear empties the buffer', async () => {
     await using opened = await open('/streams');
     const { page } = opened;
     await appears(page, 'before', (n) => set('before', { n }));
     await page.keyboard.press('p');
-    await set('behind', { n: 1 });
+    await set('later', { n: 1 });
     await page.getByText(/Paused: \+[1-9]/).waitFor();
-    expect(await row(page, 'behind').count()).toBe(0);
+    expect(await row(page, 'later').count()).toBe(0);
     await page.keyboard.press('p');
-    await row(page, 'behind').first().waitFor();
+    await row(page, 'later').first().waitFor();
     await page.getByRole('button', { name: 'Clear', exact: true }).click();
     await page.getByRole('heading', { name: 'Listening' }).waitFor();
   });
 
-  test('[STR-1] subscriptions choose the streams, and stand in the address', async () => {
+  test('[STR-1] Subscriptions select the streams, and are in the address', async () => {
     await using opened = await open('/streams');
     const { page } = opened;
     const field = page.getByLabel('Stream, or stream/group, to see');
@@ -76,7 +76,7 @@ describe.skipIf(!hasChromium)('Streams', () => {
       .getByRole('form', { name: 'Subscriptions' })
       .locator('option[value=orders]')
       .waitFor({ state: 'attached' });
-    // With nothing named there is nothing to follow: the button leads to the field.
+    // Without a name there is nothing to follow: the button moves the focus to the field.
     await page.getByRole('button', { name: 'Follow' }).click();
     expect(await field.evaluate((input) => input === document.activeElement)).toBe(true);
     await field.fill('orders/new');
@@ -87,14 +87,14 @@ describe.skipIf(!hasChromium)('Streams', () => {
     await page.waitForURL(/\/streams$/);
   });
 
-  test('[STR-1] the table of streams names the groups of each, and its type', async () => {
+  test('[STR-1] The table of streams lists the groups of each, and its type', async () => {
     await using opened = await open('/streams?tab=browse');
     const cells = row(opened.page, 'orders').getByRole('gridcell');
     await cells.first().waitFor();
     expect(await cells.allInnerTexts()).toEqual(expect.arrayContaining(['new', 'user-defined']));
   });
 
-  test('[STR-3] browses from stream to item, edits it, and shows who listens', async () => {
+  test('[STR-3] browses from stream to item, edits it, and shows the subscribers', async () => {
     await using opened = await open('/streams?tab=browse', /status of 404/);
     const { page } = opened;
     await row(page, 'orders').getByText('user-defined').click();
@@ -114,7 +114,7 @@ describe.skipIf(!hasChromium)('Streams', () => {
     await page.getByText('was deleted, or never was').waitFor();
   });
 
-  test('[STR-3] an item is added, and an event of one’s own reaches subscribers', async () => {
+  test('[STR-3] An item is added, and a custom event reaches subscribers', async () => {
     await using opened = await open('/streams?tab=browse&stream=orders&group=new');
     const { page } = opened;
     await page.getByRole('button', { name: 'Add item' }).click();
@@ -133,7 +133,7 @@ describe.skipIf(!hasChromium)('Streams', () => {
     expect(await heard).toContain('order.shipped');
   });
 
-  /** The page has subscribed a moment after it stands: what is sent before it, it does not see. */
+  /** The page subscribes a moment after it is mounted. It does not receive earlier messages. */
   async function appears(page: Page, text: string, send: (n: number) => Promise<unknown>): Promise<void> {
     await expect
       .poll(

@@ -1,4 +1,4 @@
-// What every list of the console can do: ids, columns, selections, files, find; and what it says while it waits.
+// What every list of the console can do: ids, columns, selections, files, find; and what it shows while it waits.
 
 import { readFile } from 'node:fs/promises';
 import type { Browser, Page } from 'playwright-core';
@@ -41,7 +41,7 @@ describe.skipIf(!hasChromium)('Lists', () => {
   const row = (page: Page, text: string) => page.getByRole('row').filter({ hasText: text });
   const header = (page: Page, name: string) => page.getByRole('columnheader', { name });
 
-  test('[APP-9] an id is copied by one click and opened by another, and cut in its middle', async () => {
+  test('[APP-9] An id is copied by one click, opened by another, and cut in its middle', async () => {
     const context = { permissions: ['clipboard-read', 'clipboard-write'] };
     await using opened = await open('/functions', { context });
     const { page } = opened;
@@ -49,14 +49,14 @@ describe.skipIf(!hasChromium)('Lists', () => {
     await line.hover();
     await line.getByRole('button', { name: 'Copy function id' }).click();
     expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(LONG_ID);
-    // Its beginning and its end are in sight, whatever the width of the column.
+    // Its beginning and its end are visible, whatever the width of the column.
     const tail = line.getByText(/^nd_of_it$|the_end_of_it$/).first();
     expect(await tail.evaluate((element) => element.scrollWidth <= element.clientWidth + 1)).toBe(true);
     await line.getByText('the_end_of_it').or(tail).first().click();
     await page.getByRole('complementary', { name: `Function ${LONG_ID}` }).waitFor();
   });
 
-  test('[APP-11] columns are hidden, moved and sized, and stay so after a reload', async () => {
+  test('[APP-11] Columns are hidden, moved and resized, and stay so after a reload', async () => {
     await using opened = await open('/functions');
     const { page } = opened;
     await header(page, 'Status').waitFor();
@@ -77,7 +77,7 @@ describe.skipIf(!hasChromium)('Lists', () => {
     expect(await width()).toBeGreaterThan(widthBefore);
   });
 
-  test('[APP-11] [KEY-1] rows are chosen by keys, a range with Shift, and exported', async () => {
+  test('[APP-11] [KEY-1] Rows are selected by keys, a range with Shift, and exported', async () => {
     await using opened = await open('/states?scope=many');
     const { page } = opened;
     await row(page, 'key-00000').waitFor();
@@ -86,11 +86,11 @@ describe.skipIf(!hasChromium)('Lists', () => {
     for (const key of ['j', 'j', 'j']) await page.keyboard.press(key);
     await page.keyboard.press('Shift+X');
     await page.getByText('4 chosen').first().waitFor();
-    const lines = (await exported(page, 'Chosen rows as JSON lines')).trim().split('\n');
+    const lines = (await exported(page, 'Selected rows as JSON lines')).trim().split('\n');
     expect(lines.map((line) => JSON.parse(line).key)).toEqual(['key-00000', 'key-00001', 'key-00002', 'key-00003']);
   });
 
-  test('[APP-11] all that match the filter are exported, also what is not loaded', async () => {
+  test('[APP-11] All rows that match the filter are exported, including those that are not loaded', async () => {
     await using opened = await open('/states?scope=many');
     const { page } = opened;
     await row(page, 'key-00000').waitFor();
@@ -101,7 +101,7 @@ describe.skipIf(!hasChromium)('Lists', () => {
     expect(lines.at(-1)).toContain('key-01499');
   });
 
-  test('[ACC-5] find looks through a long list, and its keys are the browser’s at the second press', async () => {
+  test('[ACC-5] Find searches a long list, and its keys open the browser’s find when pressed again', async () => {
     await using opened = await open('/states?scope=many');
     const { page } = opened;
     await row(page, 'key-00000').waitFor();
@@ -125,7 +125,7 @@ describe.skipIf(!hasChromium)('Lists', () => {
     expect(await page.getByRole('grid').evaluate((grid) => grid === document.activeElement)).toBe(true);
   });
 
-  test('[EMP-4] what takes long says what is awaited, and can be given up and asked for again', async () => {
+  test('[EMP-4] A slow answer is named, and can be cancelled and requested again', async () => {
     await using opened = await open('/config');
     const { page } = opened;
     await page.getByRole('heading', { name: 'Config', level: 1 }).waitFor();
@@ -139,7 +139,7 @@ describe.skipIf(!hasChromium)('Lists', () => {
     await row(page, 'short::fails').waitFor();
   }, 60_000);
 
-  test('[LIV-7] a burst of registrations reads the list at most once a second', async () => {
+  test('[LIV-7] A burst of registrations reads the list once a second at most', async () => {
     await using opened = await open('/functions');
     const { page } = opened;
     await row(page, 'short::fails').waitFor();
@@ -155,7 +155,7 @@ describe.skipIf(!hasChromium)('Lists', () => {
     expect(reads).toBeLessThanOrEqual(Math.ceil(seconds) + 1);
   }, 60_000);
 
-  test('[ACC-2] every state is a word, whatever its colour', async () => {
+  test('[ACC-2] Every state is a word, whatever its colour', async () => {
     await worker.trigger({ function_id: 'short::fails', payload: {} }).catch(() => {});
     for (const [path, name, words] of [
       ['/functions', 'Status', /^(Active|Draining)$/],
@@ -175,7 +175,7 @@ describe.skipIf(!hasChromium)('Lists', () => {
     }
   });
 
-  test('[ACC-4] a dialog holds the focus and gives it back; without motion nothing moves; figures speak seldom', async () => {
+  test('[ACC-4] A dialog holds the focus and returns it; without motion nothing moves; values are announced rarely', async () => {
     await using opened = await open('/states?scope=many');
     const { page } = opened;
     await row(page, 'key-00000').waitFor();
@@ -213,7 +213,7 @@ describe.skipIf(!hasChromium)('Lists', () => {
     expect(await spoken.evaluate(({ times }) => times)).toBeLessThanOrEqual(allowed);
   });
 
-  test('[X24] no page asks anything of another machine', async () => {
+  test('[X24] No page sends a request to another machine', async () => {
     await using opened = await open('/');
     const { page, problems } = opened;
     for (const name of [
@@ -233,7 +233,7 @@ describe.skipIf(!hasChromium)('Lists', () => {
         .click();
       await page.getByRole('heading', { name, level: 1 }).waitFor();
     }
-    // Any request or socket to another origin would stand here.
+    // Any request or socket to another origin would be listed here.
     expect(problems).toEqual([]);
   });
 });

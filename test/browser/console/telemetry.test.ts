@@ -1,4 +1,4 @@
-// Traces, logs and figures over a real engine with real workers: what is called appears, and is opened.
+// Traces, logs and metrics over a real engine with real workers: calls appear, and are opened.
 
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -27,7 +27,7 @@ describe.skipIf(!hasChromium)('Traces of a running engine', () => {
       body: JSON.stringify({ function_id: functionId, payload }),
     });
 
-  test('[TRC-3] [TRC-5] a call appears by itself and opens as a tree of its spans', async () => {
+  test('[TRC-3] [TRC-5] A call appears live and opens as a tree of its spans', async () => {
     await using opened = await open('/traces');
     const { page } = opened;
     await page.getByRole('heading', { name: 'Traces', level: 1 }).waitFor();
@@ -40,7 +40,7 @@ describe.skipIf(!hasChromium)('Traces of a running engine', () => {
     expect(await span.first().innerText()).toContain('takes');
   });
 
-  test('[TRC-1] [TRC-2] failed calls are told apart, and found by filter and pill', async () => {
+  test('[TRC-1] [TRC-2] Failed calls are distinguishable, and found by filter and pill', async () => {
     await invoke('orders::echo', {});
     await invoke('billing::refund', { id: 'unknown' });
     await invoke('nothing::here', {});
@@ -53,7 +53,7 @@ describe.skipIf(!hasChromium)('Traces of a running engine', () => {
     await page.getByRole('row').filter({ hasText: 'orders::echo' }).first().waitFor({ state: 'detached' });
   });
 
-  test('[TRC-15] the tabs of a span show its tags and its error', async () => {
+  test('[TRC-15] The tabs of a span show its tags and its error', async () => {
     const reply = await invoke('nothing::here', {});
     await using opened = await open(`/traces/${reply.headers.get('x-svc-trace-id')}`);
     const { page } = opened;
@@ -66,7 +66,7 @@ describe.skipIf(!hasChromium)('Traces of a running engine', () => {
     await panel.getByText('FUNCTION_NOT_FOUND').first().waitFor();
   });
 
-  test('[LOG-1] [LOG-3] [LOG-6] records come live, are counted by service, and the histogram has them', async () => {
+  test('[LOG-1] [LOG-3] [LOG-6] Records appear live, are counted by service, and are in the histogram', async () => {
     await using opened = await open('/logs');
     const { page } = opened;
     await page.getByRole('heading', { name: 'Logs', level: 1 }).waitFor();
@@ -76,7 +76,7 @@ describe.skipIf(!hasChromium)('Traces of a running engine', () => {
     await page.getByRole('group', { name: 'Services' }).getByRole('button').first().waitFor();
   });
 
-  test('[FUN-2] [WRK-1] figures of functions and workers are there', async () => {
+  test('[FUN-2] [WRK-1] Functions and workers have statistics', async () => {
     await invoke('orders::echo', {});
     await using opened = await open('/functions?q=orders::echo');
     const { page } = opened;

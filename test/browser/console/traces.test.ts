@@ -1,12 +1,12 @@
-// The Traces page over recorded answers, for states that a real engine takes long to reach: running traces, clocks that
-// differ, ten thousand spans, hostile names, modules that are missing.
+// The Traces page over recorded answers, for states that a real engine reaches only slowly: running traces, clocks that
+// differ, ten thousand spans, hostile names, missing modules.
 
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type ConsoleFixture, startConsoleFixture, traceRow } from '../../support/console-fixture.ts';
-import { demoLogs, importTrace, orderTrace } from '../../support/demo-telemetry.ts';
-import { sketchTrace, spanId, TRACE_ID } from '../../support/sample-trace.ts';
-import { SeededRandom } from '../../support/seeded-random.ts';
+import { SeededRandom } from '../../support/random/seeded-random.ts';
+import { type ConsoleFixture, startConsoleFixture, traceRow } from '../../support/telemetry/console-fixture.ts';
+import { demoLogs, importTrace, orderTrace } from '../../support/telemetry/demo-telemetry.ts';
+import { sketchTrace, spanId, TRACE_ID } from '../../support/telemetry/sample-trace.ts';
 import { waitFor } from '../../support/wait-for.ts';
 import { hasChromium, launchChromium } from '../support/chromium.ts';
 import { axeFindings, openConsole } from '../support/console-page.ts';
@@ -56,7 +56,7 @@ describe.skipIf(!hasChromium)('Traces', () => {
     expect(await page.getByRole('img', { name: '4 traces by start and duration' }).count()).toBe(1);
   });
 
-  test('[TRC-18] a trace is compared with another of its root: what is new, gone, slower, faster', async () => {
+  test('[TRC-18] A trace is compared with another of its root: new, missing, slower, faster', async () => {
     await using opened = await open(`/traces/${idOf(fine)}`);
     const { page } = opened;
     await page.getByRole('button', { name: 'Compare', exact: true }).click();
@@ -83,7 +83,7 @@ describe.skipIf(!hasChromium)('Traces', () => {
     await page.getByText('The other trace is not stored').waitFor();
   });
 
-  test('[TRC-2] filters are joined, stand in the address, and one can be switched off without removing it', async () => {
+  test('[TRC-2] Filters are combined, are in the address, and one can be switched off without removing it', async () => {
     await using opened = await open('/traces');
     const { page } = opened;
     await page.getByRole('button', { name: 'Errors', exact: true }).click();
@@ -97,7 +97,7 @@ describe.skipIf(!hasChromium)('Traces', () => {
     await page.getByRole('button', { name: 'Switch filter off: span name has orders', pressed: true }).waitFor();
   });
 
-  test('[TRC-2] an attribute filter is added with suggestions; a wrong value says why', async () => {
+  test('[TRC-2] An attribute filter is added with suggestions; a wrong value is explained', async () => {
     await using opened = await open('/traces');
     const { page } = opened;
     await page.getByRole('button', { name: 'Filter', exact: true }).click();
@@ -115,13 +115,13 @@ describe.skipIf(!hasChromium)('Traces', () => {
     expect(searches().at(-1)).toMatchObject({ attributes: [['http.route', '/orders']] });
   });
 
-  test('[EMP-3] filters without a result are named, each with a way out', async () => {
+  test('[EMP-3] Filters without a result are listed, each with a button to remove it', async () => {
     await using opened = await open('/traces?f=name:nothing');
     await opened.page.getByRole('button', { name: 'Remove filter span name has nothing' }).click();
     await row(opened.page, 'POST /imports').waitFor();
   });
 
-  test('[TRC-3] new traces come by themselves; held, they wait and are counted', async () => {
+  test('[TRC-3] New traces appear live; paused, they wait and are counted', async () => {
     await using opened = await open('/traces');
     const { page } = opened;
     await row(page, 'POST /imports').waitFor();
@@ -141,7 +141,7 @@ describe.skipIf(!hasChromium)('Traces', () => {
     await row(page, 'GET /second').waitFor();
   });
 
-  test('[TRC-4] four modes in the address share one selection', async () => {
+  test('[TRC-4] Four views in the address share one selection', async () => {
     await using opened = await open(`/traces/${idOf(failed)}`);
     const { page } = opened;
     await row(page, 'execute billing::charge').click();
@@ -160,7 +160,7 @@ describe.skipIf(!hasChromium)('Traces', () => {
     await page.getByRole('region', { name: /Flame graph/ }).waitFor();
   });
 
-  test('[TRC-5] the tree says depth, durations, self time and errors, and closes', async () => {
+  test('[TRC-5] The tree shows depth, durations, self time and errors, and closes', async () => {
     await using opened = await open(`/traces/${idOf(failed)}`);
     const { page } = opened;
     const charge = row(page, 'execute billing::charge');
@@ -175,7 +175,7 @@ describe.skipIf(!hasChromium)('Traces', () => {
     expect(await row(page, 'fn_queue mail').count()).toBe(1);
   });
 
-  test('[TRC-6] keys zoom and pan, the range stands in the address, 0 fits again', async () => {
+  test('[TRC-6] Keys zoom and pan, the range is in the address, 0 shows the whole trace again', async () => {
     await using opened = await open(`/traces/${idOf(failed)}`);
     const { page } = opened;
     await row(page, 'execute billing::charge').waitFor();
@@ -194,14 +194,14 @@ describe.skipIf(!hasChromium)('Traces', () => {
     await page.waitForURL((url) => url.searchParams.has('from') && url.searchParams.has('to'));
   });
 
-  test('[TRC-7] the critical path is told in the tree, shown alone, and summed up by service', async () => {
+  test('[TRC-7] The critical path is marked in the tree, can be shown alone, and is summed by service', async () => {
     await using opened = await open(`/traces/${idOf(failed)}`);
     const { page } = opened;
     const spans = page.getByRole('treegrid', { name: 'Spans' }).getByRole('row');
     await row(page, 'execute billing::charge').waitFor();
     const all = await spans.count();
     await page.getByRole('combobox', { name: 'Spans shown' }).selectOption('path');
-    await waitFor('spans beside it are gone', async () => (await spans.count()) < all);
+    await waitFor('other spans are gone', async () => (await spans.count()) < all);
     const texts = (await spans.allInnerTexts()).filter((text) => /takes/.test(text));
     expect(texts.length).toBeGreaterThan(1);
     expect(texts.filter((text) => !/on the critical path/.test(text))).toEqual([]);
@@ -210,7 +210,7 @@ describe.skipIf(!hasChromium)('Traces', () => {
     expect(await row(page, 'billing').innerText()).toMatch(/\d+ %/);
   });
 
-  test('[TRC-12] the flame graph tells a box, opens it, zooms to it, and has a second order', async () => {
+  test('[TRC-12] The flame graph describes a box, opens it, zooms to it, and has a second order', async () => {
     await using opened = await open(`/traces/${idOf(failed)}?view=flame`);
     const { page } = opened;
     const flame = page.getByRole('region', { name: /Flame graph/ });
@@ -230,7 +230,7 @@ describe.skipIf(!hasChromium)('Traces', () => {
     await page.waitForURL((url) => url.searchParams.has('from') && url.searchParams.has('to'));
   });
 
-  test('[TRC-8] find marks and counts matches, also inside what is closed, and walks through them', async () => {
+  test('[TRC-8] Find marks and counts matches, also inside closed rows, and steps through them', async () => {
     await using opened = await open(`/traces/${idOf(failed)}?level=1`);
     const { page } = opened;
     await page.getByRole('searchbox', { name: 'Find in trace' }).fill('fn_queue');
@@ -241,7 +241,7 @@ describe.skipIf(!hasChromium)('Traces', () => {
     await row(page, 'fn_queue').first().waitFor();
   });
 
-  test('[TRC-10] ten thousand spans fold, keep the document small, and open', async () => {
+  test('[TRC-10] Ten thousand spans fold, keep the document small, and open', async () => {
     await using opened = await open(`/traces/${idOf(large)}`);
     const { page } = opened;
     const fold = row(page, /×\d+/).first();
@@ -252,7 +252,7 @@ describe.skipIf(!hasChromium)('Traces', () => {
     expect(await page.getByRole('treegrid').getByRole('row').count()).toBeLessThan(200);
   });
 
-  test('[TRC-11] unknown parents and clocks that differ are shown as such; correction is asked for and said', async () => {
+  test('[TRC-11] Unknown parents and clock differences are marked; the correction is optional and reported', async () => {
     await using opened = await open(`/traces/${TRACE_ID}`);
     const { page } = opened;
     await row(page, 'unknown parent').waitFor();
@@ -262,7 +262,7 @@ describe.skipIf(!hasChromium)('Traces', () => {
     await page.getByText('1 span moved: clocks corrected').waitFor();
   });
 
-  test('[TRC-13] the service breakdown has spans, average, error rate and share of the path, and filters', async () => {
+  test('[TRC-13] The service breakdown has spans, average, error rate and share of the path, and filters', async () => {
     await using opened = await open(`/traces/${idOf(failed)}?view=services`);
     const { page } = opened;
     const text = await row(page, 'billing').innerText();
@@ -272,7 +272,7 @@ describe.skipIf(!hasChromium)('Traces', () => {
     expect(await row(page, 'state::set').count()).toBe(0);
   });
 
-  test('[TRC-14] the map draws calls with counts, and lists them', async () => {
+  test('[TRC-14] The map draws calls with counts, and lists them', async () => {
     await using opened = await open(`/traces/${idOf(failed)}?view=map`);
     const { page } = opened;
     const edge = row(page, 'svc-queue');
@@ -282,7 +282,7 @@ describe.skipIf(!hasChromium)('Traces', () => {
     await page.getByRole('button', { name: /execute billing::charge/ }).waitFor();
   });
 
-  test('[TRC-15] a span has tags, logs, errors with folded library frames and causes, baggage and links', async () => {
+  test('[TRC-15] A span has tags, logs, errors with folded library frames and causes, baggage and links', async () => {
     await using opened = await open(`/traces/${idOf(failed)}`);
     const { page } = opened;
     await row(page, 'execute billing::charge').click();
@@ -299,7 +299,7 @@ describe.skipIf(!hasChromium)('Traces', () => {
     await page.waitForURL((url) => url.searchParams.get('f') === 'attr:http.route=/orders');
   });
 
-  test('[TRC-16] a running trace grows while one looks, and the selection stays', async () => {
+  test('[TRC-16] A running trace grows while it is shown, and the selection stays', async () => {
     const running = orderTrace(random, Date.now(), 'pending');
     fixture.data.spans.push(...running);
     await using opened = await open(`/traces/${idOf(running)}`);
@@ -313,7 +313,7 @@ describe.skipIf(!hasChromium)('Traces', () => {
     expect(await page.getByRole('complementary', { name: /Span state::set/ }).count()).toBe(1);
   });
 
-  test('[TRC-17] a span leads to its function and its queue job', async () => {
+  test('[TRC-17] A span links to its function and its queue job', async () => {
     await using opened = await open(`/traces/${idOf(failed)}`);
     const { page } = opened;
     await row(page, 'enqueue mail::send').click();
@@ -326,7 +326,7 @@ describe.skipIf(!hasChromium)('Traces', () => {
     );
   });
 
-  test('[TRC-19] a dropped file is shown and nothing is sent', async () => {
+  test('[TRC-19] A dropped file is shown and nothing is sent', async () => {
     await using opened = await open('/traces');
     const { page } = opened;
     const events = [{ ph: 'X', name: 'from a file', pid: 1, tid: 1, ts: 0, dur: 9_000 }];
@@ -341,7 +341,7 @@ describe.skipIf(!hasChromium)('Traces', () => {
     expect(fixture.calls('GET /traces/file')).toEqual([]);
   });
 
-  test('[ACC-1] axe has no serious finding on the list', async () => {
+  test('[ACC-1] axe finds nothing serious on the list', async () => {
     await using opened = await open('/traces');
     await row(opened.page, 'POST /imports').waitFor();
     expect(await axeFindings(opened.page)).toEqual([]);
@@ -357,13 +357,13 @@ describe.skipIf(!hasChromium)('Traces', () => {
     60_000,
   );
 
-  test('[ACC-1] hostile names are text: nothing runs, direction marks are shown', async () => {
+  test('[ACC-1] Hostile names are text: nothing runs, direction marks are shown', async () => {
     await using opened = await open(`/traces/${TRACE_ID}`);
     await row(opened.page, '<img src=x onerror=alert(1)>⟨202E⟩').click();
     await opened.page.getByRole('complementary').getByText('"><script>').first().waitFor();
   });
 
-  test('[EMP-2] says what to add to the configuration', async () => {
+  test('[EMP-2] shows what to add to the configuration', async () => {
     const error = {
       code: 'MODULE_MISSING',
       message: 'Traces are not kept',

@@ -50,7 +50,7 @@ describe.skipIf(!hasChromium)('Triggers', () => {
     await row(page, 'audit::joined').waitFor();
   });
 
-  test('[TRG-1] [APP-13] on a phone every path is whole: the heads of the groups say the type', async () => {
+  test('[TRG-1] [APP-13] On a phone every path is whole: the heads of the groups show the type', async () => {
     const context = { viewport: { width: 390, height: 900 } };
     await using opened = await openConsole(browser, `${world.url}/triggers`, { context });
     const { page } = opened;
@@ -61,13 +61,13 @@ describe.skipIf(!hasChromium)('Triggers', () => {
     }
   });
 
-  test('[TRG-3] what another route takes is told in the detail too, not only on hover', async () => {
+  test('[TRG-3] Requests that another route takes are shown in the detail too, not only on hover', async () => {
     await using opened = await open(await addressOf('http', 'api::order_by_id'));
     const detail = opened.page.getByRole('complementary', { name: /^Trigger/ });
     await detail.getByText('Requests for /api/orders/latest go to api::latest_order (shadowed)').waitFor();
   });
 
-  test('[TRG-2] a trigger without its function is inactive, and says why', async () => {
+  test('[TRG-2] A trigger without its function is inactive, with the reason', async () => {
     await using opened = await open(await addressOf('http', 'api::cancel'));
     const { page } = opened;
     const status = row(page, 'api::cancel').getByText('Inactive');
@@ -76,7 +76,7 @@ describe.skipIf(!hasChromium)('Triggers', () => {
     await detail.getByText('api::cancel is not registered').waitFor();
   });
 
-  test('[TRG-3] sends a request with its parameters, and shows what came back with its trace', async () => {
+  test('[TRG-3] sends a request with its parameters, and shows the response with its trace', async () => {
     await using opened = await open(await addressOf('http', 'api::order_by_id'));
     const { page } = opened;
     const send = page.getByRole('button', { name: 'Send', exact: true });
@@ -95,7 +95,7 @@ describe.skipIf(!hasChromium)('Triggers', () => {
     await page.getByText('api::order_by_id').first().waitFor();
   });
 
-  test('[TRG-3] sends a JSON body with POST, and shows a refusal as what it is', async () => {
+  test('[TRG-3] sends a JSON body with POST, and shows an error response', async () => {
     await using opened = await open(await addressOf('http', 'orders::post'));
     const { page } = opened;
     await fill(page, 'Body', '{"sku": "lamp", "email": "a@b.c", "quantity": 1}');
@@ -107,14 +107,14 @@ describe.skipIf(!hasChromium)('Triggers', () => {
     await response.getByText('404 Not Found').waitFor();
   });
 
-  test('[TRG-3] marks a route whose requests go elsewhere in part', async () => {
+  test('[TRG-3] marks a route that loses some of its requests to another', async () => {
     await using opened = await open('/triggers?kind=http');
     const { page } = opened;
     const mark = row(page, 'api::order_by_id').getByTitle('/api/orders/latest');
     expect(await mark.innerText()).toBe('shadowed');
   });
 
-  test('[TRG-4] says a cron expression in words and when it runs next, and runs it now', async () => {
+  test('[TRG-4] shows a cron expression in words and its next runs, and runs it now', async () => {
     await using opened = await open(await addressOf('cron', 'stock::nightly'));
     const { page } = opened;
     const schedule = page.getByRole('region', { name: 'Schedule' });
@@ -137,7 +137,7 @@ describe.skipIf(!hasChromium)('Triggers', () => {
     await emit.getByRole('link', { name: 'audit::newsletter' }).waitFor();
   });
 
-  test('[TRG-6] says the filter of a state trigger in words, and where to make the change', async () => {
+  test('[TRG-6] shows the filter of a state trigger in words, and where to make the change', async () => {
     await using opened = await open(await addressOf('state', 'orders::changed'));
     const { page } = opened;
     const detail = page.getByRole('complementary', { name: /^Trigger/ });
@@ -151,15 +151,15 @@ describe.skipIf(!hasChromium)('Triggers', () => {
     const { page } = opened;
     const step = page.getByRole('region', { name: 'Condition' });
     await step.getByRole('link', { name: 'audit::is_large' }).waitFor();
-    await fill(page, 'Event to ask about', '{"new_value": {"quantity": 1}}');
+    await fill(page, 'Event to evaluate', '{"new_value": {"quantity": 1}}');
     await step.getByRole('button', { name: 'Evaluate now' }).click();
-    await step.getByText('It says false: the function is not called').waitFor();
-    await fill(page, 'Event to ask about', '{"new_value": {"quantity": 3}}');
+    await step.getByText('It returned false: the function is not called').waitFor();
+    await fill(page, 'Event to evaluate', '{"new_value": {"quantity": 3}}');
     await step.getByRole('button', { name: 'Evaluate now' }).click();
-    await step.getByText('It says true: the function is called').waitFor();
+    await step.getByText('It returned true: the function is called').waitFor();
   });
 
-  test('[APP-5] a console that only shows fires nothing', async () => {
+  test('[APP-5] A read-only console fires nothing', async () => {
     const url = await world.startConsole({ flags: ['--read-only'] });
     await using opened = await openConsole(browser, `${url}/triggers?q=nightly`);
     const { page } = opened;

@@ -38,7 +38,7 @@ describe.skipIf(!hasChromium)('Workers', () => {
     await page.getByRole('complementary', { name: 'Function billing::charge' }).waitFor();
   });
 
-  test('[APP-13] on a phone the list says how workers do, and not their ids', async () => {
+  test('[APP-13] On a phone the list shows the state of workers, and not their ids', async () => {
     const context = { viewport: { width: 390, height: 844 } };
     await using opened = await openConsole(browser, `${world.url}/workers`, { context });
     const { page } = opened;
@@ -47,7 +47,7 @@ describe.skipIf(!hasChromium)('Workers', () => {
     expect(names.map((name) => name.trim())).toEqual(['Name', 'State', 'Functions', 'In flight']);
   });
 
-  test('[WRK-1] a worker that leaves is shown as gone, without a reload', async () => {
+  test('[WRK-1] A worker that leaves is shown as gone, without a reload', async () => {
     const shop = await world.startWorker('shop');
     await using opened = await openConsole(browser, `${world.url}/workers`);
     const row = opened.page.getByRole('row').filter({ hasText: 'shop' });

@@ -8,13 +8,16 @@ import type * as Sdk from '../../../src/browser-sdk/index.ts';
 const PLACES = [process.env.CHROMIUM ?? '', '/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
 const PLACE = PLACES.find((place) => place !== '' && existsSync(place));
 
-/** Undefined where there is no browser: tests are skipped there, and this says how to have them run. */
+const HOW_TO_GET_IT = 'apt-get install chromium, or name the program in CHROMIUM';
+
+/** Without a browser its tests are skipped, except in CI, where they fail. */
 export const hasChromium = PLACE !== undefined;
-if (!hasChromium) process.stderr.write('No Chromium: apt-get install chromium, or name one in CHROMIUM; skipped.\n');
+if (!hasChromium && process.env.CI !== undefined) throw new Error(`CI needs Chromium: ${HOW_TO_GET_IT}`);
+if (!hasChromium) process.stderr.write(`No Chromium, its tests are skipped: ${HOW_TO_GET_IT}\n`);
 
 declare global {
   interface Window {
-    /** The module of `svc-browser-sdk`, put there by the page. */
+    /** The module of `svc-browser-sdk`, set by the page. */
     sdk: typeof Sdk;
     http: typeof Http;
     /** The worker of a test. */
@@ -34,16 +37,16 @@ export function launchChromium(): Promise<Browser> {
 }
 
 export interface PageOptions {
-  /** Its time passes only when the test says so. */
+  /** Its clock advances only when the test says so. */
   readonly holdsTime?: boolean;
 }
 
-/** A page of that address with the SDK in it; what fails in it without being awaited fails the test at its end. */
+/** A page of that address with the SDK in it. An error in it that is not awaited fails the test at its end. */
 export async function openPage(browser: Browser, url: string, options: PageOptions = {}): Promise<OpenPage> {
   return await openScriptedPage(browser, url, 'sdk', options);
 }
 
-/** A page whose script puts something of that name into its window. */
+/** A page whose script puts a value of that name into its window. */
 export async function openScriptedPage(
   browser: Browser,
   url: string,
@@ -55,7 +58,7 @@ export async function openScriptedPage(
   if (holdsTime) await page.clock.install();
   const problems: string[] = [];
   page.on('pageerror', (error) => problems.push(String(error)));
-  // React tells in the console what it dislikes; there the browser tells of networks that tests cut, too.
+  // React warns in the console, where the browser also reports networks that tests cut.
   page.on('console', (line) => {
     const isReact = name === 'app' && line.type() === 'error' && !NETWORK_TROUBLE.test(line.text());
     if (isReact) problems.push(line.text());
@@ -73,6 +76,6 @@ const NETWORK_TROUBLE = /^(WebSocket connection|Failed to load resource)/;
 
 export interface OpenPage extends AsyncDisposable {
   readonly page: Page;
-  /** Errors that nobody caught, rejections among them. */
+  /** Uncaught errors, including rejections. */
   readonly problems: readonly string[];
 }

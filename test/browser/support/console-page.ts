@@ -1,4 +1,4 @@
-// A page of the console under watch: whatever goes wrong in it that no test expects fails the test at its end.
+// A page of the console under watch: an error in it that no test expects fails the test at its end.
 
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -17,27 +17,27 @@ export interface ConsolePage extends AsyncDisposable {
 
 export interface ConsolePageOptions {
   readonly context?: BrowserContextOptions;
-  /** Console errors that this test brings about itself: a network that fails on purpose. */
+  /** Console errors that this test causes itself: a network that fails on purpose. */
   readonly expected?: RegExp;
 }
 
-/** What a page does is heard by whom it belongs to at the moment. */
+/** Events of a page go to the test that uses it at the moment. */
 interface WatchedPage {
   readonly context: BrowserContext;
   readonly page: Page;
-  /** The sockets of this document: those of one that was left end with it, without a word. */
+  /** The sockets of this document. Those of an earlier document end with it, without an event. */
   readonly open: Set<WebSocket>;
   origin: string;
   note: (text: string) => void;
 }
 
 /**
- * Pages of the browser that no test has at the moment. The next one gets such a page emptied: a new one would cost more
- * than most tests do.
+ * Pages of the browser that no test uses at the moment. The next test gets such a page emptied, because a new one would
+ * cost more than most tests do.
  */
 const idlePages = new WeakMap<Browser, WatchedPage[]>();
 
-/** Opens that address; `await using` checks at the end that nothing went wrong. */
+/** Opens that address. `await using` checks at the end that no error occurred. */
 export async function openConsole(
   browser: Browser,
   url: string,
@@ -48,10 +48,10 @@ export async function openConsole(
   const { context, page, open } = watched;
   const problems: string[] = [];
   const { origin } = new URL(url);
-  // The document of another console, perhaps of one that is gone, says nothing about this one.
+  // The document of another console, perhaps of one that has ended, is not part of this test.
   if (idle !== undefined && idle.origin !== origin) await page.goto('about:blank');
   watched.origin = origin;
-  // What is heard until then, the document of the test before says.
+  // Events until then belong to the document of the previous test.
   page.once('framenavigated', () => {
     watched.note = (text) => {
       if (expected?.test(text) !== true) problems.push(text);
@@ -79,7 +79,7 @@ async function newPage(browser: Browser, given: BrowserContextOptions | undefine
   const note = (text: string): void => watched.note(text);
   page.on('pageerror', (error) => note(`page error: ${error.stack ?? error.message}`));
   page.on('console', (line) => line.type() === 'error' && note(`console error: ${line.text()} ${line.location().url}`));
-  // Until the next document is there, the one before may still open sockets.
+  // Until the next document is loaded, the previous one may still open sockets.
   let isLeaving = false;
   page.on('framenavigated', () => {
     if (isLeaving) watched.open.clear();
@@ -98,7 +98,7 @@ async function newPage(browser: Browser, given: BrowserContextOptions | undefine
     if (new URL(socket.url()).host !== new URL(watched.origin).host) note(`foreign socket: ${socket.url()}`);
   });
   await page.addInitScript(() => {
-    // The first document of a test finds nothing that an earlier one had kept in this browser.
+    // The first document of a test finds nothing that an earlier test stored in this browser.
     if (location.protocol === 'http:' && window.name === '') {
       localStorage.clear();
       sessionStorage.clear();
@@ -112,7 +112,10 @@ async function newPage(browser: Browser, given: BrowserContextOptions | undefine
   return watched;
 }
 
-/** What the test routed and chose goes; its document stays until the next one, as leaving it would cost a process. */
+/**
+ * Routes and preferences of the test are removed. Its document stays until the next one, because leaving it would cost
+ * a process.
+ */
 async function putAside(browser: Browser, watched: WatchedPage): Promise<void> {
   const { page } = watched;
   watched.note = () => {};
@@ -130,11 +133,11 @@ interface AxeFinding {
   readonly nodes: readonly { readonly html: string; readonly failureSummary?: string }[];
 }
 
-/** The serious and critical findings of axe on the page as it is, in both themes (ACC-1). */
+/** The serious and critical findings of axe on the current page, in both themes (ACC-1). */
 export async function axeFindings(page: Page): Promise<string[]> {
   const found: string[] = [];
   if (!(await page.evaluate(() => 'axe' in globalThis))) await page.evaluate(AXE);
-  // The document is the same in both themes: in the second only what has to do with colour can differ.
+  // The document is the same in both themes: in the second only rules about colour can differ.
   for (const [theme, rules] of [
     ['dark', undefined],
     ['light', COLOUR_RULES],

@@ -1,11 +1,11 @@
-// A whole world for the console's browser tests: an engine process, worker processes, and the console server as its own
-// process, on free ports.
+// The complete setup of the console's browser tests: an engine process, worker processes, and the console server as its
+// own process, on free ports.
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
-import { EngineProcess } from '../../support/engine-process.ts';
+import { EngineProcess } from '../../support/engine/engine-process.ts';
 import { within } from '../../support/wait-for.ts';
 
 const ROOT = join(import.meta.dirname, '../../..');
@@ -27,12 +27,12 @@ export interface ConsoleWorldOptions {
   /** Further flags of the console server. */
   readonly flags?: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
-  /** Which workers of the demo run, and whether the shop makes traffic. */
+  /** Which workers of the demo run, and whether the shop generates traffic. */
   readonly workers?: readonly DemoWorker[];
   readonly busy?: boolean;
 }
 
-/** In memory, so that no test finds what another left. */
+/** In memory, so that no test finds data of another. */
 export const ALL_MODULES = `  - {name: svc-state, config: {adapter: {name: kv, config: {store_method: in_memory}}}}
   - {name: svc-pubsub}
   - {name: svc-cron, config: {adapter: {name: kv, config: {store_method: in_memory}}}}
@@ -43,7 +43,7 @@ export const ALL_MODULES = `  - {name: svc-state, config: {adapter: {name: kv, c
   - {name: svc-observability, config: {enabled: true, exporter: memory, logs_enabled: true, metrics_enabled: true}}
 `;
 
-/** The same, with an alert that fires as soon as anything fails. */
+/** The same, with an alert that fires after the first failure. */
 export const DEMO_MODULES = ALL_MODULES.replace(
   'metrics_enabled: true',
   'metrics_enabled: true, memory_max_spans: 20000, alerts: [{name: failing calls, metric: iii.invocations.error, threshold: 1}]',
@@ -78,7 +78,7 @@ export class ConsoleWorld implements AsyncDisposable {
     return world;
   }
 
-  /** One more console server of the same engine; its address. */
+  /** Starts another console server of the same engine. Returns its address. */
   async startConsole(options: Pick<ConsoleWorldOptions, 'flags' | 'env'>): Promise<string> {
     const [page = 0] = await freePorts(1);
     await this.#startConsoleAt(page, options);
@@ -104,7 +104,7 @@ workers:
 ${this.#options.modules ?? ALL_MODULES}`);
   }
 
-  /** As when the power goes: nobody is told. */
+  /** As in a power failure: no connection is closed properly. */
   async killEngine(): Promise<void> {
     await this.#engine?.[Symbol.asyncDispose]();
     this.#engine = undefined;
@@ -127,7 +127,7 @@ ${this.#options.modules ?? ALL_MODULES}`);
   }
 }
 
-/** A program of this repository that says on its standard output when it is ready. */
+/** A program of this repository that prints a line on its standard output when it is ready. */
 class Program implements AsyncDisposable {
   readonly #child: ChildProcess;
   readonly #ended: Promise<unknown>;
@@ -166,7 +166,7 @@ class Program implements AsyncDisposable {
   }
 }
 
-/** All held at once, so that no two are the same. */
+/** All are held at the same time, so that no two are the same. */
 async function freePorts(count: number): Promise<number[]> {
   const servers = await Promise.all(
     Array.from({ length: count }, async () => {

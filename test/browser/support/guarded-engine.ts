@@ -1,8 +1,8 @@
 // An engine as a site with a web page has it: the bridge for its own workers, a port for pages, streams and HTTP, and a
-// backend that lets in who brings the token `good`.
+// backend that admits clients with the token `good`.
 
 import { registerWorker, type SvcWorker } from '../../../src/sdk/index.ts';
-import { startTestEngine, type TestEngine } from '../../support/test-engine.ts';
+import { startTestEngine, type TestEngine } from '../../support/engine/test-engine.ts';
 
 export interface GuardedEngine extends AsyncDisposable {
   readonly engine: TestEngine;
@@ -11,7 +11,7 @@ export interface GuardedEngine extends AsyncDisposable {
   readonly url: string;
   readonly streamUrl: string;
   readonly httpUrl: string;
-  /** Ids of the backend's functions that ran, `auth` left out. */
+  /** Ids of the backend's functions that ran, without `auth`. */
   readonly ran: readonly string[];
   /** Tokens that auth functions have seen. */
   readonly tokens: readonly string[];
@@ -24,7 +24,7 @@ export interface Guarding {
   readonly port?: number;
   /** What pages may call, as a pattern. */
   readonly exposes?: string;
-  /** What they may bind. */
+  /** What pages may bind. */
   readonly triggerTypes?: readonly string[];
 }
 

@@ -12,7 +12,7 @@ const FILES: Readonly<Record<string, string>> = {
   '/': '<!doctype html><title>page</title><script type="module" src="/page.js"></script>',
   '/page.js':
     "import * as sdk from '/svc/index.js';\nimport * as http from '/svc/http.js';\nObject.assign(window, { http, sdk });\n",
-  // A web worker with the SDK: told the address, it offers a function and says so.
+  // A web worker with the SDK: it receives the address, offers a function and reports it.
   '/worker.js': `import { registerWorker } from '/svc/index.js';
 onmessage = async ({ data: { url, token } }) => {
   const svc = registerWorker(url, { auth: () => token });
@@ -25,11 +25,11 @@ onmessage = async ({ data: { url, token } }) => {
 
 export interface PageServer extends AsyncDisposable {
   readonly port: number;
-  /** Paths that were asked for. */
+  /** Requested paths. */
   readonly asked: readonly string[];
 }
 
-/** On every address of this machine's loopback, so that `localhost` is another host than `127.0.0.1`. */
+/** On every loopback address of this machine, so that `localhost` is another host than `127.0.0.1`. */
 export async function startPageServer(more: Readonly<Record<string, string>> = {}): Promise<PageServer> {
   const files = { ...FILES, ...more };
   const asked: string[] = [];

@@ -9,10 +9,10 @@ export interface ReactApp {
   readonly handles: typeof handles;
   readonly commits: typeof commits;
   start(names: readonly PartName[], how: StartOptions): void;
-  /** The same page with other parts. */
+  /** The same page with other components. */
   show(names: readonly PartName[]): void;
   stop(): void;
-  /** What React says of a component that has no provider. */
+  /** The error of React for a component without a provider. */
   withoutProvider(): Promise<string>;
 }
 
@@ -22,7 +22,7 @@ export interface StartOptions {
   readonly token?: string;
   readonly options?: BrowserOptions;
   readonly strict?: boolean;
-  /** Goes on with what the server has rendered. */
+  /** Continues from the HTML that the server rendered. */
   readonly hydrates?: boolean;
 }
 

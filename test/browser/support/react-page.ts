@@ -1,12 +1,12 @@
-// What the page server has to serve for a page with React: the tests' app with React and the hooks in one file. The SDK
-// itself stays where the page server has it.
+// What the page server serves for a page with React: the tests' app with React and the hooks in one file. The page
+// server serves the SDK itself.
 
 import { join } from 'node:path';
 import { build } from 'esbuild';
 
 const ENTRY = join(import.meta.dirname, 'react-app.ts');
 
-/** Paths and texts; `rendered` is what a server has put into the page. */
+/** Paths and texts. `rendered` is the HTML that a server put into the page. */
 export async function reactFiles(rendered: string): Promise<Readonly<Record<string, string>>> {
   const { outputFiles } = await build({
     entryPoints: [ENTRY],

@@ -1,5 +1,5 @@
-// Components with the hooks of `svc-browser-sdk/react`: each shows as JSON what its hook says. For the page of the tests,
-// and for a server that renders it.
+// Components with the hooks of `svc-browser-sdk/react`. Each shows the result of its hook as JSON. For the page of the
+// tests, and for a server that renders it.
 
 import { createElement, type ReactElement, useEffect, useState } from 'react';
 import type { SvcWorker } from 'svc-browser-sdk';
@@ -46,7 +46,7 @@ function Echo(): ReactElement {
 
 function Room(): ReactElement {
   const { items, events, status, recovered, error } = useStream<Item>('chat', 'room1', {
-    // Another object and another function every time: neither is another subscription.
+    // A new object and a new function every time: neither causes another subscription.
     token: () => handles.token?.() ?? '',
     keep_events: 3,
   });

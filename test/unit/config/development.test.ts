@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { forDevelopment } from '../../../src/config/development.ts';
 import { loadConfig } from '../../../src/config/load.ts';
-import { declareModules } from '../../../src/start-checks.ts';
+import { declareModules } from '../../../src/engine/start-checks.ts';
 
 const FILE = `
 workers:

@@ -69,7 +69,7 @@ describe('places', () => {
     [['empty'], 'value', '6:1'],
     [['text'], 'value', '7:7'],
     [[], 'value', '1:1'],
-  ] as const)('[K4] %j (%s) stands at %s', (path, at, expected) => {
+  ] as const)('[K4] %j (%s) lies at %s', (path, at, expected) => {
     expect(place(document, path, at)).toBe(expected);
   });
 
@@ -150,21 +150,21 @@ describe('what is refused', () => {
     });
   });
 
-  test('[X21] Every key that stands a second time is refused, at each of its places', () => {
+  test('[X21] Every duplicate key is refused, at each of its places', () => {
     expect(refusals('a: 1\nb: {c: 1, c: 2}\na: 2\n"a": 3\n')).toEqual([
-      "2:11 The key 'c' stands here a second time.",
-      "3:1 The key 'a' stands here a second time.",
-      "4:1 The key 'a' stands here a second time.",
+      "2:11 The key 'c' occurs here a second time.",
+      "3:1 The key 'a' occurs here a second time.",
+      "4:1 The key 'a' occurs here a second time.",
     ]);
-    expect(refusals('__proto__: 1\n__proto__: 2\n')).toEqual(["2:1 The key '__proto__' stands here a second time."]);
+    expect(refusals('__proto__: 1\n__proto__: 2\n')).toEqual(["2:1 The key '__proto__' occurs here a second time."]);
   });
 });
 
 describe('size and depth', () => {
-  test('[X21] A file of the limit is read, one byte more is refused unread, and bytes are what counts', () => {
+  test('[X21] A file of exactly the limit is read, one byte more is refused unread, and bytes are counted', () => {
     const comment = (bytes: number) => `#${'x'.repeat(bytes - 1)}`;
     expect(documentOf(comment(FILE_BYTES_MAX)).value).toBe(null);
-    const refusal = ['0:0 The file has 1048577 bytes; at most 1048576 are read.'];
+    const refusal = ['0:0 The file has 1048577 bytes, over the limit of 1048576.'];
     expect(refusals(comment(FILE_BYTES_MAX + 1))).toEqual(refusal);
     expect(refusals(`#${'é'.repeat(FILE_BYTES_MAX / 2)}`)).toEqual(refusal);
     // Unread: at the first sign of an alias the reading would have ended with another message.

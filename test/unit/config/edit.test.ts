@@ -19,7 +19,7 @@ log_payloads: false
 `;
 
 describe('adding an entry', () => {
-  test('keeps comments, order and spacing and stands behind the last entry', () => {
+  test('keeps comments, order and spacing and comes after the last entry', () => {
     expect(addWorkerEntry(FILE, { name: 'mail', path: './mail' })).toBe(
       FILE.replace('# beside us\n', '# beside us\n  - name: mail\n    path: ./mail\n'),
     );
@@ -59,13 +59,13 @@ describe('adding an entry', () => {
 });
 
 describe('removing an entry', () => {
-  test('takes its own comment along and nothing else', () => {
+  test('removes its own comment too and nothing else', () => {
     expect(removeWorkerEntry(FILE, 'orders')).toBe(
       FILE.replace('  # Orders.\n  - name: orders\n    path: ./orders  # beside us\n', ''),
     );
   });
 
-  test('leaves an empty list behind the last one', () => {
+  test('leaves an empty list after the last one', () => {
     expect(removeWorkerEntry('workers:\n  - name: a\n    path: b\nthreads: 2\n', 'a')).toBe(
       'workers: []\nthreads: 2\n',
     );

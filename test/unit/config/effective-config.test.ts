@@ -17,7 +17,7 @@ workers:
     config: {queue_configs: {token_refresh: {type: fifo}, __proto__: {concurrency: 3}}}
 `;
 
-describe('the configuration as it holds', () => {
+describe('the configuration in effect', () => {
   test('[K4] Every default is filled in, and all modules stand under workers by name', () => {
     const shown = effectiveConfig(loaded(TEXT));
     expect(shown).toMatchObject({
@@ -83,7 +83,7 @@ workers:
     expect(parse(stringify(shown))).toBeTypeOf('object');
   });
 
-  test('[K4] What was left out is not shown', () => {
+  test('[K4] Omitted values are not shown', () => {
     const shown = effectiveConfig(loaded('workers: [{name: stream}]'));
     expect(Object.keys(shown)).not.toContain('compat');
     expect(Object.keys(shown)).not.toContain('bridge_token');

@@ -2,8 +2,8 @@
 
 import { type LoadedConfig, type LoadResult, loadConfig } from '../../../src/config/load.ts';
 import type { ConfigProblem } from '../../../src/config/problem.ts';
-import { fields, integer, listOf, mapOf, oneOf, optional, text } from '../../../src/core/fields.ts';
-import type { AdapterDeclaration, ModuleDeclaration } from '../../../src/core/module-declaration.ts';
+import { fields, integer, listOf, mapOf, oneOf, optional, text } from '../../../src/core/config-fields/fields.ts';
+import type { AdapterDeclaration, ModuleDeclaration } from '../../../src/core/config-fields/module-declaration.ts';
 
 export const workerManager = {
   name: 'svc-worker-manager',

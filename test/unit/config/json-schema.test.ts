@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { configurationSchema } from '../../../src/config/json-schema.ts';
-import { compileJsonSchema } from '../../../src/sdk/json-schema.ts';
-import { declareModules } from '../../../src/start-checks.ts';
+import { declareModules } from '../../../src/engine/start-checks.ts';
+import { compileJsonSchema } from '../../../src/sdk/schema/json-schema.ts';
 
 const check = compileJsonSchema(configurationSchema(declareModules().declarations));
 const problemsOf = (yaml: string) => check(parse(yaml));

@@ -48,11 +48,11 @@ describe('problems of the top level', () => {
   test('[K4] Two limits that contradict each other are refused together', () => {
     expect(placesOf('limits:\n  trusted:\n    outbound_buffer_bytes: 4096\n    outbound_close_bytes: 2048\n')).toEqual([
       '4:27 limits.trusted.outbound_close_bytes: Must be at least limits.trusted.outbound_buffer_bytes (4096), ' +
-        'found the number 2048: a slow worker would be closed before it is spared new calls.',
+        'found the number 2048: a slow worker would be closed before it stops getting new calls.',
     ]);
   });
 
-  test('[K4] A limit that contradicts a default not in the file is told at the group it belongs to', () => {
+  test('[K4] A limit that contradicts a default not in the file is reported at the group it belongs to', () => {
     expect(placesOf('limits:\n  trusted:\n    outbound_buffer_bytes: 67108864\n')).toEqual([
       expect.stringMatching(/^2:3 limits\.trusted\.outbound_close_bytes: Must be at least .*\(67108864\)/),
     ]);
@@ -150,7 +150,7 @@ describe('problems of modules', () => {
     ['stream', 'modules::stream::StreamModule'],
     ['svc-stream', 'svc-stream'],
   ])('[K4] A module listed as %s and again as %s is refused', (first, second) => {
-    const message = 'svc-stream is already listed at workers[0], and may be listed once only.';
+    const message = 'svc-stream is already listed at workers[0], and can be listed only once.';
     expect(placesOf(`workers:\n  - name: ${first}\n  - name: ${second}\n`)).toEqual([
       `3:11 workers[1].name: ${message}`,
     ]);
@@ -199,7 +199,7 @@ describe('problems of placeholders', () => {
     ]);
   });
 
-  test('[X21] What follows from a missing variable is not reported as well', () => {
+  test('[X21] Consequences of a missing variable are not reported as well', () => {
     const places = problemsOf(`workers: [{name: stream, config: {port: "a\${PORT}", prot: 1}}]`);
     expect(places.map(({ path }) => path)).toEqual(['workers[0].config.port', 'workers[0].config.prot']);
   });

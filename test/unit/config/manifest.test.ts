@@ -38,11 +38,11 @@ scripts: {install: bundle install, start: ruby main.rb}
       'python3 -m pip install -r requirements.txt',
       'python3 -u w.py',
     ],
-  ])('lets the commands follow from the runtime %s', (runtime, install, start) => {
+  ])('derives the commands from the runtime %s', (runtime, install, start) => {
     expect(commandsOf(`{name: w, runtime: ${runtime}}`)).toEqual({ install, start });
   });
 
-  test('is refused with line and column where it says too little or too much', () => {
+  test('is refused with line and column if a field is missing or unknown', () => {
     expect(problemsOf('name: w\nruntime: {kind: rust}\n')).toEqual([
       expect.stringMatching(/^\d+:\d+ scripts\.start: Missing 'scripts.start': a worker of the kind 'rust'/),
     ]);

@@ -5,7 +5,7 @@ import { type OpenFile, readConfigFile } from '../../../src/config/read-file.ts'
 
 interface FakeFile {
   readonly content: Uint8Array;
-  /** What the file system says; pipes say 0. */
+  /** The size that the file system reports; pipes report 0. */
   readonly size?: number;
   readonly isDirectory?: boolean;
   readonly chunkBytes?: number;
@@ -34,7 +34,7 @@ function failing(code: string): () => Promise<OpenFile> {
 }
 
 describe('reading the file', () => {
-  test('[K4] The text comes as it is, without a byte order mark, in however many pieces it was read', async () => {
+  test('[K4] The text is returned without a byte order mark, in however many pieces it was read', async () => {
     const { seen, open } = fakeFile({ content: Buffer.from('\ufeffthreads: 2 # é\n'), chunkBytes: 3 });
     expect(await readConfigFile('svc-config.yaml', open)).toEqual({ ok: true, text: 'threads: 2 # é\n' });
     expect(seen.isClosed).toBe(true);
@@ -65,7 +65,7 @@ describe('reading the file', () => {
     const { seen, open } = fakeFile({ content: new Uint8Array(), isDirectory: true });
     expect(await readConfigFile('/etc', open)).toMatchObject({
       ok: false,
-      problem: { message: '/etc is a directory; a file is needed.' },
+      problem: { message: '/etc is a directory, not a file.' },
     });
     expect(seen).toEqual({ bytesRead: 0, isClosed: true });
   });
@@ -74,12 +74,12 @@ describe('reading the file', () => {
     const { seen, open } = fakeFile({ content: new Uint8Array(FILE_BYTES_MAX + 1) });
     expect(await readConfigFile('a.yaml', open)).toMatchObject({
       ok: false,
-      problem: { file: 'a.yaml', message: 'The file has 1048577 bytes; at most 1048576 are read.' },
+      problem: { file: 'a.yaml', message: 'The file has 1048577 bytes, over the limit of 1048576.' },
     });
     expect(seen).toEqual({ bytesRead: 0, isClosed: true });
   });
 
-  test('[X21] A pipe that says nothing of its size is read up to the limit and no further', async () => {
+  test('[X21] A pipe, which reports no size, is read up to the limit and no further', async () => {
     const { seen, open } = fakeFile({ content: new Uint8Array(3 * FILE_BYTES_MAX), size: 0 });
     expect(await readConfigFile('/dev/fd/63', open)).toMatchObject({ ok: false });
     expect(seen).toEqual({ bytesRead: FILE_BYTES_MAX + 1, isClosed: true });

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { topLevel } from '../../../src/config/settings.ts';
-import { checkValue } from '../../../src/core/fields-check.ts';
-import { listFields } from '../../../src/core/fields-facts.ts';
+import { checkValue } from '../../../src/core/config-fields/fields-check.ts';
+import { listFields } from '../../../src/core/config-fields/fields-facts.ts';
 import { loaded, placesOf } from './fixture-declarations.ts';
 
 const MIB = 1024 * 1024;
@@ -47,6 +47,9 @@ describe('defaults', () => {
         triggers_per_worker: 100,
         messages_per_second: 200,
         messages_burst: 400,
+        channels: 64,
+        channel_bytes: 50_331_648,
+        channels_per_second: 20,
       },
     });
   });
@@ -109,7 +112,7 @@ describe('values', () => {
     ]);
   });
 
-  test('[X2] A token of digits only must stand in quotes, and is not shown', () => {
+  test('[X2] A token of digits only must be in quotes, and is not shown', () => {
     const digits = '1'.repeat(40);
     expect(placesOf(`bridge_token: ${digits}`)).toEqual([
       '1:15 bridge_token: Must be text of at least 32 bytes, found a number. Put quotes around it.',

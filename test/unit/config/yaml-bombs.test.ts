@@ -1,5 +1,5 @@
-// Small files that cost a careless reader its memory, its stack or its time. That the work is bounded is shown
-// without a clock: the reading ends at the same token, however much of the same follows.
+// Small files that cost a careless reader its memory, its stack or its time. The tests show without a clock that the
+// work is bounded: reading ends at the same token, however much of the same follows.
 
 import { describe, expect, test } from 'vitest';
 import { LineCounter } from 'yaml';

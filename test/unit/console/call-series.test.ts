@@ -1,13 +1,18 @@
 // Many calls of one function, summed up (FUN-9).
 
 import { describe, expect, test } from 'vitest';
-import { type CallOutcome, countIn, failuresOf, latenciesOf } from '../../../src/console/web/logic/call-series.ts';
+import {
+  type CallOutcome,
+  countIn,
+  failuresOf,
+  latenciesOf,
+} from '../../../src/console/web/pages/functions/logic/call-series.ts';
 
 const answered = (durationMs: number): CallOutcome => ({ durationMs, problem: undefined, traceId: undefined });
 const failed = (problem: string, traceId?: string): CallOutcome => ({ durationMs: 1, problem, traceId });
 
 describe('a series of calls', () => {
-  test('[FUN-9] latencies fall into bars without a hole, of answered calls only', () => {
+  test('[FUN-9] Latencies of answered calls are drawn as bars without holes', () => {
     const latencies = latenciesOf([...[0.5, 2, 4.9, 30].map(answered), failed('x')]);
     expect(latencies?.bars).toEqual([
       { fromMs: 0.5, toMs: 1, count: 1 },
@@ -24,7 +29,7 @@ describe('a series of calls', () => {
     expect(everyPower?.bars.reduce((sum, { count }) => sum + count, 0)).toBe(8);
   });
 
-  test('[FUN-9] failures are told by what went wrong, the most frequent first, with a few traces', () => {
+  test('[FUN-9] Failures are grouped by error, the most frequent first, each with a few traces', () => {
     const same = Array.from({ length: 7 }, (_, at) => failed('TIMEOUT: too late', `trace ${at}`));
     expect(failuresOf([failed('NOT_FOUND: gone'), answered(1), ...same])).toEqual([
       { problem: 'TIMEOUT: too late', count: 7, traceIds: [0, 1, 2, 3, 4].map((at) => `trace ${at}`) },
@@ -32,7 +37,7 @@ describe('a series of calls', () => {
     ]);
   });
 
-  test('[FUN-9] how many is a whole number within the limits', () => {
+  test('[FUN-9] The number of calls is a whole number within the limits', () => {
     const texts = ['1', '1000', ' 7 ', '0', '1001', '-1', '1.5', '1e2', ''];
     expect(texts.map((text) => countIn(text, 1_000))).toEqual([1, 1_000, 7, ...Array(6).fill(undefined)]);
   });

@@ -1,8 +1,8 @@
-// "Copy as": texts that run as they are pasted.
+// "Copy as": texts that run when they are pasted.
 
 import { execFileSync } from 'node:child_process';
 import { describe, expect, test } from 'vitest';
-import { asCommand, asCurl, asTypeScript, type CopiedCall } from '../../../src/console/web/logic/copy-as.ts';
+import { asCommand, asCurl, asTypeScript, type CopiedCall } from '../../../src/console/web/kit/inputs/copy-as.ts';
 
 const PLACES = { httpUrl: 'http://127.0.0.1:3111', bridgeUrl: 'ws://127.0.0.1:49134', needsToken: true };
 const CALL: CopiedCall = {
@@ -11,7 +11,7 @@ const CALL: CopiedCall = {
   mode: 'wait',
 };
 
-/** What a program gets from a POSIX shell that runs the text, with `printf` in the place of the command. */
+/** The arguments that a program gets from a POSIX shell that runs the text, with `printf` in place of the command. */
 function wordsOf(text: string): string[] {
   const script = text.replace(/^(?:svc|curl)/, "printf '%s\\0'");
   return execFileSync('sh', ['-c', script], { encoding: 'utf8', env: { SVC_TOKEN: 'secret' } })
@@ -20,13 +20,13 @@ function wordsOf(text: string): string[] {
 }
 
 describe('Copy as', () => {
-  test('[APP-10] a command keeps quotes, dollars, line breaks and emoji through a shell', () => {
+  test('[APP-10] A command keeps quotes, dollars, line breaks and emoji in a shell', () => {
     const words = wordsOf(asCommand(CALL, PLACES));
     expect(words).toContain(CALL.functionId);
     expect(words).toContain(`--payload=${CALL.payloadText}`);
   });
 
-  test('[APP-10] curl sends the payload as it was typed, and takes the token from $SVC_TOKEN', () => {
+  test('[APP-10] curl sends the payload as it was typed, and reads the token from $SVC_TOKEN', () => {
     const text = asCurl(CALL, PLACES);
     expect(text).not.toContain('secret');
     const words = wordsOf(text);
@@ -36,7 +36,7 @@ describe('Copy as', () => {
     expect(JSON.parse(body)).toMatchObject({ function_id: CALL.functionId });
   });
 
-  test('[APP-10] code enqueues or forgets where the page does', () => {
+  test('[APP-10] Copied code enqueues or does not wait when the page does', () => {
     expect(asTypeScript({ ...CALL, mode: 'enqueue', queue: 'mail' }, PLACES, 'svc-sdk')).toContain(
       'action: Enqueue({ queue: "mail" })',
     );

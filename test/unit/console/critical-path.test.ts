@@ -1,10 +1,16 @@
 // The critical path: the segments that determined the end of the root.
 
 import { expect, test } from 'vitest';
-import { criticalPath, pathByService, rootOf } from '../../../src/console/web/logic/critical-path.ts';
-import { buildTrace, type TraceColumns } from '../../../src/console/web/logic/trace-columns.ts';
-import { randomTrace, type SpanSketch, sketchSpan, sketchTrace, TRACE_START_NS } from '../../support/sample-trace.ts';
-import { forEachSeed } from '../../support/seeded-random.ts';
+import { criticalPath, pathByService, rootOf } from '../../../src/console/web/pages/traces/logic/critical-path.ts';
+import { buildTrace, type TraceColumns } from '../../../src/console/web/pages/traces/logic/trace-columns.ts';
+import { forEachSeed } from '../../support/random/seeded-random.ts';
+import {
+  randomTrace,
+  type SpanSketch,
+  sketchSpan,
+  sketchTrace,
+  TRACE_START_NS,
+} from '../../support/telemetry/sample-trace.ts';
 
 function segments(columns: TraceColumns): [string, number, number][] {
   const path = criticalPath(columns);
@@ -19,7 +25,7 @@ function build(...sketches: SpanSketch[]): TraceColumns {
   return buildTrace(sketchTrace(...sketches), TRACE_START_NS).columns;
 }
 
-test('[TRC-7] goes into the child that ended last, and not into what ran beside it', () => {
+test('[TRC-7] Follows the child that ended last, not the ones that ran in parallel', () => {
   const columns = build(
     { id: 'a', at: [0, 12] },
     { id: 'b', parent: 'a', at: [1, 10] },
@@ -35,7 +41,7 @@ test('[TRC-7] goes into the child that ended last, and not into what ran beside 
   ]);
 });
 
-test('[TRC-7] goes through one child after the other', () => {
+test('[TRC-7] Follows one child after the other', () => {
   const columns = build(
     { id: 'a', at: [0, 12] },
     { id: 'b', parent: 'a', at: [0, 5] },
@@ -48,7 +54,7 @@ test('[TRC-7] goes through one child after the other', () => {
   ]);
 });
 
-test('[TRC-7] of a child that outlives its parent only the part inside counts', () => {
+test('[TRC-7] Counts only the part of a child inside its parent', () => {
   const columns = build({ id: 'a', at: [0, 10] }, { id: 'b', parent: 'a', at: [4, 30] });
   expect(segments(columns)).toEqual([
     ['call a', 0, 4],
@@ -56,7 +62,7 @@ test('[TRC-7] of a child that outlives its parent only the part inside counts', 
   ]);
 });
 
-test('[TRC-7] names what each service contributed, largest first', () => {
+test('[TRC-7] Lists the share of each service, largest first', () => {
   const columns = build({ id: 'a', at: [0, 10] }, { id: 'b', parent: 'a', at: [1, 9], service_name: 'billing' });
   expect(pathByService(columns, criticalPath(columns))).toEqual([
     { service: 'billing', totalMs: 8 },
@@ -64,7 +70,7 @@ test('[TRC-7] names what each service contributed, largest first', () => {
   ]);
 });
 
-test('[TRC-7] of any trace the segments cover the root without hole or overlap', () => {
+test('[TRC-7] The segments of any trace cover the root without hole or overlap', () => {
   forEachSeed(40, (random) => {
     const { columns } = buildTrace(randomTrace(random, 1 + random.below(150)), TRACE_START_NS);
     const root = rootOf(columns) ?? 0;
@@ -79,7 +85,7 @@ test('[TRC-7] of any trace the segments cover the root without hole or overlap',
   });
 });
 
-test('[TRC-7] enters each of 100 000 spans at most once', () => {
+test('[TRC-7] Enters each of 100 000 spans once at most', () => {
   const wide = Array.from({ length: 100_000 }, (_, index) => ({
     id: (index + 1).toString(16),
     parent: '0',

@@ -1,9 +1,9 @@
-// The flow: what of the graph is drawn, where it stands, and the picture of it.
+// The flow: which part of the graph is drawn, the places of the nodes, and the exported picture.
 
 import { describe, expect, test } from 'vitest';
-import { framesOf, keepPlaces, putBelow, readPlaces } from '../../../src/console/web/logic/flow-layout.ts';
-import { flowSvg } from '../../../src/console/web/logic/flow-svg.ts';
-import { flowView, type ViewOptions } from '../../../src/console/web/logic/flow-view.ts';
+import { framesOf, keepPlaces, putBelow, readPlaces } from '../../../src/console/web/pages/flow/logic/flow-layout.ts';
+import { flowSvg } from '../../../src/console/web/pages/flow/logic/flow-svg.ts';
+import { flowView, type ViewOptions } from '../../../src/console/web/pages/flow/logic/flow-view.ts';
 import type { FlowEdge, FlowGraph, FlowNode } from '../../../src/console-api/flow.ts';
 
 function fn(name: string, more: Partial<FlowNode> = {}): FlowNode {
@@ -36,33 +36,33 @@ const CHAIN: FlowGraph = {
 };
 
 describe('Flow', () => {
-  test('[FLO-2] [FLO-5] what is called with errors is failing', () => {
+  test('[FLO-2] [FLO-5] A node that is called with errors is failing', () => {
     const { nodes } = flowView(CHAIN, ALL);
     expect(nodes.filter(({ isFailing }) => isFailing).map(({ label }) => label)).toEqual(['b::1']);
   });
 
-  test('[FLO-4] the neighbourhood of a node goes along edges in both directions', () => {
+  test('[FLO-4] The neighbourhood of a node follows edges in both directions', () => {
     const around = (hops: number) =>
       flowView(CHAIN, { ...ALL, focus: { id: 'function:b::2', hops } }).nodes.map(({ label }) => label);
     expect(around(1)).toEqual(['b::1', 'b::2']);
     expect(around(Number.POSITIVE_INFINITY)).toHaveLength(4);
   });
 
-  test('[FLO-4] a closed group is one node, and its edges are one with the figures of all', () => {
+  test('[FLO-4] A closed group is one node, and its edges are one edge with the sums of all', () => {
     const { nodes, edges } = flowView(CHAIN, { ...ALL, groupBy: 'namespace', toggled: ['a'] });
     expect(nodes.map(({ label, members }) => [label, members])).toContainEqual(['a', 2]);
     const [joined] = edges.filter(({ from }) => from === 'group:namespace:a');
     expect(joined).toMatchObject({ callsPerMinute: 4, errorRate: 0.25 });
   });
 
-  test('[FLO-6] above 300 nodes namespaces start closed, and open one by one', () => {
+  test('[FLO-6] Above 300 nodes, namespaces start closed and open one by one', () => {
     const nodes = Array.from({ length: 400 }, (_none, at) => fn(`ns${at % 4}::${at}`));
     const graph: FlowGraph = { nodes, edges: [], has_traces: true };
     expect(flowView(graph, ALL).nodes).toHaveLength(4);
     expect(flowView(graph, { ...ALL, toggled: ['ns1'] }).nodes).toHaveLength(103);
   });
 
-  test('[FLO-6] at most 1 000 nodes are drawn, the most connected, and the rest is counted', () => {
+  test('[FLO-6] 1 000 nodes are drawn at most, the most connected ones, and the rest is counted', () => {
     const nodes = Array.from({ length: 1_200 }, (_none, at) => fn(`plain${at}`));
     const graph: FlowGraph = { nodes, edges: [edge('plain1199', 'plain1198')], has_traces: true };
     const view = flowView(graph, ALL);
@@ -71,7 +71,7 @@ describe('Flow', () => {
     expect(view.edges).toHaveLength(1);
   });
 
-  test('[FLO-3] what has a place keeps it, and what is new moves nothing and covers nothing', () => {
+  test('[FLO-3] Placed nodes stay where they are, and new nodes move nothing and cover nothing', () => {
     const nodes = ['a', 'b', 'new'].map((id) => ({ id, group: undefined }));
     const edges = [{ from: 'a', to: 'new' }];
     const known = { a: { x: 500, y: 500 }, b: { x: 836, y: 500 } };
@@ -82,30 +82,30 @@ describe('Flow', () => {
     expect(places.new?.y).toBeGreaterThanOrEqual(544);
   });
 
-  test('[FLO-3] without a place of any, the layout is the fresh one', () => {
+  test('[FLO-3] Without stored places the layout is the fresh one', () => {
     const fresh = { a: { x: 1, y: 2 } };
     expect(keepPlaces({ nodes: [{ id: 'a', group: undefined }], edges: [] }, {}, fresh)).toEqual(fresh);
   });
 
-  test('what nothing leads to stands below everything else', () => {
+  test('Unconnected nodes are below everything else', () => {
     const places = putBelow(['x', 'y'], { a: { x: 0, y: 0 } });
     expect(places.x?.y).toBeGreaterThan(44);
     expect(places.y?.x).toBeGreaterThan(places.x?.x ?? 0);
   });
 
-  test('[FLO-4] a frame holds all members of its group', () => {
+  test('[FLO-4] A frame contains all members of its group', () => {
     const nodes = ['a', 'b'].map((id) => ({ id, group: 'g' }));
     const [frame] = framesOf(nodes, { a: { x: 0, y: 0 }, b: { x: 400, y: 200 } });
     expect(frame?.x).toBeLessThan(0);
     expect((frame?.x ?? 0) + (frame?.width ?? 0)).toBeGreaterThan(608);
   });
 
-  test('a stored layout that is not one is left', () => {
+  test('An invalid stored layout is ignored', () => {
     expect(readPlaces({ places: { a: { x: 1, y: 2 }, b: { x: 'far' }, c: null } })).toEqual({ a: { x: 1, y: 2 } });
     expect(readPlaces(null)).toEqual({});
   });
 
-  test('[FLO-4] names cannot bring markup into the picture', () => {
+  test('[FLO-4] Names cannot add markup to the picture', () => {
     const graph: FlowGraph = { nodes: [fn('<script>&')], edges: [], has_traces: true };
     const colours = { ground: '#000', box: '#111', line: '#222', text: '#fff', muted: '#999', bad: '#f00' };
     const svg = flowSvg(flowView(graph, ALL), { 'function:<script>&': { x: 0, y: 0 } }, colours);

@@ -1,7 +1,7 @@
 // The small flow of the Dashboard.
 
 import { expect, test } from 'vitest';
-import { previewOf } from '../../../src/console/web/logic/flow-preview.ts';
+import { previewOf } from '../../../src/console/web/pages/dashboard/logic/flow-preview.ts';
 import type { FlowGraph, FlowNode } from '../../../src/console-api/flow.ts';
 
 function node(id: string, kind: FlowNode['kind']): FlowNode {
@@ -30,7 +30,7 @@ const graph: FlowGraph = {
   has_traces: true,
 };
 
-test('[DSH-3] a trigger stands beside its function, and what has none comes last', () => {
+test('[DSH-3] A trigger is next to its function, and one without a function comes last', () => {
   const triggers = previewOf(graph).nodes.filter(({ node: { kind } }) => kind === 'trigger');
   expect(triggers.toSorted((a, b) => a.y - b.y).map(({ node: { id } }) => id)).toEqual([
     'z-http',
@@ -39,7 +39,7 @@ test('[DSH-3] a trigger stands beside its function, and what has none comes last
   ]);
 });
 
-test('[DSH-3] no line passes behind functions that it does not belong to', () => {
+test('[DSH-3] No line passes under functions that it does not belong to', () => {
   const lines = previewOf(graph).edges.map(({ from, to }) => [from.node.kind, to.node.kind]);
   expect(lines).toHaveLength(3);
   expect(lines.every((ends) => ends.includes('function'))).toBe(true);

@@ -1,9 +1,9 @@
-// JSON with its source kept: what the console shows is what is stored.
+// JSON with its source kept: the console shows what is stored.
 
 import { describe, expect, test } from 'vitest';
-import { formatJsonSource, minifyJsonSource } from '../../../src/console/web/logic/json-format.ts';
-import { memberSource, takeMember } from '../../../src/console/web/logic/json-member.ts';
-import { JSON_ROWS_MAX, jsonRowSteps, jsonRows } from '../../../src/console/web/logic/json-rows.ts';
+import { formatJsonSource, minifyJsonSource } from '../../../src/console/web/kit/json/logic/json-format.ts';
+import { memberSource, takeMember } from '../../../src/console/web/kit/json/logic/json-member.ts';
+import { JSON_ROWS_MAX, jsonRowSteps, jsonRows } from '../../../src/console/web/kit/json/logic/json-rows.ts';
 import {
   duplicateKeys,
   type JsonNode,
@@ -11,13 +11,13 @@ import {
   jsonProblem,
   parseJsonSource,
   sourceOf,
-} from '../../../src/console/web/logic/json-source.ts';
-import { forEachSeed } from '../../support/seeded-random.ts';
+} from '../../../src/console/web/kit/json/logic/json-source.ts';
+import { forEachSeed } from '../../support/random/seeded-random.ts';
 
 const EXACT = '{"big":248480010225057793,"one":1.0,"10":1e400,"2":-0,"text":"a\\u0041\\n","list":[[],{}]}';
 
 describe('JSON with its source', () => {
-  test('[JSN-2] numbers, order of keys and escapes survive laying out and taking in', () => {
+  test('[JSN-2] Numbers, order of keys and escapes survive formatting and compacting', () => {
     const laidOut = formatJsonSource(EXACT);
     expect(minifyJsonSource(laidOut)).toBe(EXACT);
     expect(laidOut).toContain('"big": 248480010225057793');
@@ -25,7 +25,7 @@ describe('JSON with its source', () => {
     expect(memberSource(EXACT, 'one')).toBe('1.0');
   });
 
-  test('[JSN-2] a member is found behind values of every kind, and of two of one name the last', () => {
+  test('[JSN-2] A member is found after values of every kind, and of two with one name the last', () => {
     const text = String.raw` { "a\"" : "}\\" , "b":[{"v":1},"]"], "v" : 1.0 ,"n":null, "v":{"v":[ "x\\\"" ]} } `;
     expect(JSON.parse(text).v).toEqual(JSON.parse(memberSource(text, 'v') ?? ''));
     expect([memberSource(text, 'a"'), memberSource(text, 'b'), memberSource(text, 'n')]).toEqual([
@@ -40,7 +40,7 @@ describe('JSON with its source', () => {
     ]);
   });
 
-  test('[JSN-3] what stands beside a long value is read without it', () => {
+  test('[JSN-3] The members around a long value are read without reading it', () => {
     expect(takeMember('{"key":"k","value":[1,{"value":2}],"size":9}', 'value')).toEqual({
       source: '[1,{"value":2}]',
       rest: '{"key":"k","value":null,"size":9}',
@@ -48,19 +48,19 @@ describe('JSON with its source', () => {
     expect(takeMember('{"size":9}', 'value')).toEqual({ source: undefined, rest: '{"size":9}' });
   });
 
-  test('[JSN-2] of many names in one object the second of a kind is a duplicate, of few as well', () => {
+  test('[JSN-2] A repeated name is found in objects with many names and with few', () => {
     const names = Array.from({ length: 12 }, (_none, at) => `"n${at}":0`).join(',');
     expect(duplicateKeys(parseJsonSource(`{${names},"n3":1,"n11":1}`))).toEqual(['$.n3', '$.n11']);
     expect(duplicateKeys(parseJsonSource('{"a":0,"\\u0061":1}'))).toEqual(['$.a']);
   });
 
-  test('[JSN-3] read token by token, a text gives the same as at once', () => {
+  test('[JSN-3] A text that is read token by token gives the same value as one read at once', () => {
     const reader = new JsonReader(EXACT);
     while (reader.read(1));
     expect(everyRow(reader.root, EXACT)).toEqual(everyRow(parseJsonSource(EXACT), EXACT));
   });
 
-  test('[JSN-3] a value that was read sparingly shows the same rows, and what it is told of twice', () => {
+  test('[JSN-3] A value whose parts were dropped shows the same rows when it is opened again', () => {
     const long = `"${'x'.repeat(5_000)}"`;
     const text = `{"short":${EXACT},"long":[${EXACT},{"a":1,"a":[${long}]}, {} ],"end":[1,[2,{"b":null}]]}`;
     const reader = new JsonReader(text, { isSparing: true });
@@ -78,7 +78,7 @@ describe('JSON with its source', () => {
     ]);
   });
 
-  test('[JSN-2] a key that stands twice is named by its path', () => {
+  test('[JSN-2] A key that occurs twice is named by its path', () => {
     expect(duplicateKeys(parseJsonSource('{"a":[{"b c":1,"b c":2}],"a":0}'))).toEqual(['$.a[0]["b c"]', '$.a']);
   });
 
@@ -113,17 +113,17 @@ describe('JSON with its source', () => {
     expect(accepted).toBeGreaterThan(200);
   });
 
-  test('depth is no limit', () => {
+  test('Depth has no limit', () => {
     const deep = `${'['.repeat(100_000)}1${']'.repeat(100_000)}`;
     expect(parseJsonSource(deep).end).toBe(deep.length);
   });
 
-  test('[JSN-1] says in which line and column the text stops being JSON', () => {
+  test('[JSN-1] Reports the line and column where the text stops being JSON', () => {
     expect(jsonProblem('{\n  "a": 1,\n  b\n}')).toBe('Unexpected "b" in line 3, column 3');
     expect(jsonProblem('')).toBeUndefined();
   });
 
-  test('[JSN-4] a tree shows what is unfolded, and what holds the filter with the way there', () => {
+  test('[JSN-4] A tree shows unfolded parts, and values that match the filter with their ancestors', () => {
     const text = '{"user":{"name":"Ada","tags":["x","y"]},"other":1}';
     const root = parseJsonSource(text);
     const folded = jsonRows(root, { isOpen: (_path, depth) => depth < 1, text });
@@ -134,7 +134,7 @@ describe('JSON with its source', () => {
     expect(named.rows.map(({ path }) => path).slice(2)).toEqual(['$.user.tags', '$.user.tags[0]', '$.user.tags[1]']);
   });
 
-  test('[JSN-3] a large value is laid out in many small steps, and not beyond what a browser can draw', () => {
+  test('[JSN-3] A large value is laid out in many small steps, up to the height that a browser can draw', () => {
     const text = `[${'1,'.repeat(JSON_ROWS_MAX)}1]`;
     const root = parseJsonSource(text);
     let steps = 0;
@@ -148,7 +148,7 @@ describe('JSON with its source', () => {
     expect(steps).toBeGreaterThan(400);
   });
 
-  test('[JSN-3] neither unfolding nor finding minds how deep a value is', () => {
+  test('[JSN-3] Unfolding and searching work at any depth', () => {
     const text = `${'['.repeat(20_000)}"here"${']'.repeat(20_000)}`;
     const root = parseJsonSource(text);
     expect(jsonRows(root, { isOpen: () => true, text }).rows).toHaveLength(20_001);

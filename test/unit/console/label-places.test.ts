@@ -1,12 +1,17 @@
-// Where the figures of lines stand in the flow and in the map of a trace.
+// The places of labels at lines in the flow and in the map of a trace.
 
 import { describe, expect, test } from 'vitest';
-import { flowFigures } from '../../../src/console/web/logic/flow-edges.ts';
-import type { FlowView, ViewEdge } from '../../../src/console/web/logic/flow-view.ts';
-import { type Box, bestShares, curveBetween, placeLabels } from '../../../src/console/web/logic/label-places.ts';
-import { drawnEdges, MAP_LINE_PX } from '../../../src/console/web/logic/map-edges.ts';
-import { MAP_NODE, placeMap } from '../../../src/console/web/logic/map-layout.ts';
-import type { MapEdge, TraceMap } from '../../../src/console/web/logic/trace-services.ts';
+import { flowFigures } from '../../../src/console/web/pages/flow/logic/flow-edges.ts';
+import type { FlowView, ViewEdge } from '../../../src/console/web/pages/flow/logic/flow-view.ts';
+import {
+  type Box,
+  bestShares,
+  curveBetween,
+  placeLabels,
+} from '../../../src/console/web/pages/traces/logic/label-places.ts';
+import { drawnEdges, MAP_LINE_PX } from '../../../src/console/web/pages/traces/logic/map-edges.ts';
+import { MAP_NODE, placeMap } from '../../../src/console/web/pages/traces/logic/map-layout.ts';
+import type { MapEdge, TraceMap } from '../../../src/console/web/pages/traces/logic/trace-services.ts';
 
 const SIZE = { width: 60, height: 16 };
 
@@ -22,22 +27,22 @@ function pairs<T>(all: readonly T[]): (readonly [T, T])[] {
   return all.flatMap((one, at) => all.slice(at + 1).map((other) => [one, other] as const));
 }
 
-describe('Words at lines', () => {
-  test('[FLO-2] lines that cross each other have words that do not', () => {
+describe('Labels of lines', () => {
+  test('[FLO-2] Lines that cross each other have labels that do not overlap', () => {
     const start = { x: 0, y: 0 };
     const labels = [0, 20, 40, 60].map((y) => ({ ...SIZE, best: 0.5, curve: curveBetween(start, { x: 400, y }) }));
     const boxes = placeLabels(labels, []).map((place) => around(place, SIZE));
     expect(pairs(boxes).filter(([a, b]) => overlaps(a, b))).toEqual([]);
   });
 
-  test('[FLO-2] words stand on no box that their line passes behind', () => {
+  test('[FLO-2] Labels do not cover a box that their line passes under', () => {
     const behind = { x: 150, y: -20, width: 100, height: 40 };
     const curve = curveBetween({ x: 0, y: 0 }, { x: 400, y: 0 });
     const [place] = placeLabels([{ ...SIZE, best: 0.5, curve }], [behind]);
     expect(place && overlaps(around(place, SIZE), behind)).toBe(false);
   });
 
-  test('from one to many the words stand near each of the many, and the other way round', () => {
+  test('For one-to-many edges the labels are near each of the many ends, in both directions', () => {
     const fan = bestShares([
       { from: 'a', to: 'b' },
       { from: 'a', to: 'c' },
@@ -51,7 +56,7 @@ describe('Words at lines', () => {
     expect(bestShares([{ from: 'a', to: 'b' }])).toEqual([0.5]);
   });
 
-  test('[FLO-2] the flow says how many a minute and which share of them fails, where calls were seen', () => {
+  test('[FLO-2] The flow shows calls per minute and the share of failures where calls were seen', () => {
     const view: FlowView = {
       nodes: [],
       edges: [edge('a', 'b', 12, 0.25), edge('a', 'c', null, null)],
@@ -84,7 +89,7 @@ describe('Lines of a trace map', () => {
     ],
   };
 
-  test('[TRC-14] no words stand on others or on a box, with calls in both directions', () => {
+  test('[TRC-14] No label covers another or a box, with calls in both directions', () => {
     const placed = placeMap(map);
     const drawn = drawnEdges(map.edges, placed);
     const words = drawn.map(({ at, lines }) => around(at, { width: 70, height: lines.length * MAP_LINE_PX }));
@@ -94,13 +99,13 @@ describe('Lines of a trace map', () => {
     expect(words.filter((one) => boxes.some((box) => overlaps(one, box)))).toEqual([]);
   });
 
-  test('[TRC-14] the way back is a line of its own beside the way there', () => {
+  test('[TRC-14] Calls back are a separate line', () => {
     const [there, back] = drawnEdges(map.edges, placeMap(map));
     expect(there?.curve[3].x).toBe(back?.curve[0].x);
     expect(there?.curve[3].y).not.toBe(back?.curve[0].y);
   });
 
-  test('[TRC-14] calls that failed are counted in words', () => {
+  test('[TRC-14] The label counts failed calls', () => {
     expect(drawnEdges(map.edges, placeMap(map)).at(-1)?.lines).toEqual(['×4 · 12.5 ms', '2 errors']);
   });
 });

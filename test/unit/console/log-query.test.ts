@@ -7,8 +7,8 @@ import {
   quoteTerm,
   quoteValue,
   wordsToMark,
-} from '../../../src/console/web/logic/log-query.ts';
-import { forEachSeed } from '../../support/seeded-random.ts';
+} from '../../../src/console/web/pages/logs/logic/log-query.ts';
+import { forEachSeed } from '../../support/random/seeded-random.ts';
 
 test.each([
   ['timeout', 'word', 'timeout', false],
@@ -27,7 +27,7 @@ test.each([
   expect(parseLogQuery(query)).toEqual([{ kind, text, isNot }]);
 });
 
-test('[LOG-4] terms are cut at spaces outside quotes and expressions', () => {
+test('[LOG-4] Terms are split at spaces outside quotes and expressions', () => {
   const terms = parseLogQuery('  one "two three" -service:x /a b/  attr.k="v w" ');
   expect(terms.map((term) => term.text)).toEqual(['one', '"two three"', 'service:x', '/a b/', 'attr.k="v w"']);
 });
@@ -39,22 +39,22 @@ test.each([
   ['//', /empty/],
   [`/${'a'.repeat(257)}/`, /257 bytes, the limit is 256/],
   ['service:', /value is missing/],
-  ['/a/g', /"g" is no flag/],
+  ['/a/g', /"g" is not a flag/],
   ['attr.items>many', /needs a number/],
   ['service>=x', /takes ":", "=" or "!="/],
-  ['severity>=loud', /"loud" is no severity: trace, debug, info, warn, error/],
+  ['severity>=loud', /"loud" is not a severity: trace, debug, info, warn, error/],
 ])('[LOG-4] %s says what is wrong and is not sent', (query, problem) => {
   const terms = parseLogQuery(query);
   expect(terms[0]?.problem).toMatch(problem);
   expect(printLogQuery(terms)).toBe('');
 });
 
-test('[LOG-4] a chip that is switched off leaves the question, not the box', () => {
+test('[LOG-4] A chip that is switched off is left out of the query, but stays in the box', () => {
   const terms = parseLogQuery('one -two service:x');
   expect(printLogQuery(terms, (index) => index === 1)).toBe('one service:x');
 });
 
-test('[LOG-4] printing and reading again gives the same terms', () => {
+test('[LOG-4] Printing and parsing again gives the same terms', () => {
   const parts = ['a', '-', '"', '\\', '/', ' ', 'service:', 'severity>=', 'warn', 'attr.k=', 'x', '=', ':', '\n'];
   forEachSeed(300, (random) => {
     const query = Array.from({ length: random.below(12) }, () => random.pick(parts)).join('');
@@ -63,7 +63,7 @@ test('[LOG-4] printing and reading again gives the same terms', () => {
   });
 });
 
-test('[LOG-4] any text can be quoted into one term that means just it', () => {
+test('[LOG-4] Any text can be quoted into one term with exactly that meaning', () => {
   const parts = ['a', '-', '"', '\\', '/', ' ', 'service:x', 'severity>=', 'attr.k=v', '\n'];
   forEachSeed(200, (random) => {
     const text = Array.from({ length: 1 + random.below(6) }, () => random.pick(parts)).join('');
@@ -74,6 +74,6 @@ test('[LOG-4] any text can be quoted into one term that means just it', () => {
   });
 });
 
-test('[LOG-6] words and phrases are marked, exclusions and expressions are not', () => {
+test('[LOG-6] Words and phrases are marked; exclusions and expressions are not', () => {
   expect(wordsToMark(parseLogQuery('one "two three" -four /five/ service:six'))).toEqual(['one', 'two three']);
 });

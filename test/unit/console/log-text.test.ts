@@ -1,16 +1,16 @@
-// Text of logs and errors: colours, links, stacks, and what makes two messages alike.
+// Text of logs and errors: colours, links, stacks, and what makes two messages similar.
 
 import { describe, expect, test } from 'vitest';
-import { ansiRuns, stripAnsi } from '../../../src/console/web/logic/ansi.ts';
-import { hiddenCount, logListRows, messageKey } from '../../../src/console/web/logic/log-rows.ts';
-import { similarKey } from '../../../src/console/web/logic/similar-text.ts';
-import { causeChain, foldStack, hasStack } from '../../../src/console/web/logic/stack-fold.ts';
-import { linkPieces } from '../../../src/console/web/logic/text-links.ts';
+import { similarKey } from '../../../src/console/web/kit/json/logic/similar-text.ts';
+import { ansiRuns, stripAnsi } from '../../../src/console/web/pages/logs/logic/ansi.ts';
+import { hiddenCount, logListRows, messageKey } from '../../../src/console/web/pages/logs/logic/log-rows.ts';
+import { linkPieces } from '../../../src/console/web/pages/logs/logic/text-links.ts';
+import { causeChain, foldStack, hasStack } from '../../../src/console/web/pages/traces/logic/stack-fold.ts';
 import type { LogRow } from '../../../src/console-api/telemetry.ts';
-import { forEachSeed } from '../../support/seeded-random.ts';
+import { forEachSeed } from '../../support/random/seeded-random.ts';
 
 describe('terminal colours', () => {
-  test('[LOG-2] are shown as colours, or stripped', () => {
+  test('[LOG-2] are shown as colours, or removed', () => {
     const text = 'plain \u001b[1;31mred\u001b[0m end';
     expect(ansiRuns(text)).toEqual([
       { text: 'plain ', colour: null, isBold: false },
@@ -20,18 +20,18 @@ describe('terminal colours', () => {
     expect(stripAnsi(text)).toBe('plain red end');
   });
 
-  test('[LOG-2] other commands of a terminal vanish: titles, cursor, links', () => {
+  test('[LOG-2] Other terminal commands are removed: titles, cursor, links', () => {
     expect(stripAnsi('a\u001b]0;title\u0007b\u001b[2Jc\u001b]8;;http://x\u001b\\d\u009b31me')).toBe('abcde');
   });
 
-  test('[LOG-2] numbers of 256 and true colours are not read as other commands', () => {
+  test('[LOG-2] Numbers of 256 and true colours are not read as other commands', () => {
     expect(ansiRuns('\u001b[38;5;31mx\u001b[38;2;1;31;1my')).toEqual([
       { text: 'x', colour: null, isBold: false },
       { text: 'y', colour: null, isBold: false },
     ]);
   });
 
-  test('[LOG-2] of any text, what is shown is what stripping leaves', () => {
+  test('[LOG-2] The shown text is always the text without commands', () => {
     const parts = ['\u001b[', '\u001b]', '31', ';', 'm', '\u0007', 'x', '\u001b', '\u009b', ' '];
     forEachSeed(200, (random) => {
       const text = Array.from({ length: random.below(12) }, () => random.pick(parts)).join('');
@@ -45,7 +45,7 @@ describe('terminal colours', () => {
 });
 
 describe('links', () => {
-  test('[LOG-2] addresses become links, the end of the sentence does not', () => {
+  test('[LOG-2] Addresses become links without the end of the sentence', () => {
     expect(linkPieces('see https://a.example/x?y=1, then (http://b.example).')).toEqual([
       { text: 'see ', href: null },
       { text: 'https://a.example/x?y=1', href: 'https://a.example/x?y=1' },
@@ -55,7 +55,7 @@ describe('links', () => {
     ]);
   });
 
-  test('[LOG-2] nothing but http and https does', () => {
+  test('[LOG-2] Only http and https become links', () => {
     for (const text of ['javascript://alert(1)', 'file:///etc/passwd', 'data:text/html,x', 'http://']) {
       expect(linkPieces(text).every((piece) => piece.href === null)).toBe(true);
     }
@@ -72,7 +72,7 @@ describe('stacks', () => {
     'Caused by: Error: 402',
   ].join('\n');
 
-  test('[TRC-15] library frames fold, own frames and messages stay', () => {
+  test('[TRC-15] Library frames fold; own frames and messages stay', () => {
     expect(foldStack(STACK).map((part) => (part.kind === 'library' ? part.lines.length : part.kind))).toEqual([
       'text',
       'own',
@@ -91,7 +91,7 @@ describe('stacks', () => {
     expect(causeChain(STACK)).toEqual(['Error: 402']);
   });
 
-  test('[LOG-2] a message of several lines is not taken for a stack', () => {
+  test('[LOG-2] A message of several lines is not taken for a stack', () => {
     expect(hasStack(STACK)).toBe(true);
     expect(hasStack('one\ntwo at three')).toBe(false);
   });
@@ -109,7 +109,7 @@ describe('similar messages', () => {
     expect(similarKey(one)).toBe(similarKey(other));
   });
 
-  test('[LOG-5] words make messages different', () => {
+  test('[LOG-5] Different words make different messages', () => {
     expect(similarKey('card declined')).not.toBe(similarKey('card accepted'));
     expect(similarKey('a decade')).toContain('decade');
   });
@@ -136,24 +136,24 @@ describe('rows of the list', () => {
   const entries = [log('4', 'took 9 ms'), log('3', 'card declined'), { id: 'g', dropped: 412 }, log('1', 'took 10 ms')];
   const plain = { isGrouped: false, open: new Set<string>(), hidden: new Set<string>() };
 
-  test('[LOG-6] what was dropped has its place between its neighbours', () => {
+  test('[LOG-6] A gap keeps its place between its neighbours', () => {
     expect(logListRows(entries, plain).map((row) => row.kind)).toEqual(['log', 'log', 'gap', 'log']);
   });
 
-  test('[LOG-5] similar messages are one row with a count, which opens', () => {
+  test('[LOG-5] Similar messages are one row with a count, which opens', () => {
     const grouped = logListRows(entries, { ...plain, isGrouped: true });
     expect(grouped.map((row) => (row.kind === 'group' ? row.count : row.kind))).toEqual([2, 'log', 'gap']);
     const open = new Set([messageKey(log('4', 'took 9 ms'))]);
     expect(logListRows(entries, { ...plain, isGrouped: true, open })).toHaveLength(5);
   });
 
-  test('[LOG-5] messages like one can be hidden, and are counted', () => {
+  test('[LOG-5] Messages like one can be hidden, and are counted', () => {
     const hidden = new Set([messageKey(log('x', 'took 77 ms'))]);
     expect(logListRows(entries, { ...plain, hidden }).map((row) => row.kind)).toEqual(['log', 'gap']);
     expect(hiddenCount(entries, hidden)).toBe(2);
   });
 
-  test('[LIV-2] a record that stays in the list is not looked through again when others come', () => {
+  test('[LIV-2] A record that stays in the list is not processed again when others arrive', () => {
     let looks = 0;
     const held = Object.defineProperty(log('5', ''), 'body', {
       get: () => {
@@ -170,7 +170,7 @@ describe('rows of the list', () => {
     expect(looks).toBe(1);
   });
 
-  test('[LOG-5] the same words of another service or severity are another message', () => {
+  test('[LOG-5] The same words from another service or severity are another message', () => {
     expect(messageKey(log('1', 'x', { service_name: 'b' }))).not.toBe(messageKey(log('1', 'x')));
     expect(messageKey(log('1', 'x', { severity_text: 'WARN' }))).not.toBe(messageKey(log('1', 'x')));
   });

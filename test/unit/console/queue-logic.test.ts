@@ -1,9 +1,9 @@
 // What the Queues page computes: bulk requests, progress, depth of the last minute.
 
 import { expect, test } from 'vitest';
-import { bulkRequest, targetWords, taskProgress } from '../../../src/console/web/logic/dead-letters.ts';
-import { DEPTHS_KEPT, depthOf, withDepths } from '../../../src/console/web/logic/depth-history.ts';
-import { secretOf } from '../../../src/console/web/logic/queue-secrets.ts';
+import { bulkRequest, targetWords, taskProgress } from '../../../src/console/web/pages/queues/logic/dead-letters.ts';
+import { DEPTHS_KEPT, depthOf, withDepths } from '../../../src/console/web/pages/queues/logic/depth-history.ts';
+import { secretOf } from '../../../src/console/web/pages/queues/logic/queue-secrets.ts';
 import type { Task } from '../../../src/console-api/queues.ts';
 
 const ROW = { name: 'mail', waiting: 1, delayed: 2, running: 3, retrying: 4, waiting_for_worker: 5 };
@@ -21,26 +21,26 @@ const TASK: Task = {
   ended_at: null,
 };
 
-test('[QUE-3] a selection is sent as ids, a filter as a filter, and a filter that leaves nothing out as all', () => {
+test('[QUE-3] A selection is sent as ids, a filter as a filter, and an empty filter as all', () => {
   expect(bulkRequest({ kind: 'ids', ids: ['a', 'b'] })).toEqual({ ids: ['a', 'b'] });
   const filter = { error_group: 'Mailbox # does not exist' };
   expect(bulkRequest({ kind: 'filter', filter, count: 3 })).toEqual({ filter });
   expect(bulkRequest({ kind: 'filter', filter: {}, count: 3 })).toEqual({ all: true });
 });
 
-test('[QUE-3] a question says how many are meant, and does not invent a number', () => {
+test('[QUE-3] A confirmation states the number of letters, and invents none where it is unknown', () => {
   expect(targetWords({ kind: 'ids', ids: ['a'] })).toBe('1 dead letter');
   expect(targetWords({ kind: 'filter', filter: { q: 'x' }, count: null })).toBe('all dead letters that match');
   expect(targetWords({ kind: 'filter', filter: {}, count: null })).toBe('all dead letters');
 });
 
-test('[QUE-3] progress counts what was skipped and what failed, and is whole when the task is done', () => {
+test('[QUE-3] Progress counts skipped and failed jobs, and is complete when the task is done', () => {
   expect(taskProgress(TASK)).toEqual({ share: 0.5, words: '3 done, 1 failed, 1 skipped', isRunning: true });
   expect(taskProgress({ ...TASK, total: null }).share).toBeUndefined();
   expect(taskProgress({ ...TASK, total: null, state: 'done' }).share).toBe(1);
 });
 
-test('[QUE-1] the depth is all that is still to be done, kept for a minute; a queue that is gone is forgotten', () => {
+test('[QUE-1] The depth counts unfinished jobs and is kept for a minute; a queue that is gone is removed', () => {
   expect(depthOf(ROW)).toBe(15);
   let history = withDepths(new Map(), [ROW, { ...ROW, name: 'old' }]);
   for (let second = 0; second < DEPTHS_KEPT + 5; second++) history = withDepths(history, [{ ...ROW, waiting: second }]);
@@ -49,14 +49,14 @@ test('[QUE-1] the depth is all that is still to be done, kept for a minute; a qu
   expect(history.get('mail')?.at(-1)).toBe(DEPTHS_KEPT + 4 + 14);
 });
 
-test('[QUE-2] [QUE-4] what a store cannot tell is said in words, and what it tells is not spoken of', () => {
+test('[QUE-2] [QUE-4] What a store cannot report is stated in words, and the rest is not mentioned', () => {
   const rabbit = { adapter: 'rabbitmq', not_told: ['jobs', 'waits'] as const };
   expect(secretOf({ ...rabbit, not_told: [...rabbit.not_told] }, 'jobs')).toBe(
-    'RabbitMQ tells how many jobs wait, and not which ones.',
+    'RabbitMQ reports how many jobs wait, but not which ones.',
   );
   expect(secretOf({ adapter: 'builtin', not_told: [] }, 'groups')).toBeUndefined();
 });
 
-test('[QUE-1] jobs that nobody counts add nothing to the depth', () => {
+test('[QUE-1] Jobs that are not counted add nothing to the depth', () => {
   expect(depthOf({ ...ROW, delayed: null, retrying: null })).toBe(9);
 });

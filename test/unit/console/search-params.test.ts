@@ -7,8 +7,8 @@ import {
   printAddress,
   readSearch,
   writeSearch,
-} from '../../../src/console/web/logic/search-params.ts';
-import { forEachSeed, type SeededRandom } from '../../support/seeded-random.ts';
+} from '../../../src/console/web/data/search-params.ts';
+import { forEachSeed, type SeededRandom } from '../../support/random/seeded-random.ts';
 
 const SHAPE = {
   q: param.text(),
@@ -20,7 +20,7 @@ const SHAPE = {
 };
 
 describe('search parameters', () => {
-  test('every state comes back from its address', () => {
+  test('Every state can be restored from its address', () => {
     const letters = ['a', ' ', '&', '=', '%', '+', '#', '/', ':', '"', 'é', '😀', '1', '‮'];
     const word = (random: SeededRandom): string =>
       Array.from({ length: random.below(6) }, () => random.pick(letters)).join('');
@@ -38,11 +38,11 @@ describe('search parameters', () => {
     });
   });
 
-  test('a page as it comes has a plain address', () => {
+  test('A page in its default state has a plain address', () => {
     expect(printAddress(writeSearch(SHAPE, readSearch(SHAPE, {})))).toBe('');
   });
 
-  test('what is wrong in an address is left out, and never seen by the page', () => {
+  test('Invalid parts of an address are left out and never reach the page', () => {
     const search = readSearch(SHAPE, parseAddress('sort=rm&min=many&group=yes&sev=warn&sev=loud'));
     expect(search).toMatchObject({ sort: 'id', min: undefined, group: true, sev: ['warn'] });
   });

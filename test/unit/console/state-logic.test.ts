@@ -1,17 +1,21 @@
 // What the States page computes: trees of keys, files of a scope, update operations, changes, triggers of a write.
 
 import { expect, test } from 'vitest';
-import { eachOf } from '../../../src/console/web/logic/each-of.ts';
-import { nestedSource } from '../../../src/console/web/logic/json-member.ts';
-import { keyTree } from '../../../src/console/web/logic/key-tree.ts';
-import { importPlan, printStateLine, readStateLines } from '../../../src/console/web/logic/state-lines.ts';
-import { stateTriggersOf } from '../../../src/console/web/logic/state-triggers.ts';
-import { type OpDraft, opProblem, opsText } from '../../../src/console/web/logic/update-ops.ts';
-import { CHANGES_KEPT, type ValueChange, withChange } from '../../../src/console/web/logic/value-changes.ts';
+import { nestedSource } from '../../../src/console/web/kit/json/logic/json-member.ts';
+import { eachOf } from '../../../src/console/web/pages/queues/logic/each-of.ts';
+import { keyTree } from '../../../src/console/web/pages/states/logic/key-tree.ts';
+import { importPlan, printStateLine, readStateLines } from '../../../src/console/web/pages/states/logic/state-lines.ts';
+import { stateTriggersOf } from '../../../src/console/web/pages/states/logic/state-triggers.ts';
+import { type OpDraft, opProblem, opsText } from '../../../src/console/web/pages/states/logic/update-ops.ts';
+import {
+  CHANGES_KEPT,
+  type ValueChange,
+  withChange,
+} from '../../../src/console/web/pages/states/logic/value-changes.ts';
 
 const rows = (...keys: string[]) => keys.map((key) => ({ key }));
 
-test('[STA-2] keys become a tree by the chosen separator, showing the last part of each', () => {
+test('[STA-2] Keys become a tree by the chosen separator, which shows the last part of each', () => {
   const given = rows('a:b:1', 'a:b:2', 'a:c', 'plain');
   const closed = keyTree(given, ':', new Set());
   expect(closed).toMatchObject([
@@ -23,12 +27,12 @@ test('[STA-2] keys become a tree by the chosen separator, showing the last part 
   expect(keyTree(rows('x::y:z'), '::', new Set(['x::'])).map(({ name }) => name)).toEqual(['x', 'y:z']);
 });
 
-test('[STA-6] a scope written as JSON lines reads back digit by digit', () => {
+test('[STA-6] A scope written as JSON lines reads back digit by digit', () => {
   const entry = { key: 'a"b', value: '{"big":248480010225057793,"one":1.0}' };
   expect(readStateLines(printStateLine(entry))).toEqual({ entries: [entry], bad: [] });
 });
 
-test('[STA-6] lines that are no entries are named, and of two with one key the later holds', () => {
+test('[STA-6] Invalid lines are listed, and of two lines with one key the later one counts', () => {
   const { entries, bad } = readStateLines(
     '{"key":"a","value":1}\n\n[1]\n{"key":"","value":1}\n{"key":"b"}\n{"key":"a","value":2}\n{',
   );
@@ -36,7 +40,7 @@ test('[STA-6] lines that are no entries are named, and of two with one key the l
   expect(bad.map(({ line }) => line)).toEqual([1, 3, 4, 5, 7]);
 });
 
-test('[STA-6] a dry run tells new, changed and equal entries apart', () => {
+test('[STA-6] A preview separates new, changed and equal entries', () => {
   const entries = [
     { key: 'a', value: '1' },
     { key: 'b', value: '2' },
@@ -52,7 +56,7 @@ test('[STA-6] a dry run tells new, changed and equal entries apart', () => {
   expect([plan.new, plan.changed, plan.same].map((kind) => kind.map(({ key }) => key))).toEqual([['a'], ['b'], ['c']]);
 });
 
-test('[STA-5] operations keep the values as they were typed; a merge path may have parts', () => {
+test('[STA-5] Operations keep the values as they were typed; a merge path may have several parts', () => {
   const op = (type: OpDraft['type'], path: string, value: string): OpDraft => ({ id: 1, type, path, value });
   expect(
     opsText([op('set', 'a', '1.0'), op('merge', 'x.y', '{"k":1}'), op('increment', 'n', ''), op('remove', 'z', '')]),
@@ -65,7 +69,7 @@ test('[STA-5] operations keep the values as they were typed; a merge path may ha
   expect(opProblem(op('append', 'a', '{'))).toContain('line 1');
 });
 
-test('[STA-4] the last 50 changes are kept; reading the same again is none', () => {
+test('[STA-4] The last 50 changes are kept; reading the same value again is not a change', () => {
   let changes: readonly ValueChange[] = [];
   for (let at = 0; at < CHANGES_KEPT + 3; at++) {
     changes = withChange(changes, { atMs: at, before: `${at}`, after: `${at + 1}`, writes: 1 });
@@ -74,7 +78,7 @@ test('[STA-4] the last 50 changes are kept; reading the same again is none', () 
   expect(withChange(changes, { atMs: 99, before: 'x', after: 'x', writes: 1 })).toBe(changes);
 });
 
-test('[STA-7] triggers without a scope or key fire for every write, inactive ones for none', () => {
+test('[STA-7] Triggers without a scope or key fire for every write, inactive ones for none', () => {
   const trigger = (name: string, config: unknown, status = 'Active') => ({ name, config, status });
   const all = [
     trigger('any', {}),
@@ -87,13 +91,13 @@ test('[STA-7] triggers without a scope or key fire for every write, inactive one
   expect(stateTriggersOf(all, 's', 'j').map(({ name }) => name)).toEqual(['any', 'scope']);
 });
 
-test('[STA-3] the stored value of a refusal is read as it is stored', () => {
+test('[STA-3] The stored value in a refusal is read as it is stored', () => {
   const text = '{"error":{"details":{"current":{"value":1.0}}}}';
   expect(nestedSource(text, ['error', 'details', 'current', 'value'])).toBe('1.0');
   expect(nestedSource(text, ['error', 'nothing', 'current'])).toBeUndefined();
 });
 
-test('[STA-6] work on many goes on after a failure and tells of it', async () => {
+test('[STA-6] An operation on many items continues after a failure and reports it', async () => {
   const done: number[] = [];
   const failures = await eachOf(
     [1, 2, 3, 4],

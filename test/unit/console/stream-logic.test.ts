@@ -1,4 +1,4 @@
-// What the monitor of the Streams page computes: filters, rates, gaps of sequences, streams too quick to read.
+// What the monitor of the Streams page computes: filters, rates, gaps in sequences, streams that are too fast to read.
 
 import { expect, test } from 'vitest';
 import {
@@ -9,7 +9,7 @@ import {
   missedBefore,
   previousOfItem,
   ratesOf,
-} from '../../../src/console/web/logic/stream-monitor.ts';
+} from '../../../src/console/web/pages/streams/logic/stream-monitor.ts';
 import type { StreamTap } from '../../../src/console-api/live.ts';
 
 const tap = (given: Partial<StreamTap> = {}): StreamTap => ({
@@ -28,7 +28,7 @@ const tap = (given: Partial<StreamTap> = {}): StreamTap => ({
 });
 const ALL = { direction: 'all', subs: [], q: '' } as const;
 
-test('[STR-2] a row shows what a message is about, not its envelope', () => {
+test('[STR-2] A row shows the subject of a message, not its envelope', () => {
   const framed = {
     type: 'stream',
     timestamp: 1,
@@ -40,7 +40,7 @@ test('[STR-2] a row shows what a message is about, not its envelope', () => {
   expect(contentOf(tap({ payload: null }))).toBe('null');
 });
 
-test('[STR-2] messages are found by direction, by stream or group, and by text in them', () => {
+test('[STR-2] Messages are found by direction, by stream or group, and by their text', () => {
   expect(isMeant(tap(), { ...ALL, direction: 'inbound' })).toBe(false);
   expect(isMeant(tap(), { ...ALL, subs: ['orders'] })).toBe(true);
   expect(isMeant(tap(), { ...ALL, subs: ['orders/old'] })).toBe(false);
@@ -49,7 +49,7 @@ test('[STR-2] messages are found by direction, by stream or group, and by text i
   expect(isMeant(tap(), { ...ALL, q: 'chair' })).toBe(false);
 });
 
-test('[STR-5] numbers that are left out of a sequence are counted, and a new epoch begins anew', () => {
+test('[STR-5] Missing sequence numbers are counted, and a new epoch starts the count again', () => {
   const taps = [
     tap({ seq: 1, epoch: 'a' }),
     tap({ seq: 2, epoch: 'a' }),
@@ -61,7 +61,7 @@ test('[STR-5] numbers that are left out of a sequence are counted, and a new epo
   expect(missedBefore(taps)).toEqual([0, 0, 0, 2, 0, 0]);
 });
 
-test('[STR-4] rates are of the last second before the newest message, each stream by itself', () => {
+test('[STR-4] Rates are those of the last second before the newest message, for each stream', () => {
   const taps = [tap({ at: 0 }), tap({ at: 1_500 }), tap({ at: 2_000, stream: 'x' }), tap({ at: 2_100 })];
   expect([...ratesOf(taps)]).toEqual([
     ['orders', 2],
@@ -69,7 +69,7 @@ test('[STR-4] rates are of the last second before the newest message, each strea
   ]);
 });
 
-test('[STR-4] a stream that is too quick stands as one row with its count until it is opened', () => {
+test('[STR-4] A stream that is too fast is one row with a count until it is opened', () => {
   const line = (id: string, stream: string): MonitorLine => ({ kind: 'message', id, tap: tap({ stream }), missed: 0 });
   const lines = [line('3', 'fast'), line('2', 'slow'), line('1', 'fast')];
   expect(foldFast(lines, new Set(['fast']), new Set()).map(({ id }) => id)).toEqual(['fast fast', '2']);
@@ -82,7 +82,7 @@ test('[STR-4] a stream that is too quick stands as one row with its count until 
   ]);
 });
 
-test('[STR-2] an update is held against the last message of the same item', () => {
+test('[STR-2] An update is compared with the last message of the same item', () => {
   const first = tap({ payload: { sku: 'lamp' } });
   const other = tap({ item: 'o-2', payload: { sku: 'desk' } });
   const second = tap({ payload: { sku: 'vase' } });

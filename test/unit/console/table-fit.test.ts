@@ -1,7 +1,7 @@
-// Which columns of a table are drawn in how much room.
+// Which columns of a table are drawn in a given width.
 
 import { expect, test } from 'vitest';
-import { type FitChoice, type FittedColumn, fitColumns } from '../../../src/console/web/logic/fit-columns.ts';
+import { type FitChoice, type FittedColumn, fitColumns } from '../../../src/console/web/kit/table/logic/fit-columns.ts';
 
 interface TestColumn extends FittedColumn {
   readonly width: number;
@@ -24,29 +24,29 @@ const COLUMNS = [
 const drawnIn = (roomPx: number, own: readonly string[] = []): string[] =>
   fitColumns(choiceOf(COLUMNS, own), roomPx).drawn.map(({ id }) => id);
 
-test('[APP-13] columns give way from the right, the important ones last, and a row never ends in half of one', () => {
+test('[APP-13] Columns are hidden from the right, important ones last, and a row never ends in half a column', () => {
   expect(drawnIn(500)).toEqual(['key', 'type', 'state', 'size']);
   expect(drawnIn(399)).toEqual(['key', 'type', 'state']);
   expect(drawnIn(290)).toEqual(['key', 'state']);
   expect(drawnIn(100)).toEqual(['key', 'state']);
 });
 
-test('[APP-13] a column that grows becomes smaller before another one goes', () => {
+test('[APP-13] A column that grows shrinks before another one is hidden', () => {
   const { drawn, least } = fitColumns(choiceOf(COLUMNS), 400);
   expect(drawn).toHaveLength(4);
   expect(drawn.map(least)).toEqual([120, 80, 100, 100]);
 });
 
-test('[APP-13] what another part of the page says too gives way first, even at the left', () => {
+test('[APP-13] A column that repeats another part of the page is hidden first, even at the left', () => {
   const columns = [column('type', 100, { yields: true }), ...COLUMNS];
   expect(fitColumns(choiceOf(columns), 499).drawn.map(({ id }) => id)).toEqual(['key', 'type', 'state', 'size']);
 });
 
-test('[APP-11] what the user chose or sized stays as it is', () => {
+test('[APP-11] Columns that the user selected or sized stay', () => {
   expect(drawnIn(300, ['size'])).toEqual(['key', 'state', 'size']);
   expect(fitColumns(choiceOf(COLUMNS, ['key']), 400).drawn.map(({ id }) => id)).toEqual(['key', 'type', 'state']);
 });
 
-test('all columns are drawn until it is known how much room there is', () => {
+test('All columns are drawn until the width is known', () => {
   expect(drawnIn(-36)).toHaveLength(4);
 });

@@ -1,10 +1,10 @@
 // Two traces side by side (TRC-18).
 
 import { describe, expect, test } from 'vitest';
-import { buildTrace } from '../../../src/console/web/logic/trace-columns.ts';
-import { compareTraces } from '../../../src/console/web/logic/trace-compare.ts';
-import { randomTrace, type SpanSketch, sketchTrace } from '../../support/sample-trace.ts';
-import { SeededRandom } from '../../support/seeded-random.ts';
+import { buildTrace } from '../../../src/console/web/pages/traces/logic/trace-columns.ts';
+import { compareTraces } from '../../../src/console/web/pages/traces/logic/trace-compare.ts';
+import { SeededRandom } from '../../support/random/seeded-random.ts';
+import { randomTrace, type SpanSketch, sketchTrace } from '../../support/telemetry/sample-trace.ts';
 
 const columnsOf = (...sketches: readonly SpanSketch[]) => buildTrace(sketchTrace(...sketches), 0).columns;
 const told = (before: readonly SpanSketch[], after: readonly SpanSketch[]) =>
@@ -13,7 +13,7 @@ const told = (before: readonly SpanSketch[], after: readonly SpanSketch[]) =>
   );
 
 describe('two traces of the same root', () => {
-  test('[TRC-18] spans are aligned by path: added, missing, slower, faster, same', () => {
+  test('[TRC-18] Spans are aligned by path: added, missing, slower, faster, same', () => {
     const root = { id: 'r', name: 'root' };
     const before: SpanSketch[] = [
       { ...root, at: [0, 100] },
@@ -39,7 +39,7 @@ describe('two traces of the same root', () => {
     ]);
   });
 
-  test('[TRC-18] of spans with one name the first is held against the first, and the service is part of the path', () => {
+  test('[TRC-18] Of spans with one name the first is compared with the first, and the service is part of the path', () => {
     const call = (id: string, at: readonly [number, number], service_name = 'api'): SpanSketch => ({
       ...{ id, parent: 'r', at, name: 'call', service_name },
     });
@@ -52,7 +52,7 @@ describe('two traces of the same root', () => {
     ).toEqual(['root same', '  call same', '  call slower', '  call added', '  call added']);
   });
 
-  test('[TRC-18] every span of both stands in exactly one line, after its parent', () => {
+  test('[TRC-18] Every span of both is in exactly one line, after its parent', () => {
     const random = new SeededRandom(11);
     for (let round = 0; round < 20; round += 1) {
       const [before, after] = [randomTrace(random, 60), randomTrace(random, 80)].map(

@@ -1,7 +1,7 @@
-// Files with a trace, as they are dropped on the page.
+// Trace files, as they are dropped on the page.
 
 import { expect, test } from 'vitest';
-import { readTraceFile } from '../../../src/console/web/logic/trace-file.ts';
+import { readTraceFile } from '../../../src/console/web/pages/traces/logic/trace-file.ts';
 
 const OTLP = {
   resourceSpans: [
@@ -56,12 +56,12 @@ test('[TRC-19] OTLP JSON is read with service, attributes, events and status', (
   ]);
 });
 
-test('[TRC-19] Chrome events of others are nested by time within their thread', () => {
+test('[TRC-19] Chrome events of other tools are nested by time within their thread', () => {
   const traceEvents = [
     { ph: 'M', name: 'process_name', pid: 1, args: { name: 'renderer' } },
     { ph: 'X', name: 'outer', pid: 1, tid: 1, ts: 0, dur: 100 },
     { ph: 'X', name: 'inner', pid: 1, tid: 1, ts: 10, dur: 50, args: { url: '/x' } },
-    { ph: 'X', name: 'beside', pid: 1, tid: 2, ts: 10, dur: 50 },
+    { ph: 'X', name: 'parallel', pid: 1, tid: 2, ts: 10, dur: 50 },
     { ph: 'X', name: 'after', pid: 1, tid: 1, ts: 200, dur: 1 },
   ];
   const spans = readTraceFile(JSON.stringify({ traceEvents }));
@@ -69,7 +69,7 @@ test('[TRC-19] Chrome events of others are nested by time within their thread', 
   expect(spans.map((span) => [span.name, idOf.get(span.parent_span_id ?? '') ?? null])).toEqual([
     ['outer', null],
     ['inner', 'outer'],
-    ['beside', null],
+    ['parallel', null],
     ['after', null],
   ]);
   expect(spans[1]).toMatchObject({ service_name: 'renderer', attributes: [['url', '/x']], end_time_unix_nano: 60_000 });
@@ -109,7 +109,7 @@ test.each([
   expect(() => readTraceFile(text)).toThrow(reason);
 });
 
-test('[TRC-19] a file of several traces is refused with their number', () => {
+test('[TRC-19] A file of several traces is refused with their number', () => {
   const two = structuredClone(OTLP);
   const spans = two.resourceSpans[0]?.scopeSpans[0]?.spans;
   const [first] = spans ?? [];

@@ -1,4 +1,4 @@
-// Filters of the trace list in the address and as a question to the server.
+// Filters of the trace list in the address and as a query to the server.
 
 import { expect, test } from 'vitest';
 import {
@@ -11,8 +11,8 @@ import {
   traceFilter,
   traceSearchOf,
   withFilter,
-} from '../../../src/console/web/logic/trace-filters.ts';
-import { forEachSeed, type SeededRandom } from '../../support/seeded-random.ts';
+} from '../../../src/console/web/pages/traces/logic/trace-filters.ts';
+import { forEachSeed, type SeededRandom } from '../../support/random/seeded-random.ts';
 
 const NOW_MS = 1_700_000_000_000;
 const AWKWARD = ['', ',', '~', '=', ':', '!', '-', '~0', 'a=b', 'ünï', '"', '%2C', ' ', '\u202e', '0'];
@@ -30,18 +30,18 @@ function randomFilter(random: SeededRandom): TraceFilter {
   });
 }
 
-test('[TRC-2] any filters survive the way through the address', () => {
+test('[TRC-2] Filters are the same after a round trip through the address', () => {
   forEachSeed(200, (random) => {
     const filters = Array.from({ length: random.below(6) }, () => randomFilter(random));
     expect(parseTraceFilters(printTraceFilters(filters))).toEqual(filters);
   });
 });
 
-test('[TRC-2] what an address holds beside filters is left out', () => {
+test('[TRC-2] Parts of an address that are not filters are left out', () => {
   expect(parseTraceFilters('colour:red,,attr:lonely,service:api')).toEqual([traceFilter('service', 'api')]);
 });
 
-test('[TRC-2] filters are one question, those switched off left out', () => {
+test('[TRC-2] Filters make one query, without those that are switched off', () => {
   const filters = [
     traceFilter('service', 'api'),
     traceFilter('status', 'error', { isOff: true }),
@@ -71,14 +71,14 @@ test.each([
   expect(traceSearchOf([filter], NOW_MS)).toEqual({});
 });
 
-test('[TRC-2] a second filter of a field takes the place of the first, attributes add up', () => {
+test('[TRC-2] A second filter of a field replaces the first; attributes add up', () => {
   const status = withFilter([traceFilter('status', 'ok')], traceFilter('status', 'error'));
   expect(status).toEqual([traceFilter('status', 'error')]);
   const attributes = withFilter([traceFilter('attr', '1', { key: 'a' })], traceFilter('attr', '2', { key: 'a' }));
   expect(attributes).toHaveLength(2);
 });
 
-test('[TRC-2] times are relative, ISO or milliseconds', () => {
+test('[TRC-2] Times are relative, ISO or milliseconds', () => {
   expect(readMoment('now-2h', NOW_MS)).toBe(NOW_MS - 7_200_000);
   expect(readMoment('1700000000000', NOW_MS)).toBe(NOW_MS);
   expect(readMoment('2023-11-14T22:13:20Z', NOW_MS)).toBe(NOW_MS);

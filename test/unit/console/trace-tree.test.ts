@@ -1,12 +1,23 @@
-// The tree of a trace: who stands below whom, what is marked, which rows are shown.
+// The tree of a trace: the order of its rows, what is marked, which rows are shown.
 
 import { describe, expect, test } from 'vitest';
-import { correctSkew } from '../../../src/console/web/logic/clock-skew.ts';
-import { buildTrace, FLAG, type TraceColumns } from '../../../src/console/web/logic/trace-columns.ts';
-import { errorRows, FOLD_MEMBERS_MIN, FULL_VIEW, visibleRows } from '../../../src/console/web/logic/trace-rows.ts';
-import { queueWaits } from '../../../src/console/web/logic/trace-waits.ts';
-import { randomTrace, type SpanSketch, sketchTrace, spanId, TRACE_START_NS } from '../../support/sample-trace.ts';
-import { forEachSeed } from '../../support/seeded-random.ts';
+import { correctSkew } from '../../../src/console/web/pages/traces/logic/clock-skew.ts';
+import { buildTrace, FLAG, type TraceColumns } from '../../../src/console/web/pages/traces/logic/trace-columns.ts';
+import {
+  errorRows,
+  FOLD_MEMBERS_MIN,
+  FULL_VIEW,
+  visibleRows,
+} from '../../../src/console/web/pages/traces/logic/trace-rows.ts';
+import { queueWaits } from '../../../src/console/web/pages/traces/logic/trace-waits.ts';
+import { forEachSeed } from '../../support/random/seeded-random.ts';
+import {
+  randomTrace,
+  type SpanSketch,
+  sketchTrace,
+  spanId,
+  TRACE_START_NS,
+} from '../../support/telemetry/sample-trace.ts';
 
 function build(...sketches: SpanSketch[]): TraceColumns {
   return buildTrace(sketchTrace(...sketches), TRACE_START_NS).columns;
@@ -17,7 +28,7 @@ function names(columns: TraceColumns): string[] {
 }
 
 describe('the tree', () => {
-  test('[TRC-5] rows stand depth first, children by start', () => {
+  test('[TRC-5] Rows are ordered depth first, children by start', () => {
     const columns = build(
       { id: 'a', at: [0, 10] },
       { id: 'c', parent: 'a', at: [5, 9] },
@@ -29,7 +40,7 @@ describe('the tree', () => {
     expect([...columns.subtreeEnd]).toEqual([4, 3, 3, 4]);
   });
 
-  test('[TRC-5] self time is what no child covers', () => {
+  test('[TRC-5] Self time is the time that no child covers', () => {
     const columns = build(
       { id: 'a', at: [0, 10] },
       { id: 'b', parent: 'a', at: [1, 5] },
@@ -39,7 +50,7 @@ describe('the tree', () => {
     expect([...columns.selfMs]).toEqual([4, 4, 3, 11]);
   });
 
-  test('[TRC-11] a parent that never came is a row of its own, as long as what lies below it', () => {
+  test('[TRC-11] A parent that never arrived is a row of its own, as long as its descendants', () => {
     const columns = build({ id: 'a', at: [0, 10] }, { id: 'b', parent: 'lost', at: [2, 4] });
     const row = names(columns).indexOf('unknown parent');
     expect(columns.ids[row]).toBe(spanId('lost'));
@@ -48,13 +59,13 @@ describe('the tree', () => {
     expect(columns.spanCount).toBe(2);
   });
 
-  test('[TRC-11] spans that name each other as parents are shown all the same', () => {
+  test('[TRC-11] Spans that name each other as parents are still shown', () => {
     const columns = build({ id: 'a', parent: 'b', at: [0, 1] }, { id: 'b', parent: 'a', at: [0, 1] });
     expect(columns.count).toBe(2);
     expect(names(columns).sort()).toEqual(['call a', 'call b']);
   });
 
-  test('[TRC-11] a child that starts before its parent or outlives it is marked, not moved', () => {
+  test('[TRC-11] A child that starts before its parent or outlives it is marked, not moved', () => {
     const columns = build(
       { id: 'a', at: [5, 10] },
       { id: 'b', parent: 'a', at: [3, 6] },
@@ -65,7 +76,7 @@ describe('the tree', () => {
     expect(columns.startMs[1]).toBe(0);
   });
 
-  test('[TRC-11] correction moves the child with all below it into its parent, and counts', () => {
+  test('[TRC-11] Correction moves the child with its descendants into its parent, and counts them', () => {
     const columns = build(
       { id: 'a', at: [10, 20] },
       { id: 'b', parent: 'a', at: [0, 4] },
@@ -77,14 +88,14 @@ describe('the tree', () => {
     expect([...columns.startMs]).toEqual([10, 0, 1]);
   });
 
-  test('[TRC-1] a span that has not ended reaches to now and is counted', () => {
+  test('[TRC-1] A span that has not ended reaches to now and is counted', () => {
     const spans = sketchTrace({ id: 'a', at: [0, 0], pending: true });
     const { columns } = buildTrace(spans, TRACE_START_NS + 7_000_000);
     expect(columns.endMs[0]).toBe(7);
     expect(columns.pendingCount).toBe(1);
   });
 
-  test('[TRC-16] a later record of a span takes the place of the earlier one', () => {
+  test('[TRC-16] A later record of a span replaces the earlier one', () => {
     const [early] = sketchTrace({ id: 'a', at: [0, 0], pending: true });
     const [late] = sketchTrace({ id: 'a', at: [0, 3], status: 'error' });
     const { columns } = buildTrace(
@@ -95,7 +106,7 @@ describe('the tree', () => {
     expect([columns.errorCount, columns.pendingCount]).toEqual([1, 0]);
   });
 
-  test('[TRC-10] a chain of 20 000 spans is built without recursion', () => {
+  test('[TRC-10] A chain of 20 000 spans is built without recursion', () => {
     const sketches = Array.from({ length: 20_000 }, (_, index) => ({
       id: index.toString(16),
       ...(index > 0 && { parent: (index - 1).toString(16) }),
@@ -106,7 +117,7 @@ describe('the tree', () => {
     expect(visibleRows(columns, FULL_VIEW).entries).toHaveLength(20_000);
   });
 
-  test('[TRC-11] of any trace no span vanishes and subtrees nest (T1, T2)', () => {
+  test('[TRC-11] No span of any trace is lost, and subtrees nest', () => {
     forEachSeed(30, (random) => {
       const spans = randomTrace(random, 1 + random.below(200));
       const { columns, spans: rows } = buildTrace(spans, TRACE_START_NS);
@@ -130,21 +141,21 @@ describe('rows', () => {
     { id: 'd', parent: 'a', at: [5, 6] },
   );
 
-  test('[TRC-5] a level closes all below it, and one row opens by hand', () => {
+  test('[TRC-5] A level closes all rows below it, and a single row opens by hand', () => {
     expect([...visibleRows(deep, { ...FULL_VIEW, level: 1 }).entries]).toEqual([0, 1, 3]);
     const byHand = { ...FULL_VIEW, level: 0, toggled: new Set([spanId('a')]) };
     expect([...visibleRows(deep, byHand).entries]).toEqual([0, 1, 3]);
   });
 
-  test('[TRC-5] only errors keeps the way to them', () => {
+  test('[TRC-5] "Only errors" keeps their ancestors', () => {
     expect([...visibleRows(deep, { ...FULL_VIEW, only: errorRows(deep) }).entries]).toEqual([0, 1, 2]);
   });
 
-  test('[TRC-5] a closed row still counts the errors below it', () => {
+  test('[TRC-5] A closed row still counts the errors below it', () => {
     expect([...deep.errorsBelow]).toEqual([1, 1, 1, 0]);
   });
 
-  test('[TRC-10] repeated siblings fold into one row with count, total, p50 and max', () => {
+  test('[TRC-10] Repeated siblings fold into one row with count, total, p50 and max', () => {
     const queries = Array.from({ length: 312 }, (_, index) => ({
       id: `5${index.toString(16).padStart(4, '0')}`,
       parent: 'a',
@@ -162,7 +173,7 @@ describe('rows', () => {
     expect(open.depths[2]).toBe(2);
   });
 
-  test('[TRC-10] fewer siblings than that stay single rows', () => {
+  test('[TRC-10] Fewer siblings stay single rows', () => {
     const few = Array.from({ length: FOLD_MEMBERS_MIN - 1 }, (_, index) => ({
       id: `${index + 1}`,
       parent: 'a',
@@ -174,7 +185,7 @@ describe('rows', () => {
   });
 });
 
-test('[TRC-5] waiting in a queue and between attempts becomes a segment before the attempt', () => {
+test('[TRC-5] Waiting in a queue and between attempts becomes a segment before the attempt', () => {
   const columns = build(
     { id: 'e', name: 'enqueue mail::send → mail', at: [0, 1] },
     { id: '1', parent: 'e', name: 'fn_queue mail', at: [5, 6], status: 'error' },

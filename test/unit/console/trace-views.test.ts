@@ -1,8 +1,6 @@
 // What is drawn of a trace: time scale, blocks, flame graphs, services, map, find.
 
 import { describe, expect, test } from 'vitest';
-import { criticalPath } from '../../../src/console/web/logic/critical-path.ts';
-import { flameByName, flameLanes } from '../../../src/console/web/logic/flame-layout.ts';
 import {
   barOf,
   mergeBlocks,
@@ -12,23 +10,25 @@ import {
   rulerText,
   xOf,
   zoomed,
-} from '../../../src/console/web/logic/time-scale.ts';
-import { buildTrace } from '../../../src/console/web/logic/trace-columns.ts';
-import { findInTrace, nextMatch } from '../../../src/console/web/logic/trace-find.ts';
-import { serviceBreakdown, traceMap } from '../../../src/console/web/logic/trace-services.ts';
-import { randomTrace, sketchTrace, spanId, TRACE_START_NS } from '../../support/sample-trace.ts';
-import { forEachSeed } from '../../support/seeded-random.ts';
+} from '../../../src/console/web/kit/charts/time-scale.ts';
+import { criticalPath } from '../../../src/console/web/pages/traces/logic/critical-path.ts';
+import { flameByName, flameLanes } from '../../../src/console/web/pages/traces/logic/flame-layout.ts';
+import { buildTrace } from '../../../src/console/web/pages/traces/logic/trace-columns.ts';
+import { findInTrace, nextMatch } from '../../../src/console/web/pages/traces/logic/trace-find.ts';
+import { serviceBreakdown, traceMap } from '../../../src/console/web/pages/traces/logic/trace-services.ts';
+import { forEachSeed } from '../../support/random/seeded-random.ts';
+import { randomTrace, sketchTrace, spanId, TRACE_START_NS } from '../../support/telemetry/sample-trace.ts';
 
 const scale = { fromMs: 0, toMs: 1_000, widthPx: 500 };
 
 describe('time and pixels', () => {
-  test('[TRC-9] the shortest span is one pixel wide, at the right edge too', () => {
+  test('[TRC-9] The shortest span is one pixel wide, at the right edge too', () => {
     expect(barOf(scale, 500, 500.001)).toEqual({ x: 250, width: 1 });
     expect(barOf(scale, 1_000, 1_000)).toEqual({ x: 499, width: 1 });
     expect(barOf(scale, 1_001, 1_002)).toBeNull();
   });
 
-  test('[TRC-9] neighbours too small to be told apart are one block that counts them', () => {
+  test('[TRC-9] Neighbours too small to distinguish are one block that counts them', () => {
     const dense = Array.from({ length: 100 }, (_, index) => ({ startMs: index, endMs: index + 0.5 }));
     const [block, ...rest] = mergeBlocks(scale, dense);
     expect(rest).toEqual([]);
@@ -37,7 +37,7 @@ describe('time and pixels', () => {
     expect(closer.map((near) => near.count)).toEqual(Array.from({ length: 11 }, () => 1));
   });
 
-  test('[TRC-9] blocks stand for every interval inside the scale', () => {
+  test('[TRC-9] Blocks count every interval inside the scale', () => {
     forEachSeed(30, (random) => {
       const intervals = Array.from({ length: random.below(300) }, () => random.below(1_000))
         .sort((a, b) => a - b)
@@ -47,14 +47,14 @@ describe('time and pixels', () => {
     });
   });
 
-  test('[TRC-6] a pixel leads back to its time', () => {
+  test('[TRC-6] A pixel maps back to its time', () => {
     forEachSeed(20, (random) => {
       const x = random.below(500);
       expect(xOf(scale, msAt(scale, x))).toBeCloseTo(x, 6);
     });
   });
 
-  test('[TRC-6] zoom keeps the time under the pointer and stays within the trace', () => {
+  test('[TRC-6] Zoom keeps the time under the pointer and stays within the trace', () => {
     const whole = { fromMs: 0, toMs: 1_000 };
     const near = zoomed(whole, whole, 250, 0.5);
     expect(near).toEqual({ fromMs: 125, toMs: 625 });
@@ -63,7 +63,7 @@ describe('time and pixels', () => {
     expect(panned(near, whole, -10_000)).toEqual({ fromMs: 0, toMs: 500 });
   });
 
-  test('[TRC-5] ruler marks are round, not too close, and written alike', () => {
+  test('[TRC-5] Ruler marks are round, not too close, and written alike', () => {
     const marks = rulerMarks({ fromMs: 0, toMs: 182, widthPx: 900 });
     expect(marks).toEqual([0, 20, 40, 60, 80, 100, 120, 140, 160, 180]);
     expect([0, 0.05, 0.1].map((ms) => rulerText(ms, 0.05))).toEqual(['0 µs', '50 µs', '100 µs']);
@@ -71,13 +71,13 @@ describe('time and pixels', () => {
     expect(rulerText(4_000, 2_000)).toBe('4 s');
   });
 
-  test('[TRC-5] a ruler of a range below the precision of the clock still ends', () => {
+  test('[TRC-5] A ruler of a range below the precision of the clock still ends', () => {
     expect(rulerMarks({ fromMs: 1e15, toMs: 1e15 + 0.25, widthPx: 900 }).length).toBeLessThan(20);
   });
 });
 
 describe('flame graphs', () => {
-  test('[TRC-12] in time order no span covers another', () => {
+  test('[TRC-12] In time order no span covers another', () => {
     forEachSeed(30, (random) => {
       const { columns } = buildTrace(randomTrace(random, 1 + random.below(120)), TRACE_START_NS);
       const { lane, laneCount } = flameLanes(columns);
@@ -92,7 +92,7 @@ describe('flame graphs', () => {
     });
   });
 
-  test('[TRC-12] a child lies below its parent', () => {
+  test('[TRC-12] A child lies below its parent', () => {
     forEachSeed(20, (random) => {
       const { columns } = buildTrace(randomTrace(random, 100), TRACE_START_NS);
       const { lane } = flameLanes(columns);
@@ -102,14 +102,14 @@ describe('flame graphs', () => {
     });
   });
 
-  test('[TRC-12] ten thousand spans at once end on the last lane, and are counted', () => {
+  test('[TRC-12] Ten thousand parallel spans end on the last lane, and are counted', () => {
     const sketches = Array.from({ length: 10_000 }, (_, index) => ({ id: index.toString(16), at: [0, 10] as const }));
     const { columns } = buildTrace(sketchTrace(...sketches), TRACE_START_NS);
     const { laneCount, crowdedCount } = flameLanes(columns);
     expect(laneCount + crowdedCount).toBe(10_000);
   });
 
-  test('[TRC-12] by name, equal paths are one block as wide as their share of the time', () => {
+  test('[TRC-12] By name, equal paths are one block as wide as their share of the time', () => {
     const { columns } = buildTrace(
       sketchTrace(
         { id: 'a', at: [0, 10] },
@@ -136,7 +136,7 @@ const shop = buildTrace(
 );
 
 describe('services', () => {
-  test('[TRC-13] each has spans, average duration, error rate, self time and its share of the path', () => {
+  test('[TRC-13] Each has spans, average duration, error rate, self time and its share of the path', () => {
     const breakdown = serviceBreakdown(shop.columns, criticalPath(shop.columns));
     expect(breakdown).toEqual([
       { service: 'billing', spanCount: 2, errorCount: 1, averageMs: 4.5, selfMs: 6, pathShare: expect.closeTo(0.6) },
@@ -144,7 +144,7 @@ describe('services', () => {
     ]);
   });
 
-  test('[TRC-14] the map has calls as edges with count, p95 and errors, and shows loops', () => {
+  test('[TRC-14] The map has calls as edges with count, p95 and errors, and shows loops', () => {
     const map = traceMap(shop.columns, 'service');
     expect(map.nodes.map((node) => [node.id, node.spanCount])).toEqual([
       ['api', 2],
@@ -156,7 +156,7 @@ describe('services', () => {
     ]);
   });
 
-  test('[TRC-14] by function, a function that calls itself is a loop and a plain chain is none', () => {
+  test('[TRC-14] By function, a function that calls itself is a loop and a plain chain is not', () => {
     const { columns } = buildTrace(
       sketchTrace(
         { id: 'a', name: 'walk', at: [0, 9] },
@@ -190,11 +190,11 @@ describe('find in trace', () => {
     expect(find(query)).toEqual(rows);
   });
 
-  test('[TRC-8] by the text of its logs', () => {
+  test('[TRC-8] finds the text of its logs', () => {
     expect(find('card declined', [{ spanId: spanId('d'), text: 'Card declined: 51' }])).toEqual([3]);
   });
 
-  test('[TRC-8] next and previous go round', () => {
+  test('[TRC-8] Next and previous wrap around', () => {
     const found = Uint8Array.from([0, 1, 0, 1]);
     expect([nextMatch(found, 3, 1), nextMatch(found, 1, -1), nextMatch(found, 0, 1)]).toEqual([1, 3, 1]);
     expect(nextMatch(new Uint8Array(3), 0, 1)).toBeUndefined();

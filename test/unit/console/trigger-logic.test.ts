@@ -1,11 +1,11 @@
-// Triggers: kinds, routes in each other's way, requests, runs of cron, filters in words.
+// Triggers: kinds, conflicts of routes, requests, cron runs, filters in words.
 
 import { describe, expect, test } from 'vitest';
-import { nextRuns } from '../../../src/console/web/logic/cron-runs.ts';
-import { newTrace } from '../../../src/console/web/logic/http-message.ts';
-import { parametersIn, requestPath, routeNotes } from '../../../src/console/web/logic/http-routes.ts';
-import { filterInWords } from '../../../src/console/web/logic/trigger-config.ts';
-import { kindFacts } from '../../../src/console/web/logic/trigger-kinds.ts';
+import { nextRuns } from '../../../src/console/web/pages/triggers/logic/cron-runs.ts';
+import { newTrace } from '../../../src/console/web/pages/triggers/logic/http-message.ts';
+import { parametersIn, requestPath, routeNotes } from '../../../src/console/web/pages/triggers/logic/http-routes.ts';
+import { filterInWords } from '../../../src/console/web/pages/triggers/logic/trigger-config.ts';
+import { kindFacts } from '../../../src/console/web/pages/triggers/logic/trigger-kinds.ts';
 import type { TriggerRow } from '../../../src/console-api/triggers.ts';
 
 const HTTP = { id: 'http', description: '', worker_name: 'svc-http', available: true, reason: null };
@@ -29,7 +29,7 @@ function route(id: string, path: string, method = 'GET'): TriggerRow {
 }
 
 describe('Kinds of triggers', () => {
-  test('[TRG-1] types of one kind are counted together, and a kind without a module says what it needs', () => {
+  test('[TRG-1] Types of one kind are counted together, and a kind without a module names what it needs', () => {
     const cron = { ...HTTP, id: 'cron', count: 0, available: false, reason: 'Needs the module svc-cron' };
     const facts = kindFacts([{ ...HTTP, count: 2 }, { ...HTTP, id: 'stream', count: 1 }, { ...JOIN, count: 3 }, cron]);
     const of = (kind: string) => facts.find((one) => one.kind === kind);
@@ -39,37 +39,37 @@ describe('Kinds of triggers', () => {
     expect(of('other')).toBeUndefined();
   });
 
-  test('[TRG-1] before the engine has answered no kind is called missing', () => {
+  test('[TRG-1] Before the engine has answered, no kind is shown as missing', () => {
     expect(kindFacts(undefined).every(({ missing }) => missing === undefined)).toBe(true);
   });
 });
 
 describe('HTTP routes', () => {
-  test('[TRG-3] a fixed word takes requests from a parameter at its place, of the same method only', () => {
+  test('[TRG-3] A literal segment takes requests from a parameter at its place, only for the same method', () => {
     const rows = [route('a', '/users/:id'), route('b', '/users/me'), route('c', '/users/:id', 'DELETE')];
     const notes = routeNotes(rows);
     expect([...notes.keys()]).toEqual(['a']);
     expect(notes.get('a')).toMatchObject({ kind: 'shadowed', text: 'Requests for /users/me go to fn::b' });
   });
 
-  test('[TRG-3] routes that no path has in common are left alone', () => {
+  test('[TRG-3] Routes without a common path do not conflict', () => {
     const rows = [route('a', '/a/:id/x'), route('b', '/a/me/y'), route('c', '/:any/b'), route('d', '/e/f')];
     expect(routeNotes(rows).size).toBe(0);
   });
 
-  test('[TRG-3] two routes of one shape are a conflict, whatever their parameters are called', () => {
+  test('[TRG-3] Two routes of one shape conflict, whatever their parameters are called', () => {
     const notes = routeNotes([route('a', '/users/:id'), route('b', '/users/:name')]);
     expect([...notes.values()].map(({ kind }) => kind)).toEqual(['conflict', 'conflict']);
   });
 
-  test('[TRG-3] parameters and query are escaped, and what is not given stays as it is', () => {
+  test('[TRG-3] Parameters and query are escaped, and missing parameters stay as they are', () => {
     const params = { id: 'a/b c', other: '' };
     const query = [['q', '1&2'] as const, ['', 'left out'] as const];
     expect(requestPath({ path: '/o/:id/:other', params, query })).toBe('/o/a%2Fb%20c/:other?q=1%262');
     expect(parametersIn('/o/:id/x/:other')).toEqual(['id', 'other']);
   });
 
-  test('[TRG-3] a trace is chosen before the request is sent, in the form of its standard', () => {
+  test('[TRG-3] The trace id is chosen before the request is sent, in the standard format', () => {
     const { id, header } = newTrace((bytes) => bytes.fill(0xab));
     expect(header).toBe(`00-${id}-${'ab'.repeat(8)}-01`);
     expect(id).toBe('ab'.repeat(16));
@@ -77,7 +77,7 @@ describe('HTTP routes', () => {
 });
 
 describe('Cron', () => {
-  test('[TRG-4] the next runs of six and seven fields, in the time zone of the trigger', () => {
+  test('[TRG-4] The next runs of six and seven fields, in the time zone of the trigger', () => {
     const from = Date.parse('2026-06-01T00:00:30Z');
     const daily = nextRuns('0 30 6 * * *', 'Europe/Berlin', from, 2);
     const iso = daily.ok ? daily.runs.map((ms) => new Date(ms).toISOString()) : [];

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { startLoadGauge } from '../../../src/effects/load-gauge.ts';
 
-/** Keeps this thread from everything else. */
+/** Blocks this thread. */
 function block(ms: number): void {
   const endMs = performance.now() + ms;
   while (performance.now() < endMs);
@@ -9,7 +9,7 @@ function block(ms: number): void {
 
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 
-test('[L1] A thread that has no time for anything else is late by as much as that takes', async () => {
+test('[L1] A blocked thread is late by as long as it is blocked', async () => {
   const gauge = startLoadGauge();
   try {
     const delays: number[] = [];
@@ -30,7 +30,7 @@ test('[L1] A thread that has no time for anything else is late by as much as tha
   }
 });
 
-test('[L1] A thread that mostly waits is not late, however long others keep the processor', async () => {
+test('[L1] A thread that mostly waits is not late, however long other programs keep the processor', async () => {
   const gauge = startLoadGauge();
   try {
     gauge.loopDelayMs();

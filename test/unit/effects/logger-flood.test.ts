@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { createLogger } from '../../../src/effects/logger.ts';
-import { FakeClock } from '../../support/fake-clock.ts';
+import { FakeClock } from '../../support/fakes/fake-clock.ts';
 
-test('[guarantees 1.3] One message repeated without end fills no disk, and tells how often it was swallowed', () => {
+test('[guarantees 1.3] One message repeated without end fills no disk, and the log says how often it was left out', () => {
   const clock = new FakeClock();
   const lines: string[] = [];
   const logger = createLogger({ level: 'info', format: 'default', clock, write: (line) => lines.push(line) });
@@ -10,9 +10,30 @@ test('[guarantees 1.3] One message repeated without end fills no disk, and tells
   logger.warn('Something else');
   expect(lines).toHaveLength(21);
   clock.advance(1000);
+  expect(lines.slice(21)).toEqual([expect.stringContaining('line="Connection refused" left_out=980')]);
   logger.warn('Connection refused', { count: 1000 });
-  expect(lines.at(-1)).toContain('suppressed=980');
+  expect(lines.at(-1)).toContain('count=1000');
+  clock.advance(5000);
+  expect(lines).toHaveLength(23);
+});
+
+test('What was left out is a line of the engine too: its log records and triggers get the number', () => {
+  const clock = new FakeClock();
+  const heard: unknown[] = [];
+  const logger = createLogger({ level: 'error', format: 'json', clock, write: () => {} });
+  logger.observe?.((level, message, fields) => heard.push([level, message, fields]));
+  for (let count = 0; count < 25; count++) logger.error('Broken');
   clock.advance(1000);
-  logger.warn('Connection refused', { count: 1001 });
-  expect(lines.at(-1)).not.toContain('suppressed');
+  expect(heard).toHaveLength(21);
+  expect(heard.at(-1)).toMatchObject(['error', expect.any(String), { line: 'Broken', left_out: 5 }]);
+});
+
+test('Messages that differ each time share one limit from the 257th within a second on', () => {
+  const clock = new FakeClock();
+  const lines: string[] = [];
+  const logger = createLogger({ level: 'info', format: 'default', clock, write: (line) => lines.push(line) });
+  for (let count = 0; count < 1000; count++) logger.warn(`Message ${count}`);
+  expect(lines).toHaveLength(256 + 20);
+  clock.advance(1000);
+  expect(lines.at(-1)).toContain(`line="all others" left_out=${1000 - 256 - 20}`);
 });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { createLogger, type LogFields, type LoggerOptions } from '../../../src/effects/logger.ts';
-import { FakeClock } from '../../support/fake-clock.ts';
+import { FakeClock } from '../../support/fakes/fake-clock.ts';
 
 /** Everything that can end a line, move a cursor, or turn text around on a screen. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for.
@@ -23,7 +23,7 @@ const ATTACKS = [
 ];
 
 describe.each(['default', 'json'] as const)('lines of the format %s', (format) => {
-  test('[X22] Secrets are taken out by the name they stand under, at any depth', () => {
+  test('[X22] Secrets are removed by their key, at any depth', () => {
     const [line] = logged(format, {
       bridge_token: 's3cret',
       headers: { Authorization: 'Bearer s3cret', accept: 'all' },
@@ -35,7 +35,7 @@ describe.each(['default', 'json'] as const)('lines of the format %s', (format) =
     expect(line).toContain('[redacted]');
   });
 
-  test.each(ATTACKS)('[X22] The text %j cannot forge a line or steer a terminal', (attack) => {
+  test.each(ATTACKS)('[X22] The text %j cannot forge a line or control a terminal', (attack) => {
     for (const fields of [{ reason: attack }, { nested: { deep: [attack] } }, { nested: { [attack]: 1 } }]) {
       const lines = logged(format, fields);
       expect(lines).toHaveLength(1);
@@ -61,7 +61,7 @@ describe.each(['default', 'json'] as const)('lines of the format %s', (format) =
     expect(Object({}).polluted).toBeUndefined();
   });
 
-  test('[X22] What cannot be shown does not stop the log', () => {
+  test('[X22] What cannot be printed does not stop the log', () => {
     const circular: Record<string, unknown> = {};
     circular.self = circular;
     for (const value of [undefined, null, () => 1, Symbol('s'), circular, new Map([['a', 1]])]) {
@@ -89,7 +89,7 @@ describe('a line of JSON', () => {
     });
   });
 
-  test('[X22] No escape of ours changes what a program reads', () => {
+  test('[X22] No escape of the logger changes what a program reads', () => {
     for (const attack of ATTACKS) {
       expect(JSON.parse(logged('json', { reason: attack })[0] ?? '')).toMatchObject({ reason: attack });
     }

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { equalSecrets, systemRandom } from '../../../src/effects/random.ts';
 
-describe('ids by chance', () => {
+describe('random ids', () => {
   test('[wire 2.1] They are version 4 UUIDs in lower case, each another', () => {
     const ids = Array.from({ length: 100 }, () => systemRandom.uuid());
     expect(new Set(ids).size).toBe(100);

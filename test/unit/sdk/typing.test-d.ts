@@ -30,17 +30,17 @@ type Anything = any;
 
 export async function untyped(id: string): Promise<void> {
   const svc = registerWorker();
-  expectType<Anything>()(await svc.trigger({ function_id: 'nobody::knows', payload: { any: ['thing'] } }));
+  expectType<Anything>()(await svc.trigger({ function_id: 'unknown::function', payload: { any: ['thing'] } }));
   expectType<Anything>()(await svc.trigger({ function_id: id }));
   expectType<EnqueueReceipt>()(await svc.trigger({ function_id: id, action: Enqueue({ queue: 'q' }) }));
   expectType<undefined>()(await svc.trigger({ function_id: id, payload: 1, action: Void() }));
-  svc.registerFunction('nobody::knows', (order) => order.sku);
+  svc.registerFunction('unknown::function', (order) => order.sku);
   svc.registerFunction({ id, description: 'x' }, async (order, context) => {
     expectType<Anything>()(order);
     expectType<HandlerContext>()(context);
   });
   // @ts-expect-error: an option that does not exist
-  await svc.trigger({ function_id: 'nobody::knows', timeout: 5 });
+  await svc.trigger({ function_id: 'unknown::function', timeout: 5 });
   // @ts-expect-error: no target
   await svc.trigger({ payload: 5 });
   // @ts-expect-error: a queue must be named

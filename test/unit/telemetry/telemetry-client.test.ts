@@ -4,9 +4,9 @@ import { createOwnThread } from '../../../src/effects/pool.ts';
 import { WITHOUT_ENTRY } from '../../../src/modules/observability/config.ts';
 import { resolveTelemetry } from '../../../src/modules/observability/settings.ts';
 import { type RollupThread, TelemetryClient } from '../../../src/telemetry/client.ts';
-import { FakeClock } from '../../support/fake-clock.ts';
+import { FakeClock } from '../../support/fakes/fake-clock.ts';
 
-test('[O1] a rollup thread that has ended is an error to who asks it, and no end of the engine', async () => {
+test('[O1] a rollup thread that has ended is an error for the caller, and does not end the engine', async () => {
   const clock = new FakeClock();
   const lines: string[] = [];
   const logger = createLogger({ level: 'debug', format: 'default', clock, write: (line) => lines.push(line) });
@@ -18,6 +18,7 @@ test('[O1] a rollup thread that has ended is an error to who asks it, and no end
       exporter: undefined,
       console: undefined,
     },
+    markKey: () => 'key of this test',
     isForMemoryOnly: true,
     createThread: () => createOwnThread('telemetry', true),
     createRollupThread: () => ended,
@@ -31,6 +32,6 @@ test('[O1] a rollup thread that has ended is an error to who asks it, and no end
     error: { code: 'STORAGE_UNAVAILABLE' },
   });
   expect(client.failures).toBe(1);
-  expect(lines.join('\n')).toContain('Rolled up metrics could not be looked at');
+  expect(lines.join('\n')).toContain('Rolled up metrics could not be read');
   await client.stop();
 });

@@ -1,15 +1,15 @@
 import { describe, expect, test } from 'vitest';
 import { MessageProgress } from '../../../src/transport/message-progress.ts';
-import { type BareFrame, encodeFrame } from '../../support/bare-socket.ts';
-import { forEachSeed, type SeededRandom } from '../../support/seeded-random.ts';
+import { type BareFrame, encodeFrame } from '../../support/clients/bare-socket.ts';
+import { forEachSeed, type SeededRandom } from '../../support/random/seeded-random.ts';
 
 const TEXT = 1;
 const CONTINUATION = 0;
 const PING = 9;
 const NOTHING = Buffer.alloc(0);
 
-describe('a message on its way', () => {
-  test('[M1] has begun with its first byte and has ended with its last', () => {
+describe('a message that is being received', () => {
+  test('has begun with its first byte and has ended with its last', () => {
     for (const size of [0, 1, 125, 126, 65_535, 65_536]) {
       const progress = new MessageProgress();
       const bytes = encodeFrame({ opcode: TEXT, payload: Buffer.alloc(size) });
@@ -25,7 +25,7 @@ describe('a message on its way', () => {
     }
   });
 
-  test('[M1] goes on through its fragments and the pings between them', () => {
+  test('goes on through its fragments and the pings between them', () => {
     const progress = new MessageProgress();
     const steps: readonly [frame: BareFrame, isOver: boolean][] = [
       [{ opcode: TEXT, payload: Buffer.from('a'), fin: false }, false],
@@ -41,7 +41,7 @@ describe('a message on its way', () => {
     }
   });
 
-  test('[M1] begins anew behind the end of another in the same piece', () => {
+  test('begins again after the end of another in the same piece', () => {
     const progress = new MessageProgress();
     const frame = encodeFrame({ opcode: TEXT, payload: Buffer.alloc(50) });
     progress.take(frame.subarray(0, 20), 1);
@@ -51,7 +51,7 @@ describe('a message on its way', () => {
     expect(progress.beganMs).toBeUndefined();
   });
 
-  test('[M1] is seen for any frames in any pieces', () => {
+  test('is detected for any frames in any pieces', () => {
     forEachSeed(20, (random) => {
       const messages = Array.from({ length: random.between(1, 20) }, () => randomMessage(random));
       const bytes = Buffer.concat(messages);
@@ -72,7 +72,7 @@ describe('a message on its way', () => {
     });
   });
 
-  test('[M1] of more bytes than anybody can count does not end', () => {
+  test('of more bytes than a number can count does not end', () => {
     const progress = new MessageProgress();
     progress.take(encodeFrame({ opcode: TEXT, payload: NOTHING, claimedLength: 2n ** 64n - 1n }), 5);
     progress.take(Buffer.alloc(1_000_000), 6);
@@ -80,7 +80,9 @@ describe('a message on its way', () => {
   });
 });
 
-/** A message of one to five frames, masked or not, and sometimes a ping among them: all of it counts as one stretch. */
+/**
+ * A message of one to five frames, masked or not, sometimes with a ping among them: all of it counts as one interval.
+ */
 function randomMessage(random: SeededRandom): Buffer {
   const count = random.between(1, 5);
   const frames: Buffer[] = [];

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
-import { textToByteString } from '../../../src/protocol/byte-string.ts';
+import { textToByteString } from '../../../src/protocol/json/byte-string.ts';
 import { BinaryOutbox, FlushQueue, TextOutbox } from '../../../src/transport/outbox.ts';
-import { FakeClock } from '../../support/fake-clock.ts';
-import { FakeSocket } from '../../support/fake-socket.ts';
+import { FakeClock } from '../../support/fakes/fake-clock.ts';
+import { FakeSocket } from '../../support/fakes/fake-socket.ts';
 
-describe('frames on their way out', () => {
+describe('frames to be sent', () => {
   test('[guarantees 2] They leave at the end of the turn, in order, in one write', () => {
     const { clock, socket, outbox } = setUp();
     for (const number of [1, 2, 3]) outbox.push(frame(number));
@@ -14,7 +14,7 @@ describe('frames on their way out', () => {
     expect(socket.writeCount).toBe(1);
   });
 
-  test('[guarantees 2] Each outbox with something to send is emptied once a turn, the others not at all', () => {
+  test('[guarantees 2] Each send queue with something to send is emptied once a turn, the others not at all', () => {
     const clock = new FakeClock();
     const queue = new FlushQueue(clock);
     const [first, idle, second] = [setUp({ clock, queue }), setUp({ clock, queue }), setUp({ clock, queue })];
@@ -27,7 +27,7 @@ describe('frames on their way out', () => {
     expect([first, idle, second].map(({ socket }) => socket.writeCount)).toEqual([1, 0, 1]);
   });
 
-  test('[guarantees 2] What is pushed while others leave goes out behind them', () => {
+  test('[guarantees 2] What is pushed while others leave goes out after them', () => {
     const clock = new FakeClock();
     const queue = new FlushQueue(clock);
     const { socket, outbox } = setUp({ clock, queue });
@@ -41,7 +41,7 @@ describe('frames on their way out', () => {
 });
 
 describe('the count of bytes', () => {
-  test('[guarantees 4] It has what waits here, in bytes of UTF-8, and nothing once the peer has read it', () => {
+  test('[guarantees 4] It includes the bytes that wait here, as UTF-8, and none once the client has read them', () => {
     const { clock, outbox } = setUp();
     outbox.push(textToByteString('"é"'));
     outbox.push(textToByteString('"😀"'));
@@ -50,7 +50,7 @@ describe('the count of bytes', () => {
     expect(outbox.bytes).toBe(0);
   });
 
-  test('[guarantees 4] It has what the peer has not read, and forgets it when it has', () => {
+  test('[guarantees 4] It includes what the client has not read, and forgets it when it has', () => {
     const { clock, socket, outbox } = setUp();
     socket.stopReading();
     outbox.push(frame(1));
@@ -63,7 +63,7 @@ describe('the count of bytes', () => {
     expect(outbox.bytes).toBe(0);
   });
 
-  test('[guarantees 4] Over the limit the owner is told at the end of the turn, with the count, and not before', () => {
+  test('[guarantees 4] Over the limit the owner is notified at the end of the turn, with the count, and not before', () => {
     const told: number[] = [];
     const { clock, socket, outbox } = setUp({ bytesMax: 20, overflowed: (bytes) => told.push(bytes) });
     socket.stopReading();
@@ -76,7 +76,7 @@ describe('the count of bytes', () => {
     expect(told).toEqual([21]);
   });
 
-  test('[guarantees 4] What the peer reads within the turn counts for nothing, however much', () => {
+  test('[guarantees 4] What the client reads within the turn does not count, however much it is', () => {
     const told: number[] = [];
     const { clock, outbox } = setUp({ bytesMax: 20, overflowed: (bytes) => told.push(bytes) });
     for (let number = 0; number < 100; number++) outbox.push(frame(number));
@@ -86,7 +86,7 @@ describe('the count of bytes', () => {
 });
 
 describe('the end', () => {
-  test('[W2] After it nothing is sent, neither what waited nor what comes', () => {
+  test('[W2] After it nothing is sent, neither waiting frames nor new ones', () => {
     const { clock, socket, outbox } = setUp();
     outbox.push(frame(1));
     outbox.close();
@@ -96,7 +96,7 @@ describe('the end', () => {
     expect(outbox.bytes).toBe(0);
   });
 
-  test('[L5] A frame that the library drops is told to the owner, once a turn', () => {
+  test('[L5] A frame that the library drops is reported to the owner, once a turn', () => {
     let dropped = 0;
     const { clock, socket, outbox } = setUp({ dropped: () => dropped++ });
     socket.isDropping = true;
@@ -106,7 +106,7 @@ describe('the end', () => {
     expect(dropped).toBe(1);
   });
 
-  test('[W2] A peer that is gone takes nothing and harms nobody', () => {
+  test('[W2] A client that is gone takes nothing and harms no other', () => {
     let dropped = 0;
     const { clock, socket, outbox } = setUp({ dropped: () => dropped++ });
     outbox.push(frame(1));
@@ -133,7 +133,7 @@ describe('messages of the binary form', () => {
     expect(places).not.toContain(-1);
   });
 
-  test('[guarantees 4] [L5] Of what left before, the owner is told at the end of the turn, and once', () => {
+  test('[guarantees 4] [L5] For frames that left earlier, the owner is notified at the end of the turn, and once', () => {
     const told: string[] = [];
     const events = { dropped: () => told.push('dropped'), overflowed: () => told.push('overflowed'), bytesMax: 1_000 };
     const { clock, socket, messages } = setUp(events);

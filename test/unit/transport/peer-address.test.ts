@@ -12,8 +12,8 @@ test.each([
   ['2001:db8::', '2001:0db8:0000:0000:0000:0000:0000:0000'],
   ['::ffff:127.0.0.1', '0000:0000:0000:0000:0000:ffff:7f00:0001'],
   ['::ffff:203.0.113.9', '0000:0000:0000:0000:0000:ffff:cb00:7109'],
-  // The peer was gone before anybody asked.
+  // The client was gone before its address was read.
   ['', ''],
-])("[wire 13] The address '%s' is told as '%s'", (address, told) => {
+])("[wire 13] The address '%s' is reported as '%s'", (address, told) => {
   expect(fullAddress(address)).toBe(told);
 });

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { selectTransport } from '../../../src/transport/select-transport.ts';
-import type { Uws } from '../../../src/transport/uws-library.ts';
-import { FakeClock } from '../../support/fake-clock.ts';
+import type { Uws } from '../../../src/transport/uws/uws-library.ts';
+import { FakeClock } from '../../support/fakes/fake-clock.ts';
 
-/** A library that nobody calls: only whether it loads counts here. */
+/** A library that is never called: only whether it loads counts here. */
 const LOADED: Uws = {
   App: () => {
     throw new Error('Nothing listens in this test');
@@ -29,14 +29,14 @@ async function select(asked: string | undefined, loaded: Uws | Error) {
 }
 
 describe('where uWebSockets.js loads', () => {
-  test.each([undefined, '', 'uws'])('[decisions 20] SVC_TRANSPORT=%s takes it, without a word', async (asked) => {
+  test.each([undefined, '', 'uws'])('[PD-20] SVC_TRANSPORT=%s selects it, without a warning', async (asked) => {
     const { selected } = await select(asked, LOADED);
     expect(selected).toMatchObject({ ok: true, transport: { name: 'uWebSockets.js' }, warnings: [] });
   });
 });
 
 describe('where uWebSockets.js does not load', () => {
-  test.each([undefined, ''])('[decisions 20] ws takes its place, says why in its name, and warns', async (asked) => {
+  test.each([undefined, ''])('[PD-20] ws takes its place, says why in its name, and warns', async (asked) => {
     const { selected } = await select(asked, MISSING);
     const name = "ws (uWebSockets.js is not available: Cannot find module 'uWebSockets.js')";
     expect(selected).toMatchObject({ ok: true, transport: { name } });
@@ -47,7 +47,7 @@ describe('where uWebSockets.js does not load', () => {
     expect(selected.warnings.join()).not.toContain('\n');
   });
 
-  test('[decisions 20] it cannot be forced: the refusal says why', async () => {
+  test('[PD-20] it cannot be forced: the refusal gives the reason', async () => {
     const { selected } = await select('uws', MISSING);
     expect(selected).toEqual({
       ok: false,
@@ -57,13 +57,13 @@ describe('where uWebSockets.js does not load', () => {
 });
 
 describe('SVC_TRANSPORT', async () => {
-  test('[decisions 20] ws takes ws without a warning, and does not load the other at all', async () => {
+  test('[PD-20] ws takes ws without a warning, and does not load the other at all', async () => {
     const { selected, isLoaded } = await select('ws', LOADED);
     expect(selected).toMatchObject({ ok: true, transport: { name: 'ws' }, warnings: [] });
     expect(isLoaded).toBe(false);
   });
 
-  test.each(['WS', 'uWebSockets.js', 'tcp', ' '])('[K4] %s is refused with the words that are known', async (asked) => {
+  test.each(['WS', 'uWebSockets.js', 'tcp', ' '])('[K4] %s is refused with the known words', async (asked) => {
     const { selected, isLoaded } = await select(asked, LOADED);
     expect(selected).toEqual({
       ok: false,

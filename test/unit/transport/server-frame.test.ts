@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { textToByteString } from '../../../src/protocol/byte-string.ts';
+import { textToByteString } from '../../../src/protocol/json/byte-string.ts';
 import { binaryFrame, textFrame } from '../../../src/transport/server-frame.ts';
 
 test.each([
@@ -22,7 +22,7 @@ test('[wire 1.5] Text that is bytes already is not encoded again', () => {
   expect(textFrame(textToByteString('é€')).subarray(2).toString()).toBe('é€');
 });
 
-test('[L5] The bytes of a message may be used again at once', () => {
+test('[L5] The bytes of a message may be reused at once', () => {
   const bytes = Buffer.from('before');
   const frame = binaryFrame(bytes);
   bytes.fill('x');

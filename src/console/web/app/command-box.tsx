@@ -1,8 +1,8 @@
-// One line to type in and what can be chosen by it: what the palette is made of.
+// A search field with the entries that it finds: the base of the palette.
 
 import { Command } from 'cmdk';
 import { type ReactNode, useRef } from 'react';
-import { visibleText } from '../logic/visible-text.ts';
+import { visibleText } from '../kit/json/logic/visible-text.ts';
 import { PALETTE_INPUT } from './palette-coming.tsx';
 
 const GROUP =
@@ -17,7 +17,7 @@ export interface CommandBoxProps {
   readonly placeholder?: string;
   readonly text: string;
   readonly setText: (text: string) => void;
-  /** Where there is nothing to choose. */
+  /** Shown where there are no entries. */
   readonly empty: string;
   readonly children: ReactNode;
 }

@@ -1,4 +1,4 @@
-// Keys that act on every page (console-and-cli.md 3.1).
+// Keys that act on every page (console 3.1).
 
 import { useNavigate } from '@tanstack/react-router';
 import { PAGES } from '../pages/list.ts';
@@ -21,7 +21,7 @@ export function useGlobalKeys({
   );
   useKeys([
     { keys: ['mod+k'], name: 'Command palette', inInputs: true, run: openPalette },
-    { keys: ['?'], name: 'This list', run: openKeyList },
+    { keys: ['?'], name: 'List of keys', run: openKeyList },
     ...pages,
   ]);
 }

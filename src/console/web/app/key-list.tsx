@@ -4,8 +4,8 @@ import { Dialog } from 'radix-ui';
 import type { ReactNode } from 'react';
 import { preferences, setPreference } from '../data/preferences.ts';
 import { useStore } from '../data/store.ts';
-import { Toggle } from '../kit/field.tsx';
-import { useFocusBack } from '../kit/focus-back.ts';
+import { Toggle } from '../kit/inputs/field.tsx';
+import { useFocusBack } from '../kit/layout/focus-back.ts';
 import { bindings } from './keys.ts';
 
 const SIGNS: Readonly<Record<string, string>> = {
@@ -49,7 +49,7 @@ export function KeyList({ open, onClose }: { readonly open: boolean; readonly on
               </li>
             ))}
           </ul>
-          <Toggle label="Single letters act" checked={letters} onChange={(on) => setPreference('letters', on)} />
+          <Toggle label="Single-letter keys" checked={letters} onChange={(on) => setPreference('letters', on)} />
         </Dialog.Content>
       </Dialog.Portal>
     </Dialog.Root>

@@ -1,4 +1,4 @@
-// Keys that act on the page: views register what they understand while they are mounted, the newest first. Single
+// Keys that act on the page. Views register their keys while they are mounted; the newest registration wins. Single
 // letters never act inside inputs, and not at all where the user switched them off (KEY-1).
 
 import { useEffect, useRef } from 'react';
@@ -11,14 +11,14 @@ export interface KeyBinding {
   /** For the list of keys. */
   readonly name: string;
   readonly run: (event: KeyboardEvent) => void;
-  /** Also while an input has the focus. */
+  /** Acts also while an input has the focus. */
   readonly inInputs?: boolean;
 }
 
 /** For the list that `?` shows; newest last. */
 export const bindings = createStore<readonly KeyBinding[]>([]);
 
-/** The handlers may change from render to render; keys and names may not. */
+/** The handlers may change from render to render. Keys and names may not. */
 export function useKeys(own: readonly KeyBinding[], enabled = true): void {
   const latest = useRef(own);
   latest.current = own;

@@ -1,11 +1,10 @@
-// What the navigation says beside the names of pages: counts that are cheap, and whether there was trouble lately
-// (APP-6).
+// What the navigation shows next to the names of pages: counts that are cheap, and recent trouble (APP-6).
 
 import { useCounters } from '../data/counters.ts';
 
 export interface NavFact {
   readonly count?: number | undefined;
-  /** In words; shown as a red mark. */
+  /** In words. Shown as a red mark. */
   readonly trouble?: string | undefined;
 }
 

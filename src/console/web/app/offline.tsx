@@ -1,5 +1,5 @@
-// What the page says while there is no engine: before the first answer in place of everything (APP-1), later as a bar
-// above the data that stay (APP-2).
+// What the page shows while there is no engine: before the first answer a full page (APP-1), later a bar above the data
+// that stay (APP-2).
 
 import { CloudOff, Unplug } from 'lucide-react';
 import { type ReactNode, useEffect } from 'react';
@@ -8,20 +8,20 @@ import { useConsoleInfo } from '../data/console-info.ts';
 import { queryClient } from '../data/queries.ts';
 import { call } from '../data/routes.ts';
 import { useStore } from '../data/store.ts';
-import { Button } from '../kit/button.tsx';
-import { EmptyState, Snippet } from '../kit/empty-state.tsx';
-import { useNow } from '../kit/use-now.ts';
-import { formatSpan, formatTime } from '../logic/times.ts';
+import { formatSpan, formatTime } from '../kit/charts/times.ts';
+import { useNow } from '../kit/charts/use-now.ts';
+import { EmptyState, Snippet } from '../kit/feedback/empty-state.tsx';
+import { Button } from '../kit/inputs/button.tsx';
 
 const RETRY_MS = 3_000;
 
-/** Asks for the engine until it answers; the rest of the page hears of it by the store. */
+/** Asks for the engine until it answers. The rest of the page learns of it from the store. */
 function useRetry(isDown: boolean): void {
   useEffect(() => {
     if (!isDown) return;
     const ask = (): void => {
       call('GET /status').catch(() => {
-        // Still down: the store knows.
+        // Still down: the store has the reason.
       });
     };
     const timer = setInterval(ask, RETRY_MS);
@@ -41,18 +41,18 @@ export function OfflineBar(): ReactNode {
     <div role="status" className={BAR}>
       <Unplug size={15} />
       <span className="font-medium">
-        {now.missing === 'engine' ? 'The engine is away' : 'The console server is away'}
+        {now.missing === 'engine' ? 'The engine does not answer' : 'The console server does not answer'}
       </span>
-      {/* Counts by itself; a screen reader hears the sentence before once. */}
+      {/* The time changes every second; a screen reader reads the sentence before it once. */}
       <span aria-hidden>
-        since {formatTime(now.sinceMs, 'local', nowMs).slice(11, 19)} ({formatSpan(nowMs - now.sinceMs)}). What you see
-        is from before.
+        since {formatTime(now.sinceMs, 'local', nowMs).slice(11, 19)} ({formatSpan(nowMs - now.sinceMs)}). This page
+        shows earlier data.
       </span>
     </div>
   );
 }
 
-/** The pages, greyed while their data are old; or, where there never was an engine, how to start one. */
+/** The pages, greyed while their data are old. If there never was an engine, how to start one. */
 export function EngineGate({ children }: { readonly children: ReactNode }): ReactNode {
   const now = useStore(connection);
   if (now.state === 'down' && !now.wasUp) return <NoEngine sinceMs={now.sinceMs} message={now.message} />;
@@ -67,7 +67,7 @@ function NoEngine({ sinceMs, message }: { readonly sinceMs: number; readonly mes
   return (
     <EmptyState title="No engine answers" icon={<CloudOff size={32} />}>
       <p>
-        The console looks for it at <code className="text-text">{info?.engine.http_url ?? '…'}</code> and{' '}
+        The console tries <code className="text-text">{info?.engine.http_url ?? '…'}</code> and{' '}
         <code className="text-text">{info?.engine.bridge_url ?? '…'}</code>.
       </p>
       <p className="text-sm break-words">{info?.engine.error ?? message}</p>

@@ -1,9 +1,9 @@
-// What the palette can do, beside what it can find.
+// The actions of the palette.
 
 import { preferences, setPreference } from '../data/preferences.ts';
-import { copyText } from '../kit/clipboard.ts';
-import { receiptIn, traceIdIn } from '../logic/palette-match.ts';
+import { copyText } from '../kit/inputs/clipboard.ts';
 import { bindings } from './keys.ts';
+import { receiptIn, traceIdIn } from './palette-match.ts';
 
 export interface Action {
   readonly name: string;
@@ -22,7 +22,7 @@ export function pastedAction(
   return undefined;
 }
 
-/** What can be done here: the keys of the page that are not a way through a list, and a few that hold everywhere. */
+/** The page's keys that do not move through a list, and a few actions that every page has. */
 export function pageActions(): readonly Action[] {
   const own = bindings
     .get()

@@ -1,5 +1,5 @@
-// Where the palette will stand while it is loaded for the first time: what is typed meanwhile is its first text, and
-// not a key of the page below.
+// Shown in place of the palette while it loads for the first time. Typed text becomes the palette's first text, and
+// does not reach the keys of the page below.
 
 import { type ReactNode, type RefObject, useLayoutEffect, useState } from 'react';
 
@@ -15,7 +15,7 @@ interface PaletteComingProps {
 
 export function PaletteComing({ typed, onClose }: PaletteComingProps): ReactNode {
   const [before] = useState(() => document.activeElement);
-  // The palette, or who closed this, finds the focus where it was.
+  // The palette, or closing this, returns the focus to where it was.
   useLayoutEffect(() => {
     return () => {
       if (before instanceof HTMLElement) before.focus();
@@ -24,7 +24,7 @@ export function PaletteComing({ typed, onClose }: PaletteComingProps): ReactNode
   return (
     <div className={PALETTE_FRAME}>
       <input
-        // biome-ignore lint/a11y/noAutofocus: whoever opened it by its key goes on typing
+        // biome-ignore lint/a11y/noAutofocus: a user who opened it with its key continues to type
         autoFocus
         aria-label="Search and commands"
         className={PALETTE_INPUT}

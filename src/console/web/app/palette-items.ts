@@ -1,14 +1,14 @@
-// What the palette can find, asked for when it opens; what a module that is not there would list is not asked for.
+// What the palette can find. It is read when the palette opens, but not from modules that are not loaded.
 
 import { useQuery } from '@tanstack/react-query';
 import { call } from '../data/routes.ts';
-import { bestMatches } from '../logic/palette-match.ts';
 import { PAGES } from '../pages/list.ts';
+import { bestMatches } from './palette-match.ts';
 
 export interface PaletteItem {
   readonly key: string;
   readonly name: string;
-  /** Said behind the name. */
+  /** Shown after the name. */
   readonly note?: string;
   readonly to: string;
   readonly search?: Readonly<Record<string, string>>;
@@ -19,7 +19,7 @@ export interface PaletteGroup {
   readonly items: readonly PaletteItem[];
 }
 
-/** Up to that many functions are searched here; above it, the engine is asked at every keystroke. */
+/** Up to this many functions are searched here. Above it, the engine is asked at every keystroke. */
 const LOCAL_MAX = 1_000;
 const SHOWN = 6;
 
@@ -36,7 +36,7 @@ export function usePaletteGroups(text: string): readonly PaletteGroup[] {
     .filter(({ items }) => items.length > 0);
 }
 
-/** With nothing typed the palette is the list of pages, and a first taste of the rest. */
+/** Without text the palette lists the pages and a few entries of each other kind. */
 function limitOf(title: string, wanted: string): number {
   return title === 'Pages' ? PAGES.length : wanted === '' ? 3 : SHOWN;
 }

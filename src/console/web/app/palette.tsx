@@ -1,5 +1,4 @@
-// The command palette (KEY-2): everything that has a name, and everything that can be done where one is. Loaded when it
-// is first opened.
+// The command palette (KEY-2): finds every named object and runs every action. Loaded when it is first opened.
 
 import { useNavigate, useRouter } from '@tanstack/react-router';
 import { Command } from 'cmdk';
@@ -7,22 +6,22 @@ import { Dialog } from 'radix-ui';
 import { type ReactNode, type RefObject, useState } from 'react';
 import { useReadOnly } from '../data/console-info.ts';
 import { readView, useSavedViews } from '../data/saved-views.ts';
-import { useFocusBack } from '../kit/focus-back.ts';
-import { toast } from '../kit/toast-store.ts';
-import { bestMatches } from '../logic/palette-match.ts';
+import { toast } from '../kit/feedback/toast-store.ts';
+import { useFocusBack } from '../kit/layout/focus-back.ts';
 import { CommandBox, Item } from './command-box.tsx';
 import { type Action, pageActions, pastedAction } from './palette-actions.ts';
 import { PALETTE_FRAME } from './palette-coming.tsx';
 import { usePaletteGroups } from './palette-items.ts';
+import { bestMatches } from './palette-match.ts';
 import { DeleteView, NameView } from './view-dialogs.tsx';
 
 export interface PaletteProps {
-  /** What was typed before it was there. */
+  /** What was typed before the palette was loaded. */
   readonly typed: RefObject<string>;
   readonly onClose: () => void;
 }
 
-/** Finding comes first; giving the current view a name and taking one away are steps from there (APP-12). */
+/** The palette starts with a search. Saving the current view and deleting a view are later steps (APP-12). */
 type Step = { readonly kind: 'find' } | { readonly kind: 'name' } | { readonly kind: 'delete'; readonly view: string };
 
 export default function Palette({ typed, onClose }: PaletteProps): ReactNode {
@@ -75,7 +74,7 @@ function Finder({ typed, views, setStep, onClose }: FinderProps): ReactNode {
       label="Search and commands"
       placeholder="Pages, functions, traces, actions…"
       {...{ text, setText }}
-      empty="Nothing has that name."
+      empty="Nothing matches."
     >
       {pasted !== undefined && <ActionGroup title="Pasted" actions={[pasted]} />}
       <ActionGroup title="Saved views" actions={bestMatches(saved, ({ name }) => name, wanted, 6)} />
@@ -102,7 +101,7 @@ function ActionGroup({ title, actions }: { readonly title: string; readonly acti
   );
 }
 
-/** The names that lead somewhere, and what can be done with names. */
+/** Names that lead to a page, and actions on names. */
 function useViewActions({ views, setStep, onClose }: Omit<FinderProps, 'typed'>): {
   readonly saved: readonly Action[];
   readonly actions: readonly Action[];
@@ -116,7 +115,7 @@ function useViewActions({ views, setStep, onClose }: Omit<FinderProps, 'typed'>)
       (error: Error) => toast({ tone: 'bad', text: error.message }),
     );
   };
-  // Without the state module there is no place for a name.
+  // Without the state module a name cannot be stored.
   if (views === undefined) return { saved: [], actions: [] };
   const changes = [
     { name: 'Save this view', run: () => setStep({ kind: 'name' }) },

@@ -1,10 +1,10 @@
-// The routes: one for each page of the list, loaded when it is first wanted or pointed at.
+// The routes: one for each page of the list, loaded when it is first opened or pointed at.
 
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
-import { EmptyState, Loading } from '../kit/empty-state.tsx';
-import { ErrorCard } from '../kit/error-card.tsx';
-import { parseAddress, printAddress } from '../logic/search-params.ts';
+import { parseAddress, printAddress } from '../data/search-params.ts';
+import { EmptyState, Loading } from '../kit/feedback/empty-state.tsx';
+import { ErrorCard } from '../kit/feedback/error-card.tsx';
 import { PAGES } from '../pages/list.ts';
 import { Shell } from './shell.tsx';
 
@@ -13,7 +13,7 @@ const rootRoute = createRootRoute({ component: Shell, notFoundComponent: NotFoun
 const pageRoutes = PAGES.flatMap(({ path, load, below }) => {
   const component = lazyRouteComponent(load);
   const own = createRoute({ getParentRoute: () => rootRoute, path, component });
-  // The same component on purpose: list and detail are one page, and its state survives the step.
+  // The same component on purpose: list and detail are one page, and its state is kept between them.
   return below === true
     ? [own, createRoute({ getParentRoute: () => rootRoute, path: `${path}/$id`, component })]
     : [own];
@@ -33,7 +33,7 @@ export const router = createRouter({
 function NotFound(): ReactNode {
   return (
     <EmptyState title="There is no such page">
-      <p>The pages are in the navigation, and behind Ctrl K.</p>
+      <p>The navigation and the command palette (Ctrl K) list all pages.</p>
     </EmptyState>
   );
 }

@@ -1,11 +1,11 @@
-// What stands around every page: navigation, the bar that says the engine is away, toasts, dialogs of the keys.
+// The frame of every page: navigation, the bar that reports a lost engine, toasts, and the dialogs that keys open.
 
 import { Outlet } from '@tanstack/react-router';
 import { lazy, type ReactNode, Suspense, useRef, useState } from 'react';
 import { session } from '../data/session.ts';
 import { useStore } from '../data/store.ts';
-import { Toasts } from '../kit/toast.tsx';
-import { useWide } from '../kit/use-wide.ts';
+import { Toasts } from '../kit/feedback/toast.tsx';
+import { useWide } from '../kit/layout/use-wide.ts';
 import { useGlobalKeys } from './global-keys.ts';
 import { KeyList } from './key-list.tsx';
 import { EngineGate, OfflineBar } from './offline.tsx';

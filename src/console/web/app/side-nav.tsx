@@ -1,4 +1,4 @@
-// The navigation: beside the page where there is room, behind a button above it where there is not (APP-6, APP-13).
+// The navigation: next to the page where there is room, otherwise opened by a button above it (APP-6, APP-13).
 
 import { Link } from '@tanstack/react-router';
 import { Clock, Keyboard, Menu as MenuIcon, Monitor, Moon, PanelLeft, Search, Sun, X } from 'lucide-react';
@@ -8,10 +8,10 @@ import { connection } from '../data/connection.ts';
 import { useConsoleInfo } from '../data/console-info.ts';
 import { preferences, setPreference } from '../data/preferences.ts';
 import { useStore } from '../data/store.ts';
-import { IconButton } from '../kit/button.tsx';
-import { classes } from '../kit/classes.ts';
-import { Badge, Shape } from '../kit/status.tsx';
-import { formatCount } from '../logic/times.ts';
+import { formatCount } from '../kit/charts/times.ts';
+import { Badge, Shape } from '../kit/feedback/status.tsx';
+import { IconButton } from '../kit/inputs/button.tsx';
+import { classes } from '../kit/layout/classes.ts';
 import { PAGES, type PageEntry } from '../pages/list.ts';
 import { useNavFacts } from './nav-facts.ts';
 

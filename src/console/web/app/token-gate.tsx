@@ -5,8 +5,8 @@ import { type ReactNode, useState } from 'react';
 import { queryClient } from '../data/queries.ts';
 import { session, setToken } from '../data/session.ts';
 import { useStore } from '../data/store.ts';
-import { Button } from '../kit/button.tsx';
-import { Field, Input } from '../kit/field.tsx';
+import { Button } from '../kit/inputs/button.tsx';
+import { Field, Input } from '../kit/inputs/field.tsx';
 
 export function TokenGate(): ReactNode {
   const [text, setText] = useState('');
@@ -21,12 +21,12 @@ export function TokenGate(): ReactNode {
       }}
     >
       <KeyRound size={28} className="text-faint" />
-      <h1 className="text-xl font-semibold">This console asks for a token</h1>
+      <h1 className="text-xl font-semibold">This console requires a token</h1>
       <p className="text-muted">
         It was started with <code>--token-file</code> or <code>SVC_TOKEN</code>. The token stays in this tab and is
         never part of an address.
       </p>
-      <Field label="Token" error={token === undefined ? undefined : 'The token that was given is not accepted.'}>
+      <Field label="Token" error={token === undefined ? undefined : 'The console does not accept this token.'}>
         {(ids) => (
           <Input
             {...ids}

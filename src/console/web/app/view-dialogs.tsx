@@ -1,11 +1,11 @@
-// Giving the current address a name in the palette, and taking one away (APP-12).
+// Dialogs of the palette that save the current address as a view and delete a view (APP-12).
 
 import { Command } from 'cmdk';
 import { type ReactNode, useState } from 'react';
 import { deleteView, saveView } from '../data/saved-views.ts';
-import { ConfirmDialog } from '../kit/confirm.tsx';
-import { toast } from '../kit/toast-store.ts';
-import { visibleText } from '../logic/visible-text.ts';
+import { ConfirmDialog } from '../kit/feedback/confirm.tsx';
+import { toast } from '../kit/feedback/toast-store.ts';
+import { visibleText } from '../kit/json/logic/visible-text.ts';
 import { CommandBox, Item } from './command-box.tsx';
 
 const NAME_MAX = 128;
@@ -30,7 +30,7 @@ export function NameView({ names, onClose }: NameViewProps): ReactNode {
   return (
     <CommandBox label="Name of this view" {...{ text, setText }} empty="Type a name for what this page shows now.">
       {name !== '' && (
-        <Command.Group heading="For everybody who uses this engine">
+        <Command.Group heading="For all users of this engine">
           <Item value="save" name={`${isTaken ? 'Replace the view' : 'Save as'} ${name}`} note={address} run={save} />
         </Command.Group>
       )}
@@ -52,7 +52,7 @@ export function DeleteView({ name, onClose }: DeleteViewProps): ReactNode {
       action="Delete the view"
       run={() => deleteView(name)}
     >
-      It goes for everybody who uses this engine. What it shows stays.
+      The view is deleted for all users of this engine. The data that it shows stays.
     </ConfirmDialog>
   );
 }

@@ -1,4 +1,4 @@
-// A refusal of the engine or the console server, with all that a report of it needs (APP-14).
+// An error answer of the engine or the console server, with everything that a report of it needs (APP-14).
 
 export interface ErrorBody {
   readonly code: string;
@@ -39,7 +39,7 @@ export class ApiError extends Error {
   }
 }
 
-/** What an answer says of its failure; an answer that is no JSON is shown as it is. */
+/** The error that an answer describes. An answer that is not JSON is shown unchanged. */
 export function errorOf(exchange: Exchange): ApiError {
   return new ApiError(bodyOf(exchange), exchange);
 }
@@ -55,13 +55,13 @@ function bodyOf({ status, responseText }: Exchange): ErrorBody {
       }
     }
   } catch {
-    // Below.
+    // Handled below.
   }
   const text = responseText.trim();
   return { code: `HTTP_${status}`, message: text === '' ? `The answer had status ${status}` : text.slice(0, 500) };
 }
 
-/** The thing is not there, or not any more. */
+/** The object does not exist, or no longer exists. */
 export function isNotFound(error: unknown): boolean {
   return error instanceof ApiError && error.exchange.status === 404 && error.code !== 'MODULE_MISSING';
 }

@@ -1,10 +1,10 @@
-// Calls of the console's server, which hands them on to the engine: one place for token, failure and loss.
+// Calls of the console's server, which passes them on to the engine: one place for token, failure and loss.
 
 import { ApiError, errorOf } from './api-error.ts';
 import { heardEngine, lostEngine } from './connection.ts';
 import { session, tokenRefused } from './session.ts';
 
-/** What the proxy answers while there is no engine behind it. */
+/** The answer of the proxy while it reaches no engine. */
 const UNREACHABLE = new Set([502, 503, 504]);
 const UNREACHABLE_CODES = new Set(['ENGINE_UNREACHABLE', 'HTTP_502', 'HTTP_503', 'HTTP_504']);
 
@@ -17,7 +17,7 @@ export interface ApiRequest {
 
 export interface ApiAnswer {
   readonly status: number;
-  /** The body as it came: values are shown from it, never from a re-printed parse (JSN-2). */
+  /** The unparsed body: values are shown from it, never from a re-printed parse (JSN-2). */
   readonly text: string;
   readonly headers: Headers;
 }
@@ -67,7 +67,7 @@ export async function apiText(path: string, { method = 'GET', text, signal }: Ap
   throw failure;
 }
 
-/** For answers whose shape the shared contract gives; the contract tests hold the engine to it. */
+/** For answers whose shape the shared contract gives. The contract tests check that the engine keeps it. */
 export async function api<T>(path: string, request?: ApiRequest): Promise<T> {
   const { text } = await apiText(path, request);
   return (text === '' ? undefined : JSON.parse(text)) as T;

@@ -1,17 +1,17 @@
-// Whether the engine answers, as the API and the live socket found out. One fact for all pages (APP-1, APP-2).
+// Whether the engine answers, as the API calls and the live socket report it. One store for all pages (APP-1, APP-2).
 
 import { createStore } from './store.ts';
 
 export type Connection =
-  /** Nothing has been heard yet. */
+  /** No answer yet. */
   | { readonly state: 'starting' }
   | { readonly state: 'up' }
   | {
       readonly state: 'down';
       readonly sinceMs: number;
-      /** Whether the engine was there before: its data are still on the screen. */
+      /** Whether the engine answered before: its data are still on the screen. */
       readonly wasUp: boolean;
-      /** What stands between: the engine, or already the console's own server. */
+      /** What does not answer: the engine, or the console's own server. */
       readonly missing: 'engine' | 'console';
       readonly message: string;
     };

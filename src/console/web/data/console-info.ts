@@ -1,4 +1,4 @@
-// What the console's own server says of itself, which it can without an engine (APP-1).
+// What the console's own server reports about itself, with or without an engine (APP-1).
 
 import { useQuery } from '@tanstack/react-query';
 import { CONSOLE_INFO_PATH, type ConsoleInfo } from '../../../console-api/console-server.ts';
@@ -18,7 +18,7 @@ async function readConsoleInfo({ signal }: { signal: AbortSignal }): Promise<Con
   }
 }
 
-/** Whether this console only shows (APP-5). */
+/** Whether this console is read-only (APP-5). */
 export function useReadOnly(): boolean {
   return useConsoleInfo()?.read_only ?? false;
 }

@@ -1,4 +1,4 @@
-// The engine's figures, once a second, for navigation and Dashboard: one topic, the last minutes kept.
+// The engine's counters, once a second, for navigation and Dashboard: one topic, whose last minutes are kept.
 
 import { useEffect } from 'react';
 import type { CountersItem } from '../../../console-api/live.ts';
@@ -34,7 +34,7 @@ export function useCounters(): CountersState {
   return useStore(state);
 }
 
-/** A subscription begins with the last minutes: of those, what came before it was lost is here already. */
+/** A subscription begins with the last minutes. Those that came before the loss are already here. */
 function take(items: readonly CountersItem[]): void {
   const newest = counterHistory.at(counterHistory.total - 1)?.at ?? 0;
   counterHistory.push(items.filter(({ at }) => at > newest));

@@ -1,13 +1,13 @@
-// Unsaved text that outlives navigation and reload (JSN-5), in session storage, by the object it belongs to.
+// Unsaved text that survives navigation and reload (JSN-5), in session storage, by the object that it belongs to.
 
 import { useEffect, useState } from 'react';
 
 export interface Draft {
   readonly text: string;
-  /** Whether it came back from an earlier visit, or was changed in this one. */
+  /** Whether it was restored from an earlier visit, or changed in this one. */
   readonly isDraft: boolean;
   readonly set: (text: string) => void;
-  /** The text was saved, or is not wanted. */
+  /** The text was saved or discarded. */
   readonly drop: (to?: string) => void;
 }
 

@@ -1,5 +1,5 @@
-// One beat for everything that live data changes: however many frames of the socket arrive, views hear of them once
-// before the next paint (LIV-2).
+// One update per paint for everything that live data changes: however many frames the socket receives, views are
+// notified once before the next paint (LIV-2).
 
 const waiting = new Set<() => void>();
 let asked = false;
@@ -8,7 +8,7 @@ export function beforeNextPaint(run: () => void): void {
   waiting.add(run);
   if (asked) return;
   asked = true;
-  // A hidden tab paints nothing; what it holds must still be let go.
+  // A hidden tab does not paint, but its data must still be released.
   if (document.hidden) setTimeout(beat, 1_000);
   else requestAnimationFrame(beat);
 }

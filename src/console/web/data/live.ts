@@ -1,10 +1,11 @@
-// The one live socket of this tab (LIV-1). Views subscribe to topics while they are mounted; equal subscriptions share
-// one on the wire. The socket exists while somebody listens, and comes back by itself.
+// The one live socket of this tab (LIV-1). Views subscribe to topics while they are mounted. Equal subscriptions share
+// one on the wire. The socket exists while there are subscribers, and reconnects by itself.
 //
-// L1 An id is used for one subscription of one socket: frames of an id that is not known any more are left.
-// L2 After a loss every subscription is made anew, and its listeners hear `lost` before and `back` after. They hear
-//    `back` as well where the socket came only after them: what they read before it began may be of before a change.
-// L3 30 s after the tab was hidden, all but `counters` and `health` are ended; on return they are made anew (LIV-6).
+// - An id is used for one subscription of one socket. Frames of an unknown id are ignored.
+// - After a loss every subscription is opened again. Its listeners receive `lost` before and `back` after. They also
+//   receive `back` where the socket came only after them: what they read before may be older than a change.
+// - 30 s after the tab was hidden, all subscriptions but `counters` and `health` are ended. On return they are opened
+//   again (LIV-6).
 
 import type { LiveFrame } from '../../../console-api/live.ts';
 import { connection, heardEngine, lostEngine } from './connection.ts';
@@ -12,13 +13,13 @@ import { beforeNextPaint } from './frames.ts';
 import { session, tokenRefused } from './session.ts';
 
 export interface LiveListener {
-  /** A batch, in order; called outside React, up to ten times a second. */
+  /** A batch, in order. Called outside React, up to ten times a second. */
   items(items: readonly unknown[]): void;
-  /** The server left out that many, since this page or the engine was too busy. */
+  /** The server left out that many items, because this page or the engine was too busy. */
   gap?(dropped: number): void;
-  /** The stream was cut; what happened meanwhile is not known. */
+  /** The connection was lost. Changes in the meantime are unknown. */
   lost?(): void;
-  /** It runs again: what was missed can be asked for. */
+  /** The subscription runs again: missed data can be read. */
   back?(): void;
   /** The server refused the topic. */
   refused?(error: { readonly code: string; readonly message: string }): void;
@@ -28,10 +29,10 @@ interface Subscription {
   readonly topic: string;
   readonly filter: unknown;
   readonly listeners: Set<LiveListener>;
-  /** Undefined while it is not on the wire. */
+  /** Undefined while the subscription is not on the wire. */
   id: number | undefined;
   cut: boolean;
-  /** Where the last batch ended: a new subscription goes on behind it. */
+  /** Where the last batch ended: a new subscription continues after it. */
   cursor: string | undefined;
 }
 
@@ -49,7 +50,7 @@ let tries = 0;
 let retryTimer: ReturnType<typeof setTimeout> | undefined;
 let asleep = false;
 
-/** Begins to listen; the answer ends it. */
+/** Subscribes. Call the returned function to end it. */
 export function listen(topic: string, listener: LiveListener, filter?: unknown): () => void {
   const key = JSON.stringify([topic, filter]);
   const subscription = subscriptions.get(key) ?? {
@@ -72,7 +73,7 @@ export function listen(topic: string, listener: LiveListener, filter?: unknown):
   };
 }
 
-/** How many sockets and subscriptions there are, for tests that count them. */
+/** The numbers of sockets and subscriptions, for tests that count them. */
 export function liveFacts(): { readonly open: boolean; readonly topics: readonly string[] } {
   return { open, topics: [...byId.values()].map(({ topic }) => topic) };
 }
@@ -141,7 +142,7 @@ function send(frame: { readonly [member: string]: unknown }): void {
 }
 
 function receive(text: string): void {
-  // The engine's frames are held to the contract by its own tests.
+  // The engine's own tests check that its frames keep the contract.
   const frame = JSON.parse(text) as LiveFrame;
   if ('error' in frame && frame.error.code === 'UNAUTHORIZED') tokenRefused();
   const subscription = frame.id === undefined ? undefined : byId.get(frame.id);
@@ -177,7 +178,7 @@ function fallAsleep(): void {
   }
 }
 
-// A token that was just typed lets the socket try again, and so does an engine that answered a call.
+// The socket tries again after the user enters a token, and after the engine answers a call.
 session.subscribe(() => {
   if (!session.get().wanted && subscriptions.size > 0) beforeNextPaint(connect);
 });

@@ -4,5 +4,5 @@ import { setNonce } from 'get-nonce';
 
 export const styleNonce = document.querySelector<HTMLMetaElement>('meta[property=csp-nonce]')?.nonce ?? '';
 
-/** The scroll lock of dialogs asks `get-nonce`. */
+/** The scroll lock of dialogs reads `get-nonce`. */
 if (styleNonce !== '') setNonce(styleNonce);

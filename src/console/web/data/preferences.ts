@@ -1,4 +1,4 @@
-// What this browser remembers of its user: looks, the way times are written, which keys work. `public/theme.js` reads
+// Preferences that this browser keeps: theme and density, the format of times, which keys act. `public/theme.js` reads
 // the same record before the first paint.
 
 import { createStore } from './store.ts';
@@ -35,7 +35,7 @@ export function setPreference<K extends keyof Preferences>(name: K, value: Prefe
 
 const prefersLight = matchMedia('(prefers-color-scheme: light)');
 prefersLight.addEventListener('change', paint);
-// What the system prefers may have changed between `theme.js` and here, when nobody listened.
+// The system's preference may have changed between `theme.js` and here, before there was a listener.
 paint();
 
 /** The theme that is on the screen now. */
@@ -51,7 +51,7 @@ function paint(): void {
   dataset.density = preferences.get().density;
 }
 
-/** A value of local storage, or an empty record where there is none that can be read. */
+/** A value of local storage, or an empty record where none can be read. */
 export function readKept(place: string): unknown {
   try {
     return JSON.parse(localStorage.getItem(place) ?? '{}') ?? {};
@@ -60,11 +60,11 @@ export function readKept(place: string): unknown {
   }
 }
 
-/** Storage may be full or closed: then the value holds until the page is left. */
+/** Storage may be full or blocked. Then the value holds until the page is left. */
 export function keep(place: string, value: unknown): void {
   try {
     localStorage.setItem(place, JSON.stringify(value));
   } catch {
-    // Nothing is lost but the memory of it.
+    // Only the stored preference is lost.
   }
 }

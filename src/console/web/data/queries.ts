@@ -1,10 +1,10 @@
-// The one cache of server data. Lists are asked for once and patched by live frames (LIV-7).
+// The one cache of server data. Lists are read once and patched by live frames (LIV-7).
 
 import { type InfiniteData, type Query, QueryClient, type QueryKey } from '@tanstack/react-query';
 import { ApiError } from './api-error.ts';
 import { connection } from './connection.ts';
 
-/** No list is asked for again more often than this because of live changes. */
+/** Live changes cause at most one new read of a list in this time. */
 const REFETCH_GAP_MS = 1_000;
 
 export const queryClient = new QueryClient({
@@ -21,7 +21,7 @@ export const queryClient = new QueryClient({
   },
 });
 
-// An engine that came back may hold other things than the one that left.
+// An engine that came back may hold other data than before.
 let wasDown = false;
 connection.subscribe(() => {
   const { state } = connection.get();
@@ -32,8 +32,8 @@ connection.subscribe(() => {
 const due = new Map<string, ReturnType<typeof setTimeout>>();
 
 /**
- * Has that list fetched again soon; a burst of changes asks once a second (LIV-7). One of very many pages is only
- * marked as old: reading all of them again, each second, would cost more than it tells.
+ * Schedules a new read of that list. A burst of changes causes one read a second (LIV-7). A list of very many pages is
+ * only marked as old, because reading all of its pages every second would cost too much.
  */
 export function refetchSoon(key: QueryKey): void {
   const name = JSON.stringify(key);
@@ -58,7 +58,7 @@ function pagesOf(data: unknown): readonly unknown[] {
   return typeof data === 'object' && data !== null && 'pages' in data && Array.isArray(data.pages) ? data.pages : [];
 }
 
-/** Reads lists anew from their first page, however far they had been read. */
+/** Reads lists again from their first page, however many pages had been read. */
 export function readAnew(key: QueryKey): void {
   queryClient.setQueriesData<InfiniteData<unknown>>({ queryKey: key }, (data) =>
     pagesOf(data).length < 2 || data === undefined

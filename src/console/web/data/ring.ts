@@ -1,7 +1,7 @@
-// A ring of the newest items, outside React: frames are put in as they come, views look at most once a frame (LIV-2).
+// A ring of the newest items, outside React: frames are added as they arrive, views read at most once a frame (LIV-2).
 //
-// R1 `total` counts every item ever put in; the item with number n (from 0) is held while n >= total - length.
-// R2 A gap is an item like any other, so it has its place between its neighbours (LIV-5).
+// - `total` counts every item ever added. Item number n (from 0) is held while n >= total - length.
+// - A gap is an item like any other, so it keeps its place between its neighbours (LIV-5).
 
 export class Ring<T> {
   readonly #limit: number;
@@ -16,7 +16,7 @@ export class Ring<T> {
     return this.#limit;
   }
 
-  /** How many were put in since the beginning or the last `clear`. */
+  /** How many were added since the beginning or the last `clear`. */
   get total(): number {
     return this.#total;
   }
@@ -37,7 +37,7 @@ export class Ring<T> {
     }
   }
 
-  /** By number, as R1 counts. */
+  /** By its number, counted as `total` counts. */
   at(number: number): T | undefined {
     return number < this.first || number >= this.#total ? undefined : this.#items[number % this.#limit];
   }

@@ -4,11 +4,11 @@ import type { AnswerOf, BodyOf, QueryOf, RouteName } from '../../../console-api/
 import { api, apiText } from './api.ts';
 
 export interface CallOptions<R extends RouteName> {
-  /** What stands for `{id}` and its like, as it is: it is encoded here. */
+  /** The values of `{id}` and the like, unencoded: they are encoded here. */
   readonly parts?: Readonly<Record<string, string>>;
   readonly query?: Partial<QueryOf<R>>;
   readonly body?: BodyOf<R>;
-  /** Instead of `body`: JSON as its user typed it, with its numbers. */
+  /** Used in place of `body`: JSON as the user typed it, with its numbers. */
   readonly text?: string;
   readonly signal?: AbortSignal;
 }

@@ -1,14 +1,14 @@
-// Saved views (APP-12): a name for an address of the console, kept in the engine's state store for all of its users.
+// Saved views (APP-12): names for addresses of the console, kept in the engine's state store for all of its users.
 
 import { useQuery } from '@tanstack/react-query';
-import { viewAddress } from '../logic/view-address.ts';
 import { queryClient } from './queries.ts';
 import { call } from './routes.ts';
+import { viewAddress } from './view-address.ts';
 
 const SCOPE = '__console.views';
 const QUERY_KEY = ['views'];
 
-/** Their names in order; undefined while they are not known, and where the engine keeps no state. */
+/** Their names, sorted. Undefined while they are not known, and where the engine keeps no state. */
 export function useSavedViews(): readonly string[] | undefined {
   const { data } = useQuery({ queryKey: QUERY_KEY, queryFn: ({ signal }) => readNames(signal) });
   return data ?? undefined;
@@ -25,15 +25,15 @@ async function readNames(signal: AbortSignal): Promise<string[] | null> {
   return items.map(({ key }) => key);
 }
 
-/** Where it leads. */
+/** The address of the view. */
 export async function readView(name: string): Promise<string> {
   const { value } = await call('GET /states/{scope}/items/{key}', { parts: { scope: SCOPE, key: name } });
   const address = viewAddress(value);
-  if (address === undefined) throw new Error(`What is stored under ${name} is no address of this console`);
+  if (address === undefined) throw new Error(`The value stored under ${name} is not an address of this console`);
   return address;
 }
 
-/** A name that another user took meanwhile is refused, unless replacing was asked for. */
+/** A name that another user took in the meantime is refused, unless replacing was requested. */
 export async function saveView(name: string, address: string, mayReplace: boolean): Promise<void> {
   await call('PUT /states/{scope}/items/{key}', {
     parts: { scope: SCOPE, key: name },

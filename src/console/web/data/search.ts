@@ -1,13 +1,16 @@
-// The address as the state of a page (rule 1). A page names its parameters once; what the address holds is read by
-// them, and what is wrong in it is left out, so that a page never sees a value that it did not allow.
+// The address as the state of a page (console rule 1). A page declares its parameters once. The address is read by
+// these declarations and invalid parts are left out, so a page never gets a value that it does not allow.
 
 import { useNavigate, useSearch as useRouterSearch } from '@tanstack/react-router';
 import { useCallback, useMemo } from 'react';
-import { readSearch, type SearchShape, type SearchValues, writeSearch } from '../logic/search-params.ts';
+import { readSearch, type SearchShape, type SearchValues, writeSearch } from './search-params.ts';
 
 export interface SearchState<S extends SearchShape> {
   readonly search: SearchValues<S>;
-  /** Changes some; by default without a new step in the history, as filters do. `push` for what Back should undo. */
+  /**
+   * Changes some parameters. By default it adds no step to the history, as for filters. Use `push` for steps that Back
+   * should undo.
+   */
   readonly setSearch: (change: Partial<SearchValues<S>>, options?: { readonly push?: boolean }) => void;
 }
 

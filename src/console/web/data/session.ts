@@ -1,4 +1,4 @@
-// The token of this tab (APP-4): kept in session storage, sent in a header or as the first live frame, never in an
+// The token of this tab (APP-4): kept in session storage, sent in a header or in the first live frame, never in an
 // address.
 
 import { createStore } from './store.ts';
@@ -7,7 +7,7 @@ const PLACE = 'svc.token';
 
 export interface Session {
   readonly token: string | undefined;
-  /** Set while the server refuses what it was shown. */
+  /** Set while the server refuses the token. */
   readonly wanted: boolean;
 }
 

@@ -1,4 +1,4 @@
-// State outside React, for what changes more often than it is drawn or is needed in many places.
+// State outside React, for values that change more often than they are drawn or that many places need.
 
 import { useSyncExternalStore } from 'react';
 
@@ -26,7 +26,7 @@ export function createStore<T>(initial: T): Store<T> {
   };
 }
 
-/** The whole value. Keep values small, or hold several stores. */
+/** Returns the whole value. Keep values small, or use several stores. */
 export function useStore<T>(store: Pick<Store<T>, 'get' | 'subscribe'>): T {
   return useSyncExternalStore(store.subscribe, store.get);
 }

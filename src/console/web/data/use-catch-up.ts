@@ -1,11 +1,11 @@
-// A list is read and its live topic subscribed at the same time, and neither waits for the other: what happened after
-// the one and before the other is in neither. One more reading, a moment later, brings it.
+// A list is read while its live topic is subscribed, and neither waits for the other. A change after the read and
+// before the subscription is in neither. One more read, a moment later, finds it.
 
 import { useEffect, useRef } from 'react';
 
 const CATCH_UP_MS = 1_000;
 
-/** Once for each `question` that is live. */
+/** Runs once for each `question` that is live. */
 export function useCatchUp(question: string, isLive: boolean, refetch: () => void): void {
   const latest = useRef(refetch);
   latest.current = refetch;

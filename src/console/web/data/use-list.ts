@@ -1,4 +1,4 @@
-// A list of the engine, page after page as it is scrolled: `useList(['functions', q], (page) => call(...))`.
+// A list of the engine, read page by page while it is scrolled: `useList(['functions', q], (page) => call(...))`.
 
 import { keepPreviousData, useInfiniteQuery } from '@tanstack/react-query';
 import { useEffect, useMemo, useSyncExternalStore } from 'react';
@@ -17,9 +17,9 @@ export interface ListState<T> {
   readonly error: unknown;
   readonly isOld: boolean;
   readonly refetch: () => void;
-  /** It has changed, and is so long that it is not read again by itself: what reads it anew, from its beginning. */
+  /** Set when the list changed but is too long to be read again automatically. Reads it again from its beginning. */
   readonly catchUp: (() => void) | undefined;
-  /** For the table: reads the next page unless that is under way; undefined when there is no more. */
+  /** For the table: reads the next page unless that is under way. Undefined when there are no more. */
   readonly more: (() => void) | undefined;
 }
 
@@ -52,7 +52,7 @@ export function useList<T>(
     isOld: query.isPlaceholderData,
     refetch: () => void refetch(),
     catchUp: hasChanged && !query.isFetching ? () => readAnew(key) : undefined,
-    // A page that failed is not asked for again and again.
+    // A page that failed is not requested again and again.
     more:
       hasNextPage && !query.isFetchNextPageError
         ? () => {
@@ -62,10 +62,10 @@ export function useList<T>(
   };
 }
 
-/** What a page reads of a list by itself. */
+/** How many rows a page reads of a list without scrolling. */
 const READ_ON_ROWS_MAX = 10_000;
 
-/** Reads on to the end, where the page counts what is in parts of the list: half a list would count wrong. */
+/** Reads to the end, for pages that count rows in parts of the list: half a list would give wrong counts. */
 export function useWholeList({ items, more }: Pick<ListState<unknown>, 'items' | 'more'>, isWanted: boolean): void {
   useEffect(() => {
     if (isWanted && (items?.length ?? 0) < READ_ON_ROWS_MAX) more?.();

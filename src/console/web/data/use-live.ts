@@ -1,19 +1,19 @@
-// Live topics in components: a ring that fills outside React, and a count that makes the view look again.
+// Live topics in components: a ring that fills outside React, and a version that makes the view read it again.
 
 import { useEffect, useMemo, useRef, useState } from 'react';
 import { beforeNextPaint } from './frames.ts';
 import { listen } from './live.ts';
 import { Ring } from './ring.ts';
 
-/** An item of a ring: what the server sent, or the mark of what it could not send (LIV-5). */
+/** An item of a ring: an item from the server, or a gap where it sent none (LIV-5). */
 export type LiveItem<T> =
   | { readonly kind: 'item'; readonly value: T }
-  /** `dropped` is undefined where the connection was lost and nobody counted. */
+  /** `dropped` is undefined where the connection was lost and the number is unknown. */
   | { readonly kind: 'gap'; readonly dropped: number | undefined; readonly atMs: number };
 
 export interface LiveFeed<T> {
   readonly ring: Ring<LiveItem<T>>;
-  /** Grows with every batch; a view that depends on it is drawn again, at most once a frame. */
+  /** Grows with every batch. A view that depends on it is drawn again, at most once a frame. */
   readonly version: number;
   readonly refusal: { readonly code: string; readonly message: string } | undefined;
   clear(): void;
@@ -22,7 +22,7 @@ export interface LiveFeed<T> {
 interface FeedOptions {
   readonly limit?: number;
   readonly filter?: unknown;
-  /** False while the view does not want the topic. */
+  /** False while the view does not need the topic. */
   readonly enabled?: boolean;
 }
 
@@ -71,8 +71,8 @@ export function useLiveFeed<T>(
 }
 
 /**
- * For topics whose items patch something else: they are told before the next paint, however many frames brought them
- * (LIV-2). The handlers may change from render to render.
+ * For topics whose items patch other data. The handlers are called before the next paint, however many frames brought
+ * the items (LIV-2). They may change from render to render.
  */
 export function useLive(
   topic: string,

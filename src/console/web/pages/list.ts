@@ -1,4 +1,4 @@
-// Every page: one line each. The order is that of the navigation; `key` is what follows `g` (KEY-1).
+// The list of all pages, one line each, in the order of the navigation. `key` is the letter after `g` (KEY-1).
 
 import {
   Activity,
@@ -17,14 +17,14 @@ import {
 import type { ComponentType } from 'react';
 
 export interface PageEntry {
-  /** Also of everything below it, where the page says so. */
+  /** Also matches paths below it, where the page allows that. */
   readonly path: string;
   readonly name: string;
   readonly key: string;
   readonly icon: LucideIcon;
   /** The page takes one more part of the path: `/traces/<id>`. */
   readonly below?: true;
-  /** Only where the server was told to offer it. */
+  /** Only where the server was started with it. */
   readonly needs?: 'flow';
   readonly load: () => Promise<{ readonly default: ComponentType }>;
 }

@@ -1,11 +1,11 @@
-// Sets theme and density before the first paint (APP-7). A classic script of its own, since a module would come after
-// the paint and an inline one would be refused by the content policy. The names are those of data/preferences.ts.
+// Sets theme and density before the first paint (APP-7). It is a classic script of its own: a module would run after
+// the paint, and the content policy refuses inline scripts. The names are those of data/preferences.ts.
 (() => {
   let kept = {};
   try {
     kept = JSON.parse(localStorage.getItem('svc.preferences') ?? '{}') ?? {};
   } catch {
-    // Storage that is closed or damaged: the defaults hold.
+    // Storage is blocked or damaged: the defaults hold.
   }
   const dark =
     kept.theme === 'dark' || (kept.theme !== 'light' && !matchMedia('(prefers-color-scheme: light)').matches);

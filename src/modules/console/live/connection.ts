@@ -1,15 +1,14 @@
-// One live socket: reads what the page asks for, and ends everything with it.
+// One live socket: reads the page's requests, and ends everything that belongs to it when it closes.
 //
-// Invariant:
-//   L1  Until the token was shown, where one is needed, nothing is subscribed.
+// Invariant: where a token is required, nothing is subscribed before the token was accepted.
 
 import type { LiveRequest } from '../../../console-api/live.ts';
 import { equalSecrets } from '../../../effects/random.ts';
 import { validateLiveRequest } from '../../../generated/console-requests.ts';
-import { type ByteString, rawJson } from '../../../protocol/byte-string.ts';
+import { type ByteString, rawJson } from '../../../protocol/json/byte-string.ts';
 import type { PeerSocket, SocketEvents } from '../../../transport/socket.ts';
 import type { Desk } from '../desk.ts';
-import { failureOf } from '../failure.ts';
+import { failureOf } from '../facts/failure.ts';
 import { LiveSubscription } from './subscription.ts';
 import type { Topics } from './topics.ts';
 
@@ -86,7 +85,7 @@ export class LiveConnection implements SocketEvents {
     this.#release();
   }
 
-  /** A stranger has one frame: an answer to each of many would be work for whoever sends them. */
+  /** A client without a token gets one frame. Answers to more frames would be work that it can cause for free. */
   #authenticate(request: LiveRequest | undefined): void {
     const wanted = this.#parts.desk.context.settings.bridgeToken;
     if (request?.op !== 'auth') return this.end(UNAUTHORIZED, 'the first frame has to bring the token');
@@ -140,7 +139,7 @@ function readRequest(bytes: Uint8Array): LiveRequest | undefined {
     const verdict = validateLiveRequest(JSON.parse(Buffer.from(bytes).toString('utf8')));
     return verdict.success ? verdict.data : undefined;
   } catch {
-    // It is no JSON.
+    // It is not JSON.
     return undefined;
   }
 }

@@ -1,16 +1,15 @@
-// The topic `counters`: one snapshot a second while somebody watches (DSH-1). One in ten seconds is taken also when
-// nobody does, so that whoever opens the Dashboard sees the last fifteen minutes (DSH-2).
+// The topic `counters`: one snapshot a second while there is a watcher (DSH-1). Without a watcher one snapshot in ten
+// seconds is taken, so that the Dashboard opens with the last fifteen minutes (DSH-2).
 //
-// Invariant:
-//   C1  `#past` is ascending in time, at most HISTORY_ITEMS long.
+// Invariant: `#past` is ascending in time and holds at most HISTORY_ITEMS items.
 
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import type { CountersItem } from '../../../console-api/live.ts';
 import type { EngineMetrics, Metrics } from '../../../console-api/telemetry.ts';
 import { isMetrics } from '../../../generated/console-answers.ts';
 import type { Desk } from '../desk.ts';
-import { listQueues } from '../queue-routes.ts';
-import { countsOf } from '../status.ts';
+import { countsOf } from '../facts/status.ts';
+import { listQueues } from '../routes/queue-routes.ts';
 import { Feed } from './feed.ts';
 import { RateBase, type Snapshot } from './rate-base.ts';
 
@@ -92,13 +91,13 @@ export class CountersFeed extends Feed {
 
   #keep(item: CountersItem): void {
     const newest = this.#past.at(-1)?.at ?? Number.NEGATIVE_INFINITY;
-    // A clock that was set back: what is kept lies in the future.
+    // The clock was set back: the kept snapshots lie in the future.
     if (item.at < newest) this.#past = [];
     else if (item.at - newest < HISTORY_STEP_MS - INTERVAL_MS / 2) return;
     this.#past = [...this.#past.slice(1 - HISTORY_ITEMS), item];
   }
 
-  /** Measured only while somebody watches. */
+  /** Measured only while there is a watcher. */
   #readDelay(): number | null {
     if (this.#delay.count === 0) return null;
     const delayMs = (this.#delay.percentile(99) - RESOLUTION_MS * 1e6) / 1e6;
@@ -106,7 +105,7 @@ export class CountersFeed extends Feed {
     return Math.max(0, delayMs);
   }
 
-  /** With the moment at which they came: other questions of the same look may take longer. */
+  /** With the time of the answer: other questions of the same poll may take longer. */
   async #metrics(): Promise<Snapshot<EngineMetrics> | undefined> {
     const { builtIns } = this.desk;
     if (!builtIns.has('engine::metrics::list')) return undefined;

@@ -1,6 +1,6 @@
-// Something that is looked at in intervals while somebody watches, once for all who do.
+// A source that is polled at intervals while it has watchers, once for all of them.
 
-import { type RawJson, rawJson } from '../../../protocol/byte-string.ts';
+import { type RawJson, rawJson } from '../../../protocol/json/byte-string.ts';
 import type { Desk } from '../desk.ts';
 import type { LiveSubscription } from './subscription.ts';
 import type { Opening } from './topics.ts';
@@ -42,19 +42,19 @@ export abstract class Feed {
     this.#cancel = undefined;
   }
 
-  /** Somebody watches, after nobody did. */
+  /** Called when the first watcher comes. */
   protected begin(): void {}
 
-  /** What a new watcher is told at once. */
+  /** What a new watcher receives immediately. */
   protected first(): readonly unknown[] {
     return [];
   }
 
-  /** What happened since the last look, for all. */
+  /** What happened since the last poll, for all watchers. */
   protected abstract look(): Promise<readonly unknown[]> | readonly unknown[];
 
   async #look(): Promise<void> {
-    // A slow store must not have looks pile up.
+    // With a slow store, polls must not pile up.
     if (this.#isLooking) return;
     this.#isLooking = true;
     try {

@@ -1,16 +1,17 @@
-// The topic `health`: what changed of modules, adapters, overload and alerts; to a new watcher, how all of them are.
+// The topic `health`: changes of modules, adapters, overload and alerts. A new watcher first gets the state of all of
+// them.
 
 import type { HealthItem } from '../../../console-api/live.ts';
 import type { Alerts } from '../../../console-api/telemetry.ts';
 import { isAlerts } from '../../../generated/console-answers.ts';
 import type { Desk } from '../desk.ts';
-import { overloadOf } from '../status.ts';
+import { overloadOf } from '../facts/status.ts';
 import { Feed } from './feed.ts';
 
 const INTERVAL_MS = 1_000;
 
 export class HealthFeed extends Feed {
-  /** As they were last told, by what they are about. */
+  /** The items as they were last sent, by subject. */
   readonly #known = new Map<string, { readonly text: string; readonly item: HealthItem }>();
 
   constructor(desk: Desk) {

@@ -1,18 +1,18 @@
-// The topic `logs`: records behind the last one that the watcher was told, a few times a second. The filter is the
-// observability module's own, so that what is shown live is what a search finds.
+// The topic `logs`: records after the last one that was sent, a few times a second. The observability module applies
+// the filter, so a live view shows what a search finds.
 
 import { isLogPage } from '../../../generated/console-answers.ts';
-import type { ListedLog, LogPage } from '../answers.ts';
 import type { Desk } from '../desk.ts';
-import { logRow } from '../log-rows.ts';
-import { logFilter } from '../telemetry-routes.ts';
+import type { ListedLog, LogPage } from '../facts/answers.ts';
+import { logRow } from '../routes/log-rows.ts';
+import { logFilter } from '../routes/telemetry-routes.ts';
 import { Feed } from './feed.ts';
 import { poll } from './poll.ts';
 import type { Opening } from './topics.ts';
 
 const INTERVAL_MS = 250;
 const READ_AT_ONCE = 1_000;
-/** Records arrive in batches: an older one may come behind a newer one. */
+/** Records arrive in batches: an older one may arrive after a newer one. */
 const OVERLAP_MS = 2_000;
 const TOLD_MAX = 20_000;
 
@@ -21,14 +21,14 @@ export function openLogs(desk: Desk, opening: Opening): void {
   const { topic, filter, since, subscription } = opening;
   const beginMs = since === undefined ? context.router.nowMs : Number(since);
   let newestMs = beginMs;
-  /** Ids of records that were told. */
+  /** Ids of records that were sent. */
   const told = new Set<number>();
   poll(desk, opening, INTERVAL_MS, async () => {
     const start_time = Math.max(beginMs, newestMs - OVERLAP_MS);
     const asked = { ...logFilter({ ...filter, start_time }), order: 'desc', limit: READ_AT_ONCE };
     const { logs, total } = await builtIns.typed<LogPage>('engine::logs::search', asked, isLogPage);
     const fresh = logs.filter(({ log_id }) => !told.has(log_id)).reverse();
-    // All of what was read is new, and there was more: what lies between was never seen.
+    // All records of this answer are new, and there were more: those in between were never seen.
     if (fresh.length === READ_AT_ONCE && total > logs.length) subscription.drop(total - logs.length);
     for (const log of fresh) {
       told.add(log.log_id);
@@ -43,7 +43,7 @@ export function openLogs(desk: Desk, opening: Opening): void {
   subscription.opened(topic, String(beginMs));
 }
 
-/** A record without a time of its own counts by when it was seen. */
+/** A record without its own time counts by when it was seen. */
 function timeOf({ timestamp_unix_nano, observed_timestamp_unix_nano }: ListedLog): number {
   return Math.floor((timestamp_unix_nano || observed_timestamp_unix_nano) / 1e6);
 }

@@ -1,9 +1,9 @@
-// Looks at something in intervals for one watcher, whose filter is its own.
+// Polls something at intervals for one watcher, which has its own filter.
 
 import type { Desk } from '../desk.ts';
 import type { Opening } from './topics.ts';
 
-/** The first look comes at once. A look that fails ends the subscription. */
+/** Polls immediately for the first time. A poll that fails ends the subscription. */
 export function poll(
   { context: { clock } }: Desk,
   { subscription, failed }: Opening,
@@ -12,7 +12,7 @@ export function poll(
 ): void {
   let isLooking = false;
   const run = (): void => {
-    // A slow answer must not have looks pile up.
+    // With slow answers, polls must not pile up.
     if (isLooking || subscription.isOver) return;
     isLooking = true;
     look()

@@ -1,7 +1,7 @@
-// All live sockets, and when one of them has gone silent.
+// All live sockets, and the check for sockets that have gone silent.
 
-import { CLOSE_CODES } from '../../../protocol/close-codes.ts';
-import { PING_INTERVAL_MS, SILENT_MS } from '../../../router/housekeeping.ts';
+import { CLOSE_CODES } from '../../../protocol/frames/close-codes.ts';
+import { PING_INTERVAL_MS, SILENT_MS } from '../../../router/session/housekeeping.ts';
 import type { PeerSocket, SocketEvents } from '../../../transport/socket.ts';
 import type { Desk } from '../desk.ts';
 import { LiveConnection } from './connection.ts';

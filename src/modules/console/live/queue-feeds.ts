@@ -1,12 +1,12 @@
-// The topics `queues` and `queue:<name>`: figures and jobs, looked at once a second.
+// The topics `queues` and `queue:<name>`: counts and jobs, polled once a second.
 
 import type { JobChange } from '../../../console-api/live.ts';
 import type { JobRow, QueueRow } from '../../../console-api/queues.ts';
 import { isDeadLetters, isJobList } from '../../../generated/console-answers.ts';
-import type { DeadLetters, JobList } from '../answers.ts';
-import { deadRow } from '../dead-letters.ts';
 import type { Desk } from '../desk.ts';
-import { jobRow, knownQueue, listQueues, queueRow } from '../queue-routes.ts';
+import type { DeadLetters, JobList } from '../facts/answers.ts';
+import { deadRow } from '../routes/dead-letters.ts';
+import { jobRow, knownQueue, listQueues, queueRow } from '../routes/queue-routes.ts';
 import { Feed } from './feed.ts';
 
 const INTERVAL_MS = 1_000;
@@ -14,7 +14,7 @@ const INTERVAL_MS = 1_000;
 const JOBS_FOLLOWED = 200;
 const LETTERS_FOLLOWED = 50;
 
-/** A queue is told when its figures changed. */
+/** A queue is sent when its counts changed. */
 export class QueuesFeed extends Feed {
   readonly #known = new Map<string, { readonly text: string; readonly row: QueueRow }>();
 
@@ -44,7 +44,7 @@ export class QueuesFeed extends Feed {
 export class JobsFeed extends Feed {
   readonly #queue: string;
   #known: Map<string, JobRow> | undefined;
-  /** A job that came and went between two looks is seen in it only. */
+  /** Counts jobs that came and went between two polls. */
   #moved = '';
 
   constructor(desk: Desk, queue: string) {
@@ -66,7 +66,7 @@ export class JobsFeed extends Feed {
     const hasMoved = moved !== this.#moved;
     this.#known = present;
     this.#moved = moved;
-    // What a watcher listed before it was subscribed may be old already.
+    // The list that a watcher read before it subscribed may already be outdated.
     if (known === undefined) return [{ at, id: null, job: null, figures }];
     const changed = [...present.values()].filter((row) => {
       const before = known.get(row.id);
@@ -80,7 +80,7 @@ export class JobsFeed extends Feed {
     return changes.length === 0 && hasMoved ? [{ at, id: null, job: null, figures }] : changes;
   }
 
-  /** Where nobody tells which jobs wait, only those that are dead are followed. */
+  /** Where the adapter does not report which jobs wait, only dead letters are followed. */
   async #jobs({ not_told: secrets }: QueueRow): Promise<JobRow[]> {
     const { builtIns } = this.desk;
     const queue = this.#queue;

@@ -1,5 +1,5 @@
-// What a rate is measured against: the newest earlier snapshot that lies far enough back. Counts arrive in batches, so
-// between two looks that happen to come close together a whole batch, or none, would look like a burst or a standstill.
+// What a rate is measured against: the newest earlier snapshot that is old enough. Counts arrive in batches. Between
+// two polls that happen close together, a whole batch or none would look like a burst or a standstill.
 
 export interface Snapshot<T> {
   readonly atMs: number;
@@ -14,7 +14,7 @@ export class RateBase<T> {
     this.#leastMs = leastMs;
   }
 
-  /** Keeps the newest snapshot and says what to compare it with; undefined: nothing is old enough yet. */
+  /** Keeps the newest snapshot and returns the one to compare with. Undefined: none is old enough yet. */
   take(newest: Snapshot<T>): Snapshot<T> | undefined {
     const at = this.#taken.findLastIndex(({ atMs }) => newest.atMs - atMs >= this.#leastMs);
     const base = this.#taken[at];
@@ -22,7 +22,7 @@ export class RateBase<T> {
     return base;
   }
 
-  /** What was counted before has nothing to do with what comes. */
+  /** Forgets earlier counts, which are unrelated to later ones. */
   forget(): void {
     this.#taken = [];
   }

@@ -1,13 +1,13 @@
-// The topic `registry`: functions, triggers and workers that came, changed and went. Rows are made anew only when the
-// router says that something changed, or that a status may have.
+// The topic `registry`: functions, triggers and workers that came, changed and went. Rows are built again only when the
+// router reports a change, or when a status may have changed.
 
 import type { RegistryItem } from '../../../console-api/live.ts';
 import type { Desk } from '../desk.ts';
-import { functionRowOf, triggerRowOf, workerRowOf } from '../rows.ts';
+import { functionRowOf, triggerRowOf, workerRowOf } from '../routes/rows.ts';
 import { Feed } from './feed.ts';
 
 const INTERVAL_MS = 250;
-/** Statuses change without a registration: a condition that fails, a worker that is busy. */
+/** A status changes without a registration: a condition fails, a worker is busy. */
 const FULL_LOOK_EVERY = 20;
 
 type Registered = 'function' | 'trigger' | 'worker';
@@ -22,7 +22,7 @@ export class RegistryFeed extends Feed {
   #known = new Map<string, Known>();
   #registryVersion = -1;
   #looks = 0;
-  /** Rises over all watchers, so that each of them sees what it missed. */
+  /** Rises for all watchers together, so that each of them sees what it missed. */
   #version = 0;
 
   constructor(desk: Desk) {
@@ -64,7 +64,7 @@ export class RegistryFeed extends Feed {
       if (entry.kind === 'worker') add('function', entry.id, functionRowOf(router, entry, null));
     }
     for (const binding of router.triggers()) {
-      // When it last fired is no change of the registry.
+      // A new time of the last firing is not a change of the registry.
       add('trigger', binding.id, { ...triggerRowOf(router, binding), last_fired_at: null, next_fire_time: null });
     }
     for (const session of router.workers()) {

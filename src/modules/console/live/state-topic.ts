@@ -1,14 +1,14 @@
-// The topic `state:<scope>`: changes as this engine's callers make them (STA-4).
+// The topic `state:<scope>`: changes that callers of this engine make (STA-4).
 
 import { LIVE_VALUE_BYTES_MAX } from '../../../console-api/live.ts';
-import { type RawJson, rawJson } from '../../../protocol/byte-string.ts';
-import { CommandInput } from '../../../store/command-input.ts';
-import type { StoreEvent } from '../../../store/contract.ts';
-import { typeOf } from '../../../store/state/previews.ts';
-import { versionOf } from '../../../store/state/versions.ts';
-import { rawOfBytes } from '../built-ins.ts';
+import { type RawJson, rawJson } from '../../../protocol/json/byte-string.ts';
+import { typeOf } from '../../../store/commands/state/previews.ts';
+import { versionOf } from '../../../store/commands/state/versions.ts';
+import { CommandInput } from '../../../store/thread/command-input.ts';
+import type { StoreEvent } from '../../../store/thread/contract.ts';
 import type { Desk } from '../desk.ts';
-import { objectText } from '../json-text.ts';
+import { rawOfBytes } from '../facts/built-ins.ts';
+import { objectText } from '../facts/json-text.ts';
 import type { Opening } from './topics.ts';
 
 export function openState(

@@ -1,12 +1,12 @@
-// The topics `streams` and `stream:<name>[/<group>]`: what the stream server sends and hears (STR-1, STR-2).
+// The topics `streams` and `stream:<name>[/<group>]`: what the stream server sends and receives (STR-1, STR-2).
 
 import { LIVE_VALUE_BYTES_MAX } from '../../../console-api/live.ts';
-import type { RawJson } from '../../../protocol/byte-string.ts';
+import type { RawJson } from '../../../protocol/json/byte-string.ts';
 import type { StreamMessage } from '../../taps.ts';
-import { rawOfBytes } from '../built-ins.ts';
 import type { Desk } from '../desk.ts';
-import { objectText } from '../json-text.ts';
-import { isSystemStream } from '../stream-routes.ts';
+import { rawOfBytes } from '../facts/built-ins.ts';
+import { objectText } from '../facts/json-text.ts';
+import { isSystemStream } from '../routes/stream-routes.ts';
 import type { Opening } from './topics.ts';
 
 export interface StreamPlace {

@@ -1,22 +1,22 @@
-// One subscription of a live socket: gathers what its topic brings and sends it in batches (LIV-2).
+// One subscription of a live socket: gathers the items of its topic and sends them in batches (LIV-2).
 //
 // Invariants:
-//   S1  `seq` of what is sent has no holes: what was left out is told by a gap in its place (LIV-5).
-//   S2  Nothing is kept for a subscriber that does not read: it is counted, and dropped.
+// - `seq` has no holes: where items were left out, a gap is sent in their place (LIV-5).
+// - Nothing is kept for a subscriber that does not read: its items are counted and dropped.
 
 import { LIVE_BATCH } from '../../../console-api/live.ts';
-import { asByteString, type ByteString, quoted, type RawJson, rawJson } from '../../../protocol/byte-string.ts';
+import { asByteString, type ByteString, quoted, type RawJson, rawJson } from '../../../protocol/json/byte-string.ts';
 
 /** What a subscription needs of its connection. */
 export interface LiveOutlet {
-  /** Bytes that the peer has not taken. */
+  /** Bytes that the browser has not taken yet. */
   readonly bufferedBytes: number;
   send(frame: ByteString): void;
-  /** Runs `act` after so many milliseconds; returns how to cancel it. */
+  /** Runs `act` after that many milliseconds. Returns a function that cancels it. */
   after(ms: number, act: () => void): () => void;
 }
 
-/** Unread bytes of a connection, above which it gets gaps in place of items. */
+/** Above this many unread bytes, a connection gets gaps in place of items. */
 export const UNREAD_BYTES_MAX = 1024 * 1024;
 
 export class LiveSubscription {
@@ -29,7 +29,7 @@ export class LiveSubscription {
   #cursor: string | undefined;
   #cancelFlush: (() => void) | undefined;
   #isOver = false;
-  /** Ends the topic's work for it. */
+  /** Stops the topic's work for it. */
   close: () => void = () => {};
 
   constructor(id: number, outlet: LiveOutlet) {
@@ -41,7 +41,7 @@ export class LiveSubscription {
     return this.#isOver;
   }
 
-  /** The topic was opened; what follows comes behind `cursor`. */
+  /** The topic was opened. The items that follow come after `cursor`. */
   opened(topic: string, cursor: string | null): void {
     const subscribed = rawJson({ topic, cursor });
     this.#outlet.send(asByteString(`{"id":${this.id},"seq":0,"subscribed":${subscribed}}`));
@@ -59,7 +59,7 @@ export class LiveSubscription {
     this.#cancelFlush ??= this.#outlet.after(LIVE_BATCH.ms, () => this.#flush());
   }
 
-  /** So many items were left out by whoever brings them. */
+  /** Reports how many items the source left out. */
   drop(count: number): void {
     this.#dropped += count;
     this.#cancelFlush ??= this.#outlet.after(LIVE_BATCH.ms, () => this.#flush());
@@ -88,7 +88,7 @@ export class LiveSubscription {
     if (this.#dropped > 0) this.#tellGap();
   }
 
-  /** As soon as there is room for it: behind what was sent, before what comes next. */
+  /** Sent as soon as there is room: after what was sent, before what comes next. */
   #tellGap(): void {
     if (this.#outlet.bufferedBytes > UNREAD_BYTES_MAX) {
       this.#cancelFlush = this.#outlet.after(LIVE_BATCH.ms, () => this.#flush());

@@ -1,10 +1,10 @@
-// What can be subscribed to, and what brings it. A topic that nobody subscribes to costs nothing (API-1): what looks at
-// something at intervals does so only while somebody watches, once for all of them.
+// The topics, and their sources. A topic without subscribers costs nothing (API-1): a source that polls does so only
+// while it has a watcher, once for all of them.
 
 import type { LiveFilter } from '../../../console-api/live.ts';
-import { decodeSegment } from '../../../core/route-pattern.ts';
+import { decodeSegment } from '../../../core/routing/route-pattern.ts';
 import type { Desk } from '../desk.ts';
-import { failure } from '../failure.ts';
+import { failure } from '../facts/failure.ts';
 import { CountersFeed } from './counters-feed.ts';
 import { Feed } from './feed.ts';
 import { HealthFeed } from './health-feed.ts';
@@ -21,7 +21,7 @@ export interface Opening {
   readonly filter: LiveFilter;
   readonly since: string | undefined;
   readonly subscription: LiveSubscription;
-  /** It could not be opened, or cannot go on. */
+  /** The topic could not be opened, or cannot continue. */
   failed(error: unknown): void;
 }
 
@@ -45,7 +45,7 @@ export class Topics {
     this.#counters.record();
   }
 
-  /** Throws an `ApiFailure` for a topic that there is not. */
+  /** Throws an `ApiFailure` for a topic that does not exist. */
   open(opening: Opening): void {
     const { topic } = opening;
     const colon = topic.indexOf(':');

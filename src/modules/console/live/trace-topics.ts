@@ -1,17 +1,17 @@
-// The topics `traces` and `trace:<id>`: summaries and spans as upserts. A trace that grows is told again.
+// The topics `traces` and `trace:<id>`: summaries and spans as upserts. A trace that grows is sent again.
 
 import type { TraceRow } from '../../../console-api/telemetry.ts';
 import { isSpanTree, isTracePage } from '../../../generated/console-answers.ts';
-import type { SpanTree, TracePage, TreeSpan } from '../answers.ts';
 import type { Desk } from '../desk.ts';
-import { traceRow } from '../telemetry-routes.ts';
+import type { SpanTree, TracePage, TreeSpan } from '../facts/answers.ts';
+import { traceRow } from '../routes/telemetry-routes.ts';
 import { Feed } from './feed.ts';
 import { poll } from './poll.ts';
 import type { Opening } from './topics.ts';
 
 const INTERVAL_MS = 500;
 const READ_AT_ONCE = 256;
-/** Spans may arrive this long after their trace was told. */
+/** Spans may arrive this long after their trace was sent. */
 const OVERLAP_MS = 2_000;
 const KNOWN_MAX = 4_096;
 
@@ -37,7 +37,7 @@ export function openTraces(desk: Desk, opening: Opening): void {
     lookedMs = nowMs;
     const rows = spans.map(traceRow).reverse();
     const [oldest] = rows;
-    // Older ones of this stretch did not fit into the answer, and are newer than what was told before.
+    // Older traces of this interval did not fit into the answer, and are newer than those sent before.
     if (total > rows.length && oldest !== undefined && oldest.start_time_unix_nano > newest) {
       subscription.drop(total - rows.length);
     }
@@ -49,7 +49,7 @@ export function openTraces(desk: Desk, opening: Opening): void {
   subscription.opened(topic, String(lookedMs));
 }
 
-/** Whether it is new, or something of it changed. A pending trace lasts longer all the time: that is no news. */
+/** Whether it is new or changed. The growing duration of a pending trace is not a change. */
 function isNews(known: Map<string, string>, row: TraceRow): boolean {
   const face = `${row.span_count} ${row.status} ${row.status === 'pending' ? '' : row.duration_ms} ${row.error_count}`;
   if (known.get(row.trace_id) === face) return false;

@@ -1,7 +1,7 @@
-// Claims in a store of this machine.
+// Claims in a local store.
 
 import { isClaimAnswer, isOpenAnswer } from '../../../generated/cron-payloads.ts';
-import type { Store, StoreReply } from '../../../store/contract.ts';
+import type { Store, StoreReply } from '../../../store/thread/contract.ts';
 import type { TickClaims } from '../claims.ts';
 
 export function storeClaims(store: Store, onFailure: (reason: string) => void): TickClaims {
@@ -30,7 +30,7 @@ export function storeClaims(store: Store, onFailure: (reason: string) => void): 
       run('cron::claim', { ticks }, (reply) => {
         const answer = resultOf(reply);
         if (isClaimAnswer(answer)) done({ ok: true, won: answer.won });
-        else done({ ok: false, reason: reply.error?.message ?? 'The store gave an answer of another shape' });
+        else done({ ok: false, reason: reply.error?.message ?? 'The store gave an answer of an unknown shape' });
       });
     },
     release: (trigger) => run('cron::release', { trigger }, note),

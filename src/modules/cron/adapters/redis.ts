@@ -1,8 +1,8 @@
-// Claims in a Redis that several engines share: each computes its ticks, and one of them gets each tick.
+// Claims in Redis, which several engines share: each computes its ticks, and one of them gets each tick.
 //
-// A tick is the key `<prefix>cron:<trigger>:<moment>`, set if it is not there, and kept for a day. When a trigger was
-// last seen stands beside it. A trigger that one engine's worker takes back may live on in another engine, so taking
-// back changes nothing here.
+// A tick is the key `<prefix>cron:<trigger>:<moment>`, set if it does not exist, and kept for a day. Next to it lies
+// the time at which the trigger was last seen. A trigger that one engine's worker unregisters may still exist in
+// another engine, so unregistering changes nothing here.
 
 import type { RedisLink } from '../../../effects/redis.ts';
 import type { Tick, TickClaims } from '../claims.ts';
@@ -13,7 +13,7 @@ export interface RedisClaimsOptions {
   readonly keyPrefix: string;
   readonly nowMs: () => number;
   readonly onFailure: (reason: string) => void;
-  /** The clocks of this engine and of the Redis differ by so much that ticks come late. */
+  /** The clocks of this engine and of Redis differ so much that ticks come late. */
   readonly onClockDifference: (differenceMs: number) => void;
 }
 
@@ -70,7 +70,7 @@ export function redisClaims(options: RedisClaimsOptions): TickClaims {
   };
 }
 
-/** `TIME` answers seconds and microseconds. */
+/** `TIME` returns seconds and microseconds. */
 function clockDifference(reply: unknown, nowMs: number): number {
   const [seconds, microseconds] = Array.isArray(reply) ? reply.map((part) => Number(String(part))) : [];
   return nowMs - ((seconds ?? 0) * 1_000 + (microseconds ?? 0) / 1_000);

@@ -1,4 +1,4 @@
-// The bus inside this engine: what is published is delivered before `publish` returns.
+// The bus inside this engine: an event is delivered before `publish` returns.
 
 import type { Event, EventBus } from '../bus.ts';
 

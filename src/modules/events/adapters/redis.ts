@@ -1,11 +1,12 @@
-// The bus between engines: every engine listens to one channel of a Redis and publishes there, its own events too.
+// The bus between engines: every engine subscribes to one channel of Redis and publishes there, and receives its own
+// events there too.
 //
-// A message is one line of JSON (version, topic, its place in a chain of calls), and behind it the data as it came.
+// A message is one line of JSON (version, topic, its place in a chain of calls), followed by the data as it was sent.
 
 import type { RedisLink } from '../../../effects/redis.ts';
 import { isEventHeader } from '../../../generated/event-payloads.ts';
-import type { RawJson } from '../../../protocol/byte-string.ts';
-import { Payload } from '../../../protocol/payload.ts';
+import type { RawJson } from '../../../protocol/json/byte-string.ts';
+import { Payload } from '../../../protocol/payload/payload.ts';
 import type { Event, EventBus } from '../bus.ts';
 import type { EventHeader } from '../payloads.ts';
 
@@ -48,7 +49,7 @@ function writeEvent({ topic, depth, traceparent, baggage, data }: Event): Buffer
   return Buffer.concat([Buffer.from(`${JSON.stringify(header)}\n`, 'utf8'), Buffer.from(data, 'latin1')]);
 }
 
-/** Whoever else has access to that Redis may have written it. */
+/** Any other program with access to that Redis may have written it. */
 function readEvent(message: Buffer): Event | undefined {
   const end = message.indexOf(NEWLINE);
   const header = parse(message.toString('utf8', 0, Math.max(end, 0)));

@@ -1,4 +1,4 @@
-// The adapter `builtin`: jobs in a store of this machine, each move one transaction (`src/store/queue`).
+// The adapter `builtin`: jobs in a local store, each move one transaction (`src/store/commands/queue`).
 
 import type {
   AdvanceInput,
@@ -21,12 +21,12 @@ import {
   isQueueStatsList,
   isSubscriptionMarks,
 } from '../../../generated/queue-shapes.ts';
-import type { ErrorBody } from '../../../protocol/frames.ts';
-import type { Store, StoreReply } from '../../../store/contract.ts';
-import { decodeAdvanced, encodeStep } from '../../../store/queue/advance-codec.ts';
-import { decodeAnswers, encodeEnqueue } from '../../../store/queue/enqueue-codec.ts';
-import { encodeFramed } from '../../../store/queue/framed.ts';
-import { toJson } from '../../../store/queue/marks.ts';
+import type { ErrorBody } from '../../../protocol/frames/frames.ts';
+import { decodeAdvanced, encodeStep } from '../../../store/commands/queue/advance-codec.ts';
+import { decodeAnswers, encodeEnqueue } from '../../../store/commands/queue/enqueue-codec.ts';
+import { encodeFramed } from '../../../store/commands/queue/framed.ts';
+import { toJson } from '../../../store/commands/queue/marks.ts';
+import type { Store, StoreReply } from '../../../store/thread/contract.ts';
 import type { Advanced, PublishTarget, QueueAdapter } from './adapter.ts';
 import { GatheredJobs, type SendBatch } from './gathered-jobs.ts';
 import { publishFacts } from './publish-facts.ts';
@@ -63,7 +63,7 @@ export function builtinAdapter(store: Store, clock: Pick<Clock, 'afterTurn'>): Q
     enqueue: (queue, rules, job, done) => gathered.add(queue, rules, job, done),
     publish: (targets, data) => publish(store, targets, data),
     advance(step, done) {
-      // Jobs that were given before it go before it.
+      // Jobs that were enqueued before it are sent before it.
       gathered.flush(step.queue);
       advance(store, step, done);
     },
@@ -113,7 +113,7 @@ async function publish(store: Store, targets: readonly PublishTarget[], data: Ui
   await runCommand(store, 'queue::enqueue', encodeEnqueue(input, data));
 }
 
-/** Jobs that this version cannot read are left to the one that can. */
+/** Jobs that this version cannot read are left for a version that can. */
 function refuseStart(error: unknown): never {
   throw new StartFailure(74, error instanceof Error ? error.message : String(error));
 }

@@ -1,4 +1,4 @@
-// Builds the adapter that the file chooses (K2): nothing else ever takes its place.
+// Builds the adapter that the file chooses (K2). There is no fallback.
 
 import { extstoreUrl } from '../../extstore-config.ts';
 import { placeOf } from '../../kv-adapter.ts';

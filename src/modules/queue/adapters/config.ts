@@ -1,11 +1,11 @@
-// What the adapters of queues may be told. The first is the default.
+// The settings of the adapters of queues. The first adapter is the default.
 
-import { fields, integer, optional, text, type ValueOf } from '../../../core/fields.ts';
-import type { AdapterDeclaration } from '../../../core/module-declaration.ts';
+import { fields, integer, optional, text, url, type ValueOf } from '../../../core/config-fields/fields.ts';
+import type { AdapterDeclaration } from '../../../core/config-fields/module-declaration.ts';
 import { EXTSTORE_FIELDS } from '../../extstore-config.ts';
 import { KV_CONFIG, type KvConfig } from '../../kv-adapter.ts';
 
-/** Old fields of the peer that its builtin adapter took, and that mean nothing here. */
+/** Fields of the builtin adapter of `iii` that have no meaning here. */
 const UNUSED = 'Accepted and not used: set it in queue_configs';
 
 export const builtinDeclaration: AdapterDeclaration<KvConfig> = {
@@ -30,7 +30,7 @@ const extstoreConfig = fields({
     default: 30_000,
     min: 1_000,
     max: 600_000,
-    help: 'An engine that was not heard of for so long loses its jobs to the others',
+    help: 'Other engines take over the jobs of an engine that was silent for this time',
   }),
 });
 
@@ -44,13 +44,13 @@ export const extstoreDeclaration: AdapterDeclaration<ExtstoreQueueConfig> = {
 };
 
 const rabbitConfig = fields({
-  amqp_url: text({ default: 'amqp://localhost:5672', help: 'Address of the RabbitMQ, its vhost behind the slash' }),
-  prefix: text({ default: 'svc', bytesMax: 32, help: 'Before the name of every queue and exchange' }),
+  amqp_url: url({ default: 'amqp://localhost:5672', help: 'Address of the RabbitMQ, with its vhost after the slash' }),
+  prefix: text({ default: 'svc', bytesMax: 32, help: 'Prefix of every queue and exchange' }),
   consumer_timeout_ms: integer({
     default: 1_800_000,
     min: 60_000,
     max: 86_400_000,
-    help: 'The consumer_timeout that the RabbitMQ is set to: it gives jobs that take longer to somebody else',
+    help: 'The consumer_timeout of the RabbitMQ: it gives jobs that take longer to another consumer',
   }),
   max_attempts: optional(integer({ min: 0, help: UNUSED })),
   prefetch_count: optional(integer({ min: 0, help: UNUSED })),

@@ -1,13 +1,13 @@
-// Jobs that are enqueued in one turn travel to their adapter together, queue by queue.
+// Gathers the jobs that are enqueued in one turn and sends them to the adapter together, queue by queue.
 
 import type { EnqueueAnswer, EnqueueRules, NewJob } from '../../../core/queue/shapes.ts';
 import type { Clock } from '../../../effects/clock.ts';
 import type { JobToKeep } from './adapter.ts';
 
 const NULL = Buffer.from('null');
-/** Of one batch: others wait for it. */
+/** The limit of one batch, because others wait for it. */
 const JOBS_MAX = 128;
-/** Fewer are not worth a batch of their own before the turn ends. */
+/** Fewer do not justify a batch of their own before the turn ends. */
 const SHARE_JOBS_MIN = 16;
 const BYTES_MAX = 1024 * 1024;
 
@@ -15,11 +15,11 @@ export interface GatheredBatch {
   readonly queue: string;
   readonly rules: EnqueueRules;
   readonly jobs: readonly NewJob[];
-  /** Of each job; copies. */
+  /** Copies of the payloads, one for each job. */
   readonly payloads: readonly Uint8Array[];
 }
 
-/** Tells what became of each job, in the order of the batch. */
+/** Calls back with the outcome of each job, in the order of the batch. */
 export type SendBatch = (batch: GatheredBatch, done: (answers: readonly EnqueueAnswer[]) => void) => void;
 
 interface Gathering extends GatheredBatch {
@@ -75,8 +75,8 @@ export class GatheredJobs {
   }
 
   /**
-   * Half of all who wait are enough, as in the store (`StoreClient`): producers that wait for receipts would else come
-   * and go together, and the store and they would idle in turns.
+   * Half of all waiting producers are enough, as in the store (`StoreClient`): otherwise producers that wait for
+   * receipts would come and go together, and the store and they would idle in turns.
    */
   #isFull({ jobs, bytes }: Gathering): boolean {
     const isShare = jobs.length >= SHARE_JOBS_MIN && 2 * jobs.length >= this.#waiting;

@@ -1,7 +1,7 @@
-// What adapters that are no store of this machine read of a job before they keep it: its group and its priority.
+// The group and the priority of a job, for adapters other than the local store.
 
 import type { EnqueueRefused, EnqueueRules } from '../../../core/queue/shapes.ts';
-import { readGroup, readPriority } from '../../../store/queue/group-value.ts';
+import { readGroup, readPriority } from '../../../store/commands/queue/group-value.ts';
 
 export interface Placement {
   /** Digest of its group; empty: it has none. */

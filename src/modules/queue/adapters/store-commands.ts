@@ -1,11 +1,11 @@
-// Commands of the store as promises, for what happens seldom.
+// Commands of the store as promises, for rare operations.
 
+import { Refusal } from '../../../core/calls/refusal.ts';
 import type { MovesAnswer } from '../../../core/queue/shapes.ts';
-import { Refusal } from '../../../core/refusal.ts';
-import { ERROR_CODES, type ErrorCode } from '../../../protocol/errors.ts';
-import type { ErrorBody } from '../../../protocol/frames.ts';
-import type { Store } from '../../../store/contract.ts';
-import { parseAs } from '../../../store/queue/marks.ts';
+import { ERROR_CODES, type ErrorCode } from '../../../protocol/frames/errors.ts';
+import type { ErrorBody } from '../../../protocol/frames/frames.ts';
+import { parseAs } from '../../../store/commands/queue/marks.ts';
+import type { Store } from '../../../store/thread/contract.ts';
 
 export function runCommand<T = void>(
   store: Store,
@@ -21,7 +21,7 @@ export function runCommand<T = void>(
   });
 }
 
-/** The answer as bytes, valid for as long as one wants. */
+/** The answer as bytes, valid indefinitely. */
 export function readCommand(store: Store, command: string, input: Uint8Array): Promise<Uint8Array | undefined> {
   return new Promise((resolve, reject) => {
     store.run(command, input, ({ result, error }) => {
@@ -31,7 +31,7 @@ export function readCommand(store: Store, command: string, input: Uint8Array): P
   });
 }
 
-/** Command by command, each bounded, until nothing is left to move. Resolves with how many moved. */
+/** Runs bounded commands until nothing is left to move. Resolves with how many moved. */
 export async function runMoves(next: (beforeDeath: number | undefined) => Promise<MovesAnswer>): Promise<number> {
   let moved = 0;
   for (let beforeDeath: number | undefined; ; ) {

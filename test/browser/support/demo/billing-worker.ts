@@ -1,4 +1,4 @@
-// The other worker of the demo: charges, of which some are refused, and sends mails, of which some can never be sent.
+// The second worker of the demo: makes charges, some of which are refused, and sends mails, some of which always fail.
 
 import { registerWorker } from '../../../../src/sdk/index.ts';
 

@@ -1,5 +1,5 @@
-// The third worker of the demo: a trigger of every kind, logs of every level, and what is wrong on purpose. Arguments:
-// address of the engine's bridge, `busy` to make traffic, and the address of the engine's HTTP port for it.
+// The third worker of the demo: a trigger of every kind, logs of every level, and deliberate errors. Arguments: address
+// of the engine's bridge, `busy` to generate traffic, and the address of the engine's HTTP port for it.
 
 import { type HandlerContext, registerWorker } from '../../../../src/sdk/index.ts';
 

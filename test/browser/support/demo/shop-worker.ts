@@ -1,5 +1,5 @@
-// A worker of the demo: a shop that takes orders over HTTP, keeps them in state, tells streams, and hands mails to a
-// queue. Arguments: address of the engine, and `busy` to make traffic by itself. Says `ready` when all is registered.
+// A worker of the demo: a shop that takes orders over HTTP, keeps them in state, writes to streams, and enqueues mails.
+// Arguments: address of the engine, and `busy` to generate traffic. Prints `ready` when all is registered.
 
 import { Enqueue, registerWorker } from '../../../../src/sdk/index.ts';
 
@@ -87,7 +87,7 @@ function makeTraffic(): void {
     svc.trigger({ function_id: 'stock::check', payload: { sku } }),
   ]) {
     call.catch(() => {
-      // Some fail on purpose: billing says no now and then.
+      // Some fail on purpose: billing refuses a few charges.
     });
   }
 }

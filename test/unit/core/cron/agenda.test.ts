@@ -14,17 +14,17 @@ test('[CR2] a hundred triggers of every second that come back after a day are no
   expect(missed.map(({ isAtLeast }) => isAtLeast)).toEqual(missed.map(() => true));
   expect(missed).toHaveLength(100);
   expect(missed.reduce((sum, { count }) => sum + count, 0)).toBeLessThan(3_000);
-  // What is made up for is the last tick all the same.
+  // The last tick is still made up for.
   expect(looks.flatMap(({ runs }) => runs.map(({ atMs }) => atMs))).toEqual(missed.map(() => NOW));
 });
 
-test('[CR2] what was missed while a trigger was away for a while is counted exactly', () => {
+test('[CR2] ticks missed while a trigger was away for a while are counted exactly', () => {
   const { missed, runs } = new Agenda().add(everySecond('skip'), NOW, NOW - 600_000);
   expect(missed).toMatchObject([{ count: 600, isAtLeast: false, lastMs: NOW }]);
   expect(runs).toEqual([]);
 });
 
-test('[CR3] [fault 47] a clock that was set forward by a day is counted up to a bound, and looks go on behind it', () => {
+test('[CR3] [fault 47] a clock that was set forward by a day is counted up to a bound, and checks continue after it', () => {
   const agenda = new Agenda();
   const jobs = Array.from({ length: 100 }, () => everySecond('skip'));
   agenda.look(NOW, 0);
@@ -36,7 +36,7 @@ test('[CR3] [fault 47] a clock that was set forward by a day is counted up to a 
   expect(agenda.look(NOW + DAY + 1_000, 1_500).runs.map(({ atMs }) => atMs)).toEqual(jobs.map(() => NOW + DAY + 1_000));
 });
 
-test('[CR1] of a thousand ticks of one second each is run once, a part of them at a time', () => {
+test('[CR1] a thousand ticks of one second each run once, a part of them at a time', () => {
   const agenda = new Agenda();
   const jobs = Array.from({ length: 1_000 }, () => everySecond('skip'));
   agenda.look(NOW, 0);
@@ -52,7 +52,7 @@ test('[CR1] of a thousand ticks of one second each is run once, a part of them a
   expect(new Set(run)).toEqual(new Set(jobs));
 });
 
-test('[CR3] what was missed is told at once, however many ticks it is', () => {
+test('[CR3] missed ticks are reported at once, however many there are', () => {
   const agenda = new Agenda();
   agenda.look(NOW, 0);
   for (let job = 0; job < 1_000; job++) agenda.add(everySecond('once'), NOW, undefined);

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { type ClaimedTicks, claimTick, lastClaimed } from '../../../../src/core/cron/claimed-ticks.ts';
-import { forEachSeed } from '../../../support/seeded-random.ts';
+import { forEachSeed } from '../../../support/random/seeded-random.ts';
 
 function claimAll(...ticks: readonly [atMs: number, follows: boolean][]): ClaimedTicks {
   let claimed: ClaimedTicks = [];
@@ -14,7 +14,7 @@ test('[CR1] A tick is claimed once', () => {
   for (const atMs of [1000, 2000]) expect(claimTick(claimed, atMs, true)).toBeUndefined();
 });
 
-test('[CR3] What was never claimed may still be, before and between what was', () => {
+test('[CR3] An unclaimed tick may still be claimed, before and between claimed ones', () => {
   const claimed = claimAll([5000, false], [6000, true], [90_000, false]);
   expect(claimTick(claimed, 4000, false)).toContainEqual([4000, 4000]);
   expect(claimTick(claimed, 7000, true)).toContainEqual([5000, 7000]);
@@ -22,7 +22,7 @@ test('[CR3] What was never claimed may still be, before and between what was', (
   expect(lastClaimed(claimed)).toBe(90_000);
 });
 
-test('[CR1] Whatever the clock does, no tick is claimed twice and few bytes are kept', () => {
+test('[CR1] For any changes of the clock, no tick is claimed twice and few bytes are kept', () => {
   forEachSeed(200, (random) => {
     let claimed: ClaimedTicks = [];
     const won = new Set<number>();

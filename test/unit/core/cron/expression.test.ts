@@ -63,20 +63,20 @@ describe('the times of an expression', () => {
     [5, '2026-11-27'],
     [6, '2026-11-28'],
     [7, '2026-11-22'],
-  ])('[decisions 53] Weekday %d is the %s, in all three forms', (weekday, date) => {
+  ])('[PD-53] Weekday %d is the %s, in all three forms', (weekday, date) => {
     for (const form of [`0 0 * * ${weekday}`, `0 0 0 * * ${weekday}`, `0 0 0 * * ${weekday} *`]) {
       expect(nextTimes(form)).toEqual([`${date}T00:00:00`]);
     }
   });
 
-  test('[decisions 53] With both days given, in five fields either may match, in six and seven both must', () => {
+  test('[PD-53] With both days given, in five fields either may match, in six and seven both must', () => {
     expect(nextTimes('0 0 13 * 5', 3)).toEqual(['2026-11-27T00:00:00', '2026-12-04T00:00:00', '2026-12-11T00:00:00']);
     expect(nextTimes('0 0 0 13 * 5', 2)).toEqual(['2027-08-13T00:00:00', '2028-10-13T00:00:00']);
     expect(nextTimes('0 0 0 13 * 5 2028')).toEqual(['2028-10-13T00:00:00']);
     expect(nextTimes('0 0 13 * ?')).toEqual(['2026-12-13T00:00:00']);
   });
 
-  test('[decisions 17] Seven fields end with the year, and so do their times', () => {
+  test('[PD-17] Seven fields end with the year, and so do their times', () => {
     expect(nextTimes('0 0 0 1 * * 2026-2027', 20)).toHaveLength(13);
     expect(nextTimes('0 0 0 1 * * 2020')).toEqual([]);
     expect(nextTimes('0 0 0 1 1 * */50')).toEqual(['2070-01-01T00:00:00']);
@@ -93,7 +93,7 @@ describe('the times of an expression', () => {
   });
 });
 
-describe('what is wrong with an expression is said with field and place', () => {
+describe('an error in an expression names the field and its position', () => {
   test.each([
     ['', 'has 0 fields'],
     ['* * * *', 'has 4 fields'],
@@ -108,7 +108,7 @@ describe('what is wrong with an expression is said with field and place', () => 
     ['0  0  *  *  1,9', "the day of week '9' at character 15"],
     ['1,,2 * * * *', "the minute '' at character 3 holds nothing"],
     ['1,2, * * * *', "the minute '' at character 5 holds nothing"],
-    ['5-1 * * * *', "the minute '5-1' at character 1 is a range that falls"],
+    ['5-1 * * * *', "the minute '5-1' at character 1 is a descending range"],
     ['1-2-3 * * * *', "more than one '-'"],
     ['1/2/3 * * * *', "more than one '/'"],
     ['*/0 * * * *', "has the step '0'"],
@@ -128,9 +128,9 @@ describe('what is wrong with an expression is said with field and place', () => 
     ['0 0 * * 1#6', 'a week of the month'],
     ['0 0 * * 1#0', 'a week of the month'],
     ['0 0 5L * *', "the day of month '5L'"],
-    ['@every 5m', "'@every 5m' is not known"],
+    ['@every 5m', "'@every 5m' is unknown"],
     ['@reboot', '@daily'],
-    [`${'1,'.repeat(200)}1 * * * *`, 'at most 256'],
+    [`${'1,'.repeat(200)}1 * * * *`, 'the limit is 256'],
   ])('[modules 7] %j: %s', (expression, text) => {
     expect(reasonOf(expression)).toContain(text);
   });

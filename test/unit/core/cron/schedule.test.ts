@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { readExpression } from '../../../../src/core/cron/expression.ts';
 import { Schedule } from '../../../../src/core/cron/schedule.ts';
 import { TimeZone } from '../../../../src/core/cron/time-zone.ts';
-import { forEachSeed } from '../../../support/seeded-random.ts';
+import { forEachSeed } from '../../../support/random/seeded-random.ts';
 
 function scheduleOf(expression: string, timezone = 'UTC'): Schedule {
   const times = readExpression(expression);
@@ -26,7 +26,7 @@ function momentsOf(expression: string, timezone: string, after: string, count: n
 }
 
 describe('a schedule in a time zone', () => {
-  test('[modules 7] follows the clock on the wall through summer and winter', () => {
+  test('[modules 7] follows the local clock through summer and winter', () => {
     expect(momentsOf('0 9 1 1,7 *', 'Europe/Berlin', '2026-01-02T00:00:00Z', 2)).toEqual([
       '01 07:00:00',
       '01 08:00:00',
@@ -34,7 +34,7 @@ describe('a schedule in a time zone', () => {
     expect(momentsOf('0 9 * * 1', 'Asia/Kolkata', '2026-11-20T00:00:00Z', 1)).toEqual(['23 03:30:00']);
   });
 
-  test('[modules 7] runs once, in the moment of the change, for times that the clock skips', () => {
+  test('[modules 7] runs once, at the moment of the change, for times that the clock skips', () => {
     const after = '2026-03-28T00:00:00Z';
     expect(momentsOf('30 2 * * *', 'Europe/Berlin', after, 3)).toEqual(['28 01:30:00', '29 01:00:00', '30 00:30:00']);
     expect(momentsOf('15,45 2 * * *', 'Europe/Berlin', after, 4)).toEqual([
@@ -79,7 +79,7 @@ describe('a schedule in a time zone', () => {
     ]);
   });
 
-  test('[modules 7] goes by the time that passes where the hour is a star', () => {
+  test('[modules 7] follows elapsed time where the hour is a star', () => {
     expect(momentsOf('*/30 * * * *', 'Europe/Berlin', '2026-10-24T23:40:00Z', 6)).toEqual([
       '25 00:00:00',
       '25 00:30:00',
@@ -109,17 +109,20 @@ describe('a schedule in a time zone', () => {
     ]);
   });
 
-  test.each(['Mars/Base', 'Europe/Berln', '', '+02:00', 'Europe/Berlin; DROP'])('[modules 7] %j is no zone', (name) => {
-    expect(TimeZone.read(name)).toMatchObject({ ok: false, reason: expect.stringContaining('is not known') });
-  });
+  test.each(['Mars/Base', 'Europe/Berln', '', '+02:00', 'Europe/Berlin; DROP'])(
+    '[modules 7] %j is not a zone',
+    (name) => {
+      expect(TimeZone.read(name)).toMatchObject({ ok: false, reason: expect.stringContaining('is unknown') });
+    },
+  );
 
-  test('[modules 7] a slip in its name is recognised', () => {
+  test('[modules 7] a mistake in its name is recognised', () => {
     expect(TimeZone.read('Europe/Berln')).toMatchObject({ reason: expect.stringContaining("'Europe/Berlin'") });
   });
 });
 
-describe('beside cron-parser', () => {
-  /** Five or six fields of what both understand alike. */
+describe('compared with cron-parser', () => {
+  /** Five or six fields whose meaning is the same in both. */
   const PARTS = [
     ['0', '*/10', '5,35', '10-20'],
     ['0', '*', '*/7', '3-50/9', '59'],
@@ -128,7 +131,7 @@ describe('beside cron-parser', () => {
     ['*', '1', '2', 'jan-mar', '*/4'],
   ] as const;
 
-  test('[decisions 17] agrees on every time in UTC that both can say', () => {
+  test('[PD-17] agrees on every time in UTC that both can say', () => {
     forEachSeed(300, (random) => {
       const expression = [...PARTS.map((choices) => random.pick(choices)), '*'].join(' ');
       const start = Date.UTC(2020, 0, 1) + random.below(8 * 366) * 86_400_000;
@@ -142,9 +145,9 @@ describe('beside cron-parser', () => {
     });
   });
 
-  // Why the library is not what the engine runs on: what no filter on top could give back. Should one of these fail
-  // one day, the choice is to be made again.
-  test('[decisions 17] cron-parser leaves out a day on which the clock skips half an hour', () => {
+  // Why the engine does not use the library: differences that no filter on top could repair. If one of these tests
+  // fails one day, the choice is to be made again.
+  test('[PD-17] cron-parser leaves out a day on which the clock skips half an hour', () => {
     const theirs = CronExpressionParser.parse('15 2 * * *', {
       tz: 'Australia/Lord_Howe',
       currentDate: new Date('2026-10-02T16:00:00Z'),
@@ -152,7 +155,7 @@ describe('beside cron-parser', () => {
     expect(theirs.next().toISOString()).toBe('2026-10-04T15:15:00.000Z');
   });
 
-  test('[decisions 17] cron-parser takes what says nothing, and what never comes round', () => {
+  test('[PD-17] cron-parser accepts expressions without a meaning, and times that never come', () => {
     for (const expression of ['', '5', '*/70 * * * *', '? * * * *']) {
       expect(CronExpressionParser.parse(expression).hasNext()).toBe(true);
       expect(readExpression(expression).ok).toBe(false);

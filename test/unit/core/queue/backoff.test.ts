@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { deliveriesMax, retryDelayMs } from '../../../../src/core/queue/backoff.ts';
 
 describe('the wait after a failed attempt', () => {
-  test('[Q4] doubles from the base on: 2000 gives the table of the product', () => {
+  test('[Q4] doubles from the base on: 2000 gives the documented table', () => {
     const rules = { maxRetries: 5, backoffMs: 2_000, isExponential: true };
     expect([1, 2, 3, 4, 5, 6].map((attempt) => retryDelayMs(rules, attempt))).toEqual([
       2_000,

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { DeliveryWindow, type WindowRules } from '../../../../src/core/queue/delivery-window.ts';
-import { forEachSeed, type SeededRandom } from '../../../support/seeded-random.ts';
+import { forEachSeed, type SeededRandom } from '../../../support/random/seeded-random.ts';
 
-/** A store with work without end, and a worker that ends jobs in any order. */
+/** A store with endless jobs, and a worker that ends jobs in any order. */
 function step(window: DeliveryWindow, random: SeededRandom, held: { asked: number[] }): void {
   switch (random.below(4)) {
     case 0: {
@@ -41,7 +41,7 @@ describe('the window of a queue', () => {
     });
   });
 
-  test('[F2] a fifo queue asks for nothing while a job of it is asked for, held or running', () => {
+  test('[F2] a fifo queue requests nothing while one of its jobs is requested, held or running', () => {
     const window = new DeliveryWindow({ concurrency: 5, isFifo: true });
     expect(window.toAsk).toBe(1);
     window.ask(1);

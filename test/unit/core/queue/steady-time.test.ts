@@ -1,16 +1,16 @@
 import { expect, test } from 'vitest';
 import { type ClockReading, type SteadyReading, steadyTime } from '../../../../src/core/queue/steady-time.ts';
-import { forEachSeed } from '../../../support/seeded-random.ts';
+import { forEachSeed } from '../../../support/random/seeded-random.ts';
 
 const HOUR_MS = 3_600_000;
 
-/** What is kept after a reading. */
+/** The reading that is kept. */
 const kept = (last: SteadyReading | undefined, now: ClockReading): SteadyReading => ({
   ...now,
   steadyMs: steadyTime(last, now),
 });
 
-test('[Q4] Time passes as the monotonic clock says, whatever the wall clock is set to, as long as an engine runs', () => {
+test('[Q4] While an engine runs, time follows the monotonic clock, whatever the wall clock is set to', () => {
   forEachSeed(100, (random) => {
     let [wallMs, monotonicMs] = [1_000 * HOUR_MS, random.below(1_000)];
     let last = kept(undefined, { run: 'a', monotonicMs, wallMs });
@@ -26,12 +26,12 @@ test('[Q4] Time passes as the monotonic clock says, whatever the wall clock is s
   });
 });
 
-test('[Q4] Over a restart as much time has passed as the wall clock says, and none where that was set back', () => {
+test('[Q4] Across a restart time follows the wall clock, and does not advance if that was set back', () => {
   const last = { run: 'a', monotonicMs: 77, wallMs: 5 * HOUR_MS, steadyMs: 9 * HOUR_MS };
   expect(steadyTime(last, { run: 'b', monotonicMs: 3, wallMs: 6 * HOUR_MS })).toBe(10 * HOUR_MS);
   expect(steadyTime(last, { run: 'b', monotonicMs: 3, wallMs: 4 * HOUR_MS })).toBe(9 * HOUR_MS);
 });
 
-test('[Q4] It begins as the wall clock, by which waits were kept before', () => {
+test('[Q4] It starts as the wall clock, by which waits were kept before', () => {
   expect(steadyTime(undefined, { run: 'a', monotonicMs: 3, wallMs: 42 })).toBe(42);
 });

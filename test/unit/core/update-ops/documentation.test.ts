@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { UPDATE_OFFENCES } from '../../../../src/core/update-ops/errors.ts';
-import { readUpdateVectors } from '../../../support/update-vectors.ts';
+import { readUpdateVectors } from '../../../support/random/update-vectors.ts';
 
 const codes = Object.entries(UPDATE_OFFENCES).flatMap(([op, offences]) =>
   Object.entries(offences).map(([code, meaning]) => ({ code: `${op}.${code}`, meaning })),

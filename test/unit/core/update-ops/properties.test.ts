@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { type JsonValue, parseExactJson } from '../../../../src/core/exact-json.ts';
+import { type JsonValue, parseExactJson } from '../../../../src/core/calls/exact-json.ts';
 import { applyUpdates } from '../../../../src/core/update-ops/index.ts';
-import { randomOps, randomValue } from '../../../support/random-updates.ts';
-import { forEachSeed } from '../../../support/seeded-random.ts';
+import { randomOps, randomValue } from '../../../support/random/random-updates.ts';
+import { forEachSeed } from '../../../support/random/seeded-random.ts';
 
 const RUNS = 400;
 

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { type JsonValue, parseExactJson } from '../../../../src/core/exact-json.ts';
-import { Refusal } from '../../../../src/core/refusal.ts';
+import { type JsonValue, parseExactJson } from '../../../../src/core/calls/exact-json.ts';
+import { Refusal } from '../../../../src/core/calls/refusal.ts';
 import { applyUpdates } from '../../../../src/core/update-ops/index.ts';
-import { canonicalJson, readUpdateVectors, type UpdateVector } from '../../../support/update-vectors.ts';
+import { canonicalJson, readUpdateVectors, type UpdateVector } from '../../../support/random/update-vectors.ts';
 
 const vectors = readUpdateVectors();
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { CronEngine, momentOf, START, timeOf } from '../../../support/cron-engine.ts';
-import { faultLine } from '../../../support/fault-line.ts';
+import { faultLine } from '../../../support/load/fault-line.ts';
+import { CronEngine, momentOf, START, timeOf } from '../../../support/stores/cron-engine.ts';
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
@@ -39,7 +39,7 @@ describe('a tick', () => {
     expect(row).toMatchObject({ status: 'Active', next_fire_time: '2026-11-21T13:00:00.000Z' });
   });
 
-  test('[decisions 26] of two replicas is one, and goes on with the one that stays', async () => {
+  test('[PD-26] of two replicas is one, and continues with the remaining one', async () => {
     const cron = await CronEngine.start();
     const replica = cron.engine.connect();
     replica.register('job');
@@ -53,7 +53,7 @@ describe('a tick', () => {
     expect(call).toMatchObject({ data: { job_id: 'b' } });
   });
 
-  test('[decisions 26] of equal triggers of one connection comes to each of them, however many they are', async () => {
+  test('[PD-26] of equal triggers of one connection comes to each of them, however many they are', async () => {
     const cron = await CronEngine.start();
     const ids = Array.from({ length: 1_000 }, (_, number) => `t${number}`);
     for (const id of ids) cron.bind(id, EVERY_SECOND);
@@ -77,7 +77,7 @@ describe('a tick', () => {
     expect(cron.calls()).toMatchObject([{ function_id: 'job' }]);
   });
 
-  test('[W2] does not come any more once its trigger was taken back', async () => {
+  test('[W2] does not come any more once its trigger was removed', async () => {
     const cron = await CronEngine.start();
     cron.bind('t', EVERY_SECOND);
     cron.clock.advance(1_000);
@@ -86,7 +86,7 @@ describe('a tick', () => {
     expect(cron.ticks()).toEqual(['12:00:01']);
   });
 
-  test('[decisions 51] of a durable trigger, which is there before the module has started, comes like any other', async () => {
+  test('[PD-51] of a durable trigger, which exists before the module has started, comes like any other', async () => {
     const cron = await CronEngine.start(undefined, undefined, (engine) =>
       engine.port.bindDurable({ type: 'cron', functionId: 'job', config: EVERY_SECOND, metadata: undefined }),
     );
@@ -103,7 +103,7 @@ describe('a tick', () => {
 });
 
 describe('[CR1] a claim', () => {
-  test('[CR1] is on the disk before anybody is called', async () => {
+  test('[CR1] is on the disk before the function is called', async () => {
     const cron = await CronEngine.start();
     cron.bind('t', EVERY_SECOND);
     cron.disk.isSlow = true;
@@ -118,7 +118,7 @@ describe('[CR1] a claim', () => {
     cron.bind('t', EVERY_TEN);
     cron.clock.advance(9_500);
     expect(cron.calls()).toHaveLength(1);
-    // Its clock is a little behind when it comes back.
+    // Its clock is a little slow when it comes back.
     cron.clock.setWallClock(START + 9_000);
     const again = await cron.crash(0);
     again.bind('another-id', EVERY_TEN);
@@ -155,7 +155,7 @@ describe('[CR2] ticks missed while the engine was down', () => {
     expect(again.warnings[0]).toContain('6');
   });
 
-  test('[CR2] are made up for by one run, with misfire: once', async () => {
+  test('[CR2] are replaced by one run, with misfire: once', async () => {
     const config = { ...EVERY_TEN, misfire: 'once' };
     const cron = await CronEngine.start();
     cron.bind('t', config);
@@ -181,7 +181,7 @@ describe('[CR2] ticks missed while the engine was down', () => {
     expect(again.ticks()).toEqual(expected);
   });
 
-  test('[CR2] are none for a trigger that is new, or was taken back meanwhile', async () => {
+  test('[CR2] are none for a trigger that is new, or was removed meanwhile', async () => {
     const config = { ...EVERY_TEN, misfire: 'once' };
     const cron = await CronEngine.start();
     cron.bind('t', config);
@@ -196,7 +196,7 @@ describe('[CR2] ticks missed while the engine was down', () => {
   });
 });
 
-describe('[CR3] the clock on the wall', () => {
+describe('[CR3] the wall clock', () => {
   test('[CR3] [fault 47] set back does not run a tick again', async () => {
     const cron = await CronEngine.start();
     cron.bind('t', EVERY_TEN);

@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { eventsModule } from '../../../../src/modules/events/index.ts';
-import { addModule } from '../../../support/add-module.ts';
-import { EngineInMemory } from '../../../support/engine-in-memory.ts';
-import type { TestWorker } from '../../../support/test-worker.ts';
+import type { TestWorker } from '../../../support/clients/test-worker.ts';
+import { addModule } from '../../../support/engine/add-module.ts';
+import { EngineInMemory } from '../../../support/engine/engine-in-memory.ts';
 
 let engine: EngineInMemory;
 let worker: TestWorker;
@@ -19,7 +19,7 @@ beforeEach(async () => {
 
 afterEach(() => engine.stop());
 
-/** What the worker was called with since the last look. */
+/** The calls of the worker since the last check. */
 function heard(by: TestWorker = worker): unknown[] {
   return by.received('invokefunction').map(({ data }) => data);
 }
@@ -51,13 +51,13 @@ describe('an event', () => {
     expect(heard()).toEqual([1, 1]);
   });
 
-  test('[decisions 23] reaches who listens with a wildcard', () => {
+  test('[PD-23] reaches wildcard subscriptions', () => {
     worker.bind('t', 'subscribe', 'mail::welcome', { config: { topic: 'user.*' } });
     for (const topic of ['user.created', 'users.created', 'user.']) emitter.ask('publish', { topic, data: topic });
     expect(heard()).toEqual(['user.created', 'user.']);
   });
 
-  test('[decisions 26] reaches two replicas of a worker once', () => {
+  test('[PD-26] reaches two replicas of a worker once', () => {
     const replica = engine.connect();
     replica.register('mail::welcome');
     worker.bind('t1', 'event', 'mail::welcome', { config: { topic: 'a' } });
@@ -69,7 +69,7 @@ describe('an event', () => {
     expect(heard(replica)).toEqual([2]);
   });
 
-  test('[modules 8] reaches nobody whose trigger was taken back, and still all the others of the topic', () => {
+  test('[modules 8] does not reach a removed trigger, and still reaches all others of the topic', () => {
     worker.bind('t1', 'event', 'mail::welcome', { config: { topic: 'a' }, metadata: 1 });
     worker.bind('t2', 'event', 'mail::welcome', { config: { topic: 'a' }, metadata: 2 });
     worker.unbind('t1');
@@ -105,7 +105,7 @@ describe('an event', () => {
 });
 
 describe('engine::events::emit', () => {
-  test('[console 6.4] names the triggers that it fires, also under the names of the console', async () => {
+  test('[modules 8] names the triggers that it fires, also under the names of the console', async () => {
     worker.bind('t1', 'event', 'mail::welcome', { config: { topic: 'user.*' } });
     worker.bind('t2', 'subscribe', 'gone::away', { config: { topic: 'other' } });
     const call = emitter.invoke('engine::events::emit', { name: 'user.created', payload: 5 });

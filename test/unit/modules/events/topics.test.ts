@@ -7,17 +7,17 @@ function listenersOf(topic: string, ...subscriptions: readonly string[]): string
   return topics.listeners(topic).map((listener) => listener.topic);
 }
 
-test('[modules 8] A topic reaches those who listen to exactly it', () => {
+test('[modules 8] A topic reaches its exact subscribers', () => {
   expect(listenersOf('user.created', 'user.created', 'user.deleted', 'User.created', 'user')).toEqual(['user.created']);
 });
 
-test('[decisions 23] A star stands for any run of characters, everything else for itself', () => {
+test('[PD-23] A star matches any run of characters, and every other character itself', () => {
   expect(listenersOf('user.created', 'user.*', '*.created', '*', 'u*d', 'user.*.x', 'order.*', 'user?created')).toEqual(
     ['user.*', '*.created', '*', 'u*d'],
   );
 });
 
-test('[modules 8] One that leaves takes only itself along', () => {
+test('[modules 8] Removing one removes no other', () => {
   const topics = new Topics<object>();
   const [first, second, third] = [{}, {}, {}];
   topics.add('a', first);

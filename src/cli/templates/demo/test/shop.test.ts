@@ -14,7 +14,8 @@ const [shop, warehouse] = [connect('shop'), connect('warehouse')];
 registerShop(shop);
 registerWarehouse(warehouse);
 await Promise.all([shop.ready(), warehouse.ready()]);
-// Calls reach the engine behind the registrations of their own connection; this waits for those of the other one.
+// The engine handles the messages of one connection in order, so this call waits for the registrations of the
+// warehouse.
 await warehouse.trigger({ function_id: 'warehouse::locate', payload: { sku: 'a' } });
 after(async () => {
   await Promise.all([shop.shutdown(), warehouse.shutdown()]);
@@ -38,8 +39,8 @@ test('a failure in the warehouse fails the order', async () => {
   assert.equal((await order('broken', 'dee')).status, 500);
 });
 
-test('a mail for nobody becomes a dead letter', async () => {
-  await order('door', 'nobody');
+test('a mail to an unknown customer becomes a dead letter', async () => {
+  await order('door', 'unknown');
   for (;;) {
     const [letter] = await shop.queue('mail').dlq.list();
     if (letter?.error.includes('no such customer')) break;

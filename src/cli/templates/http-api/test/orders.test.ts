@@ -21,7 +21,7 @@ const post = (body: unknown) =>
     body: JSON.stringify(body),
   });
 
-test('an order is made, shown and deleted', async () => {
+test('creates, shows and deletes an order', async () => {
   const made = await post({ sku: 'a1', quantity: 2 });
   assert.equal(made.status, 201);
   const order = `${engine.http_url}${made.headers.get('location')}`;
@@ -31,7 +31,7 @@ test('an order is made, shown and deleted', async () => {
   assert.equal((await fetch(order)).status, 404);
 });
 
-test('an order that makes no sense is refused with the reason', async () => {
+test('refuses an invalid order with the reason', async () => {
   const refused = await post({ quantity: 2 });
   assert.equal(refused.status, 400);
   assert.deepEqual(await refused.json(), { error: "'sku' must be a text." });

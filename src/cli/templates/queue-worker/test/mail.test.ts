@@ -8,7 +8,7 @@ import { register } from '../workers/mail/functions.ts';
 const engine = await startEngine({ queues: { mail: { max_retries: 3, backoff_ms: 10 } } });
 const svc = registerWorker(engine.url, { handle_signals: false });
 
-/** A mail server that is down the first time. */
+/** A mail server that fails the first time. */
 const sent: string[] = [];
 const receipts = new Set<string>();
 register(svc, async (to, _text, receipt) => {
@@ -41,14 +41,14 @@ const signUp = async (to: string): Promise<string> => {
   return ((await response.json()) as { job: string }).job;
 };
 
-test('a mail that could not be sent is tried again', async () => {
+test('retries a mail that could not be sent', async () => {
   assert.equal((await endOf(await signUp('ann@example.org'))).state, 'done');
   assert.deepEqual(sent, ['ann@example.org']);
   assert.equal(receipts.size, 1);
 });
 
-test('a job that can never work is a dead letter', async () => {
-  assert.equal((await endOf(await signUp('nobody'))).state, 'dead');
+test('a job that cannot succeed becomes a dead letter', async () => {
+  assert.equal((await endOf(await signUp('unknown'))).state, 'dead');
   const [letter] = await svc.queue('mail').dlq.list();
-  assert.match(letter?.error ?? '', /'nobody' is no address/);
+  assert.match(letter?.error ?? '', /'unknown' is not an address/);
 });

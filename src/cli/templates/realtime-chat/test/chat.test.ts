@@ -14,10 +14,10 @@ after(async () => {
   await engine.stop();
 });
 
-test('what one says, all who watch the room see', async () => {
+test('every page that watches the room receives a message', async () => {
   const seen = new Promise((resolve) => {
     const room = svc.stream('chat').group<Message>('lobby');
-    // The message may be there before the watch is, or come after it.
+    // The message may arrive before or after the watch starts.
     const tell = ({ from, text }: Message) => resolve({ from, text });
     room.subscribe({ onSync: (items) => [...items.values()].forEach(tell), onChange: ({ data }) => tell(data) });
   });
@@ -25,12 +25,12 @@ test('what one says, all who watch the room see', async () => {
   assert.deepEqual(await seen, { from: 'Ada', text: 'hello' });
 });
 
-test('nobody says nothing', async () => {
+test('refuses an empty message', async () => {
   const empty = svc.trigger({ function_id: 'chat::send', payload: { room: 'lobby', from: 'Ada', text: '' } });
   await assert.rejects(empty, /1 to 500 characters/);
 });
 
-test('the page and the SDK that it loads are there', async () => {
+test('serves the page and the SDK that it loads', async () => {
   const page = await (await fetch(engine.http_url)).text();
   assert.match(page, /<h1>Chat<\/h1>/);
   assert.equal((await fetch(`${engine.http_url}/sdk/index.js`)).status, 200);

@@ -14,7 +14,7 @@ after(async () => {
   await engine.stop();
 });
 
-test('greets whoever calls', async () => {
+test('greets the caller by name', async () => {
   const answer = await svc.trigger({ function_id: '__name__::hello', payload: { name: 'Ada' } });
   assert.deepEqual(answer, { text: 'Hello, Ada!' });
 });

@@ -1,4 +1,4 @@
-// Two texts beside each other, or one in the other where there is no room. Loaded when it is first shown.
+// Two texts next to each other, or merged where there is no room. Loaded when it is first shown.
 
 import { json } from '@codemirror/lang-json';
 import { MergeView, unifiedMergeView } from '@codemirror/merge';
@@ -6,7 +6,7 @@ import { EditorState, type Extension } from '@codemirror/state';
 import { EditorView, lineNumbers } from '@codemirror/view';
 import { type ReactNode, useEffect, useRef } from 'react';
 import { styleNonce } from '../../data/nonce.ts';
-import { useWide } from '../use-wide.ts';
+import { useWide } from '../layout/use-wide.ts';
 import { editorColours, editorLook } from './editor-look.ts';
 import type { JsonDiffProps } from './json-diff.tsx';
 

@@ -1,4 +1,4 @@
-// CodeMirror set up for JSON: marks, folding, search, completion from a schema. Loaded lazily (see json-editor.tsx).
+// CodeMirror set up for JSON: errors, folding, search, completion from a schema. Loaded lazily (see json-editor.tsx).
 
 import { autocompletion, closeBrackets, closeBracketsKeymap, completionKeymap } from '@codemirror/autocomplete';
 import { defaultKeymap, history, historyKeymap, indentWithTab } from '@codemirror/commands';
@@ -81,7 +81,7 @@ function extensionsOf(latest: RefObject<JsonEditorProps>): Extension {
       ...foldKeymap,
       ...completionKeymap,
       ...lintKeymap,
-      // Esc first, then Tab leaves the editor, as CodeMirror teaches.
+      // Esc and then Tab leaves the editor, as CodeMirror documents.
       indentWithTab,
     ]),
     [json(), linter(emptyIsFine(jsonParseLinter())), lintGutter()],
@@ -98,8 +98,8 @@ function extensionsOf(latest: RefObject<JsonEditorProps>): Extension {
 }
 
 /**
- * Left to itself, Chromium gives text that takes the place of coloured text an inline style, which the content policy
- * refuses: the editor makes the change instead, asking the same handlers (brackets are put around a selection).
+ * When text replaces coloured text, Chromium adds an inline style by default, which the content policy refuses. The
+ * editor makes the change instead, and runs the same handlers (brackets are put around a selection).
  */
 function typeOver(event: InputEvent, view: EditorView): boolean {
   const { data, inputType } = event;
@@ -115,7 +115,7 @@ function typeOver(event: InputEvent, view: EditorView): boolean {
   return true;
 }
 
-/** No text at all is no payload, not a mistake. */
+/** An empty text is no payload, not a mistake. */
 function emptyIsFine(check: ReturnType<typeof jsonParseLinter>): ReturnType<typeof jsonParseLinter> {
   return (view) => (view.state.doc.toString().trim() === '' ? [] : check(view));
 }

@@ -1,4 +1,4 @@
-// The colours of the editor are those of the page, through its variables: one look for both themes.
+// The colours of the editor are CSS variables of the page: one theme definition serves both themes.
 
 import { HighlightStyle, syntaxHighlighting } from '@codemirror/language';
 import { EditorView } from '@codemirror/view';

@@ -1,12 +1,12 @@
-// The fields of a form that hold one value, and the JSON text for what has no field of its own.
+// The fields of a form that hold one value, and the JSON text for schemas without a field.
 
 import { type ReactNode, useState } from 'react';
-import { parseExactJson } from '../../../../core/exact-json.ts';
-import { jsonProblem } from '../../logic/json-source.ts';
-import { resolveRef } from '../../logic/schema-at.ts';
-import { type FormField, numberFrom } from '../../logic/schema-form.ts';
-import { FIELD, Field, Input, Select, Toggle } from '../field.tsx';
+import { parseExactJson } from '../../../../core/calls/exact-json.ts';
+import { FIELD, Field, Input, Select, Toggle } from '../inputs/field.tsx';
 import { type FormNodeProps, pointerOf } from './form-node.tsx';
+import { jsonProblem } from './logic/json-source.ts';
+import { resolveRef } from './logic/schema-at.ts';
+import { type FormField, numberFrom } from './logic/schema-form.ts';
 
 export function PlainField(props: FormNodeProps & { readonly field: FormField }): ReactNode {
   const { context, schema, path, label, required = false } = props;
@@ -84,7 +84,7 @@ interface PartProps {
   readonly change: (next: unknown) => void;
 }
 
-/** Keeps what is typed while it is no number yet. */
+/** Keeps the typed text while it is not a number yet. */
 function NumberInput({ value, whole, ids, change }: PartProps & { readonly whole: boolean }): ReactNode {
   const [typed, setTyped] = useState<string>();
   return (

@@ -1,12 +1,12 @@
-// One place of a form: the field that fits its schema, with the message of what is wrong with it.
+// One node of a form: the field that fits its schema, with the error message of its value.
 
 import { Plus, Trash2 } from 'lucide-react';
 import { type ReactNode, useState } from 'react';
-import type { SchemaNode } from '../../logic/schema-at.ts';
-import { type FormField, type FormPath, fieldOf, isRecord, newValue } from '../../logic/schema-form.ts';
-import { Button, IconButton } from '../button.tsx';
-import { Input, Select } from '../field.tsx';
+import { Button, IconButton } from '../inputs/button.tsx';
+import { Input, Select } from '../inputs/field.tsx';
 import { PlainField } from './form-field.tsx';
+import type { SchemaNode } from './logic/schema-at.ts';
+import { type FormField, type FormPath, fieldOf, isRecord, newValue } from './logic/schema-form.ts';
 
 export interface FormContext {
   readonly root: SchemaNode;

@@ -1,7 +1,7 @@
-// The difference of two JSON texts, both as they are stored but laid out alike.
+// The difference of two JSON texts. Values are as stored, and both have the same layout.
 
 import { lazy, type ReactNode, Suspense } from 'react';
-import { formatJsonSource } from '../../logic/json-format.ts';
+import { formatJsonSource } from './logic/json-format.ts';
 
 export interface JsonDiffProps {
   readonly label: string;

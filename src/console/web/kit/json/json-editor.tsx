@@ -1,4 +1,4 @@
-// The JSON editor, fetched when the first one is shown.
+// The JSON editor, loaded when the first one is shown.
 
 import { lazy, type ReactNode, Suspense } from 'react';
 
@@ -13,7 +13,7 @@ export interface JsonEditorProps {
   readonly onSave?: () => void;
   /** JSON Schema, for completion and hints (JSN-1). */
   readonly schema?: unknown;
-  /** Rows at least, and at most before it scrolls. */
+  /** The smallest number of rows, and the largest before it scrolls. */
   readonly minLines?: number;
   readonly maxLines?: number;
 }

@@ -1,13 +1,13 @@
-// Input as JSON text, and as a form beside it where a schema is known: two views of one value (FUN-6).
+// Input as JSON text, and as a form where a schema is known: two views of one value (FUN-6).
 
 import { AlignLeft, Minimize2 } from 'lucide-react';
 import { lazy, type ReactNode, Suspense, useState } from 'react';
-import { formatJsonSource, minifyJsonSource } from '../../logic/json-format.ts';
-import { jsonProblem } from '../../logic/json-source.ts';
-import type { SchemaNode } from '../../logic/schema-at.ts';
-import { IconButton } from '../button.tsx';
-import { Segments } from '../field.tsx';
+import { IconButton } from '../inputs/button.tsx';
+import { Segments } from '../inputs/field.tsx';
 import { JsonEditor } from './json-editor.tsx';
+import { formatJsonSource, minifyJsonSource } from './logic/json-format.ts';
+import { jsonProblem } from './logic/json-source.ts';
+import type { SchemaNode } from './logic/schema-at.ts';
 
 export interface JsonInputProps {
   readonly label: string;

@@ -1,35 +1,35 @@
-// A JSON value to read: folded, searched and copied in parts, every number as it is stored (JSN-2 to JSN-4). Only the
-// rows in sight are in the document.
+// A read-only JSON value: folded, searched and copied in parts, with every number as it is stored (JSN-2 to JSN-4).
+// Only the visible rows are in the document.
 
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { ChevronDown, ChevronRight, Copy, Link2 } from 'lucide-react';
 import { type KeyboardEvent, type ReactNode, useId, useMemo, useRef, useState } from 'react';
-import { JSON_ROWS_MAX, type JsonRow } from '../../logic/json-rows.ts';
-import { type JsonNode, sourceOf } from '../../logic/json-source.ts';
-import { formatBytes, formatCount } from '../../logic/times.ts';
-import { visibleText } from '../../logic/visible-text.ts';
-import { Button, IconButton } from '../button.tsx';
-import { classes } from '../classes.ts';
-import { copyText, download } from '../clipboard.ts';
-import { Loading } from '../empty-state.tsx';
-import { Input } from '../field.tsx';
+import { formatBytes, formatCount } from '../charts/times.ts';
+import { Loading } from '../feedback/empty-state.tsx';
+import { Button, IconButton } from '../inputs/button.tsx';
+import { copyText, download } from '../inputs/clipboard.ts';
+import { Input } from '../inputs/field.tsx';
+import { classes } from '../layout/classes.ts';
+import { JSON_ROWS_MAX, type JsonRow } from './logic/json-rows.ts';
+import { type JsonNode, sourceOf } from './logic/json-source.ts';
+import { visibleText } from './logic/visible-text.ts';
 import { useJsonRows, useJsonSource } from './use-json-source.ts';
 
 export interface JsonTreeProps {
-  /** What it is: for names and files. */
+  /** What it is, for labels and file names. */
   readonly label: string;
   /** The value as it is stored. */
   readonly text: string;
-  /** How deep it is unfolded at first. */
+  /** How many levels are unfolded at first. */
   readonly depth?: number;
   readonly maxHeight?: number;
   readonly tools?: boolean;
 }
 
 const ROW_PX = 20;
-/** Above it a value is shown as its head and its size, to be downloaded (JSN-3). */
+/** A larger value is shown as its beginning and its size, with a download (JSN-3). */
 const TREE_CHARS_MAX = 4 * 1_024 * 1_024;
-/** Above it a tree begins folded. */
+/** A larger tree starts folded. */
 const UNFOLDED_CHARS_MAX = 256 * 1_024;
 const HEAD_CHARS = 4_096;
 const STRING_CHARS_MAX = 400;
@@ -58,7 +58,7 @@ function Head({ text, label }: JsonTreeProps): ReactNode {
       {text.length > HEAD_CHARS && (
         <p className="flex items-center gap-2 text-muted">
           The first {formatBytes(HEAD_CHARS)} of {formatBytes(new Blob([text]).size)}.
-          <Button onClick={() => download(`${label}.json`, 'application/json', text)}>Download all of it</Button>
+          <Button onClick={() => download(`${label}.json`, 'application/json', text)}>Download the whole value</Button>
         </p>
       )}
     </div>
@@ -122,12 +122,12 @@ function Tree(props: JsonTreeProps & { readonly root: JsonNode }): ReactNode {
               />
             );
           })}
-          {rows.length === 0 && !isOld && <p className="px-2 text-muted">Nothing in it holds that text.</p>}
+          {rows.length === 0 && !isOld && <p className="px-2 text-muted">No key or value contains that text.</p>}
         </div>
       </div>
       {found?.isCut === true && (
         <p className="text-sm text-muted">
-          The first {formatCount(JSON_ROWS_MAX)} rows. Fold something or find a text to see what comes behind them.
+          Only the first {formatCount(JSON_ROWS_MAX)} rows are shown. Fold values or search to see the rest.
         </p>
       )}
     </div>
@@ -177,7 +177,7 @@ interface TreeMoves {
   readonly go: (to: number) => void;
 }
 
-/** The keys of a tree, as every tree has them. */
+/** The keys that every tree has. */
 function treeKeys({ rows, active, fold, go }: TreeMoves): (event: KeyboardEvent<HTMLElement>) => void {
   return (event) => {
     const row = rows[active];

@@ -1,4 +1,4 @@
-// Names and values that a schema knows, offered while typing and explained on hover (JSN-1).
+// Names and values of a schema, suggested while typing and explained on hover (JSN-1).
 
 import type { CompletionContext, CompletionResult } from '@codemirror/autocomplete';
 import { syntaxTree } from '@codemirror/language';
@@ -6,7 +6,7 @@ import type { Extension } from '@codemirror/state';
 import { EditorState } from '@codemirror/state';
 import { hoverTooltip } from '@codemirror/view';
 import type { SyntaxNode } from '@lezer/common';
-import { type SchemaNode, schemaAt } from '../../logic/schema-at.ts';
+import { type SchemaNode, schemaAt } from './logic/schema-at.ts';
 
 export function schemaCompletion(schema: unknown): Extension {
   if (typeof schema !== 'object' || schema === null) return [];
@@ -48,7 +48,7 @@ function complete(root: SchemaNode, context: CompletionContext): CompletionResul
   return options.length === 0 ? null : { from: word.from, options, validFor: /^"?[\w-]*$/ };
 }
 
-/** Names from the root to the node; places in arrays do not matter to a schema and are `*`. */
+/** Names from the root to the node. A schema does not distinguish array indexes: they are `*`. */
 function pathOf(node: SyntaxNode, slice: (from: number, to: number) => string): string[] {
   const path: string[] = [];
   for (let at: SyntaxNode | null = node; at !== null; at = at.parent) {

@@ -2,11 +2,11 @@
 
 import { Validator } from '@cfworker/json-schema';
 import { type ReactNode, useMemo } from 'react';
-import { parseExactJson } from '../../../../core/exact-json.ts';
-import { jsonProblem } from '../../logic/json-source.ts';
-import type { SchemaNode } from '../../logic/schema-at.ts';
-import { type FormPath, withValueAt } from '../../logic/schema-form.ts';
+import { parseExactJson } from '../../../../core/calls/exact-json.ts';
 import { type FormContext, FormNode } from './form-node.tsx';
+import { jsonProblem } from './logic/json-source.ts';
+import type { SchemaNode } from './logic/schema-at.ts';
+import { type FormPath, withValueAt } from './logic/schema-form.ts';
 
 export interface SchemaFormProps {
   readonly schema: SchemaNode;
@@ -23,7 +23,7 @@ export default function SchemaForm({ schema, value, onChange }: SchemaFormProps)
   const validator = useMemo(() => new Validator(schema as object, '2020-12', false), [schema]);
   const errors = useMemo(() => messagesOf(validator, value, problem), [validator, value, problem]);
   if (problem !== undefined) {
-    return <p className="rounded-md border border-bad bg-bad-soft p-2 text-bad">The text is no JSON: {problem}.</p>;
+    return <p className="rounded-md border border-bad bg-bad-soft p-2 text-bad">The text is not JSON: {problem}.</p>;
   }
   const context: FormContext = {
     root: schema,
@@ -38,7 +38,7 @@ export default function SchemaForm({ schema, value, onChange }: SchemaFormProps)
   );
 }
 
-/** One message a place: the first, which is the most precise of the library's. */
+/** One message per place: the library's first, which is the most precise. */
 function messagesOf(validator: Validator, text: string, problem: string | undefined): ReadonlyMap<string, string> {
   const found = new Map<string, string>();
   if (problem !== undefined || text.trim() === '') return found;

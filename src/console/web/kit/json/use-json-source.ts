@@ -1,15 +1,15 @@
-// A value read and laid out for its tree without ever holding the page up: a long one in slices (JSN-3).
+// A value parsed for its tree without blocking the page: a long one in slices (JSN-3).
 
 import { useEffect, useMemo, useRef, useState } from 'react';
-import { type JsonRowOptions, type JsonRows, jsonRowSteps, jsonRows } from '../../logic/json-rows.ts';
-import { type JsonNode, JsonReader, parseJsonSource } from '../../logic/json-source.ts';
-import { inSlices } from '../slices.ts';
+import { inSlices } from '../layout/slices.ts';
+import { type JsonRowOptions, type JsonRows, jsonRowSteps, jsonRows } from './logic/json-rows.ts';
+import { type JsonNode, JsonReader, parseJsonSource } from './logic/json-source.ts';
 
-/** Up to here reading takes less than a slice. */
+/** Up to this length parsing takes less than a slice. */
 const AT_ONCE_CHARS_MAX = 64 * 1_024;
 const TOKENS_A_STEP = 1_000;
 
-/** `undefined` while it is read. */
+/** `undefined` while it is parsed. */
 export type ReadJson = JsonNode | 'no-json' | undefined;
 
 export function useJsonSource(text: string): ReadJson {
@@ -48,7 +48,7 @@ function readStep(reader: JsonReader): ReadJson {
   }
 }
 
-/** Of a long value the rows of before stay until those of now are found. `undefined`: there were none before. */
+/** For a long value the previous rows stay until the new ones are computed. `undefined`: there were none before. */
 export function useJsonRows(
   root: JsonNode,
   options: JsonRowOptions,

@@ -2,8 +2,8 @@
 
 import { ArrowDown, ArrowUp, Columns3, Minus, Plus, RotateCcw } from 'lucide-react';
 import type { ReactNode } from 'react';
-import { Button, IconButton } from '../button.tsx';
-import { Flyout } from '../flyout.tsx';
+import { Button, IconButton } from '../inputs/button.tsx';
+import { Flyout } from '../layout/flyout.tsx';
 import type { Column, ColumnChoice } from './column.ts';
 
 const WIDTH_STEP = 24;
@@ -48,7 +48,7 @@ export function ColumnMenu<Row>({
         ))}
       </ul>
       <Button look="ghost" className="mt-1 w-full" icon={<RotateCcw size={13} />} onClick={choice.reset}>
-        As it was
+        Reset columns
       </Button>
     </Flyout>
   );

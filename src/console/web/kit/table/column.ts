@@ -1,25 +1,25 @@
-// Columns of a table: what a page says of them, and what this browser remembers (APP-11).
+// Columns of a table: what a page declares, and what this browser remembers (APP-11).
 
 import type { ReactNode } from 'react';
 import { useMemo, useState } from 'react';
 import { keep, readKept } from '../../data/preferences.ts';
-import { flipIn } from '../../logic/flip.ts';
+import { flipIn } from '../../pages/flow/logic/flip.ts';
 
 export interface Column<Row> {
   readonly id: string;
   readonly header: string;
-  /** Pixels at first; the user may change it. */
+  /** Initial width in pixels. The user may change it. */
   readonly width: number;
-  /** Takes what is left over, in these parts. */
+  /** Takes the remaining width, in this proportion. */
   readonly grow?: number;
   readonly align?: 'right';
-  /** The word of the server's `sort`; without it the column cannot be sorted. */
+  /** The word of the server's `sort`. Without it the column cannot be sorted. */
   readonly sort?: string;
-  /** Not shown until it is chosen. */
+  /** Hidden until the user selects it. */
   readonly optional?: boolean;
-  /** The last to give way where there is little room. */
+  /** The last to be hidden where there is little room. */
   readonly keeps?: boolean;
-  /** The first to give way, wherever it stands: something else says the same. */
+  /** The first to be hidden, wherever it is: another column shows the same. */
   readonly yields?: boolean;
   readonly cell: (row: Row) => ReactNode;
   /** For export and copying, unformatted. */
@@ -39,7 +39,7 @@ export interface ColumnChoice<Row> {
   readonly all: readonly Column<Row>[];
   readonly isVisible: (id: string) => boolean;
   readonly widthOf: (column: Column<Row>) => number;
-  /** The user chose it or its width: it does not give way. */
+  /** The user selected it or set its width: it is not hidden. */
   readonly isOwn: (id: string) => boolean;
   readonly toggle: (id: string) => void;
   readonly move: (id: string, by: -1 | 1) => void;
@@ -84,7 +84,7 @@ export function useColumns<Row>(table: string, columns: readonly Column<Row>[]):
   }, [columns, memory, place]);
 }
 
-/** Remembered ones first and in their order; columns that came later stand where the page has them. */
+/** Remembered columns first, in their order. New columns are where the page has them. */
 function inOrder<Row>(columns: readonly Column<Row>[], order: readonly string[]): readonly Column<Row>[] {
   const rank = (id: string, at: number): number => (order.includes(id) ? order.indexOf(id) : at);
   return columns

@@ -1,26 +1,26 @@
-// Rows of a table as a file: what is chosen, or everything that matches the filter, read to its end (APP-11).
+// Rows of a table as a file: the selected rows, or all that match the filter, read to the end (APP-11).
 
 import { Download } from 'lucide-react';
 import { type ReactNode, useEffect, useState } from 'react';
-import { toCsv, toJsonLines } from '../../logic/table-export.ts';
-import { formatCount } from '../../logic/times.ts';
-import { Button, IconButton } from '../button.tsx';
-import { download } from '../clipboard.ts';
-import { Menu } from '../menu.tsx';
-import { toast } from '../toast-store.ts';
+import { formatCount } from '../charts/times.ts';
+import { toast } from '../feedback/toast-store.ts';
+import { Button, IconButton } from '../inputs/button.tsx';
+import { download } from '../inputs/clipboard.ts';
+import { Menu } from '../inputs/menu.tsx';
 import type { ColumnChoice } from './column.ts';
+import { toCsv, toJsonLines } from './logic/table-export.ts';
 
 export interface ExportMenuProps<Row> {
   readonly name: string;
   readonly choice: ColumnChoice<Row>;
-  /** Empty: what matches the filter is exported. */
+  /** Empty: everything that matches the filter is exported. */
   readonly chosen: readonly Row[];
   readonly loaded: readonly Row[];
-  /** Reads the next page; undefined: all is loaded. */
+  /** Reads the next page; undefined: all rows are loaded. */
   readonly more: (() => void) | undefined;
 }
 
-/** What a browser holds without trouble. */
+/** A number of rows that a browser holds easily. */
 const EXPORTED_MAX = 100_000;
 
 const FORMATS = {
@@ -46,7 +46,7 @@ export function ExportMenu<Row>(props: ExportMenuProps<Row>): ReactNode {
     if (more === undefined) return;
     toast({
       tone: 'bad',
-      text: `Only the first ${formatCount(loaded.length)} rows were exported: a filter makes it less.`,
+      text: `Only the first ${formatCount(loaded.length)} rows were exported. Filter the list to export fewer rows.`,
     });
   });
   if (awaited !== undefined) {
@@ -59,7 +59,7 @@ export function ExportMenu<Row>(props: ExportMenuProps<Row>): ReactNode {
       </span>
     );
   }
-  const what = chosen.length > 0 ? 'Chosen rows' : more === undefined ? 'All rows' : 'All that match';
+  const what = chosen.length > 0 ? 'Selected rows' : more === undefined ? 'All rows' : 'All that match';
   return (
     <Menu
       trigger={

@@ -1,10 +1,10 @@
-// The columns of a table that there is room for, as its place becomes wider or narrower.
+// The columns of a table that fit, as its container becomes wider or narrower.
 
 import { type RefObject, useLayoutEffect, useMemo, useState } from 'react';
-import { type Fit, fitColumns } from '../../logic/fit-columns.ts';
 import type { Column, ColumnChoice } from './column.ts';
+import { type Fit, fitColumns } from './logic/fit-columns.ts';
 
-/** Those of a table as wide as that element, before they are painted. */
+/** Computes them before the table is painted. */
 export function useFit<Row>(
   choice: ColumnChoice<Row>,
   element: RefObject<HTMLElement | null>,

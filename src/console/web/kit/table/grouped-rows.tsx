@@ -1,14 +1,14 @@
-// What makes a table one of groups that fold: `<Table columns={ofLines(COLUMNS)} {...useGroupedRows({ … })} />`.
+// Turns a table into one with groups that fold: `<Table columns={ofLines(COLUMNS)} {...useGroupedRows({ … })} />`.
 
 import { ChevronDown, ChevronRight } from 'lucide-react';
 import { type ReactNode, useMemo, useState } from 'react';
-import { flip } from '../../logic/flip.ts';
-import { type GroupHead, type GroupLine, groupedLines, plainLines } from '../../logic/group-lines.ts';
-import { formatCount } from '../../logic/times.ts';
+import { flip } from '../../pages/flow/logic/flip.ts';
+import { type GroupHead, type GroupLine, groupedLines, plainLines } from '../../pages/logs/logic/group-lines.ts';
+import { formatCount } from '../charts/times.ts';
 import type { Column } from './column.ts';
 import type { TableProps } from './table.tsx';
 
-/** Heads are drawn across; only rows have cells. */
+/** Heads span all columns; only rows have cells. */
 export function ofLines<Row, Group extends string>(
   columns: readonly Column<Row>[],
 ): readonly Column<GroupLine<Row, Group>>[] {
@@ -19,16 +19,16 @@ export function ofLines<Row, Group extends string>(
   }));
 }
 
-/** The functions in it stay the same from render to render, but for `onOpen`. */
+/** Its functions stay the same from render to render, except `onOpen`. */
 export interface GroupedRows<Row, Group extends string> {
   readonly rows: readonly Row[];
   readonly keyOf: (row: Row) => string;
-  /** Undefined while the rows stand without groups. */
+  /** Undefined while the rows are not grouped. */
   readonly groupOf: ((row: Row) => Group) | undefined;
   readonly nameOf: (group: Group) => string;
   readonly order?: readonly Group[];
   readonly onOpen: (row: Row) => void;
-  /** The list is not read to its end: groups may have more. */
+  /** The list is not read to its end: groups may have more rows. */
   readonly isPart: boolean;
 }
 

@@ -1,8 +1,8 @@
-// The head of a table: names that sort, edges that are dragged.
+// The header of a table: names that sort, edges that are dragged.
 
 import { ArrowDown, ArrowUp } from 'lucide-react';
 import { type ReactNode, type PointerEvent as ReactPointerEvent, useRef } from 'react';
-import { classes } from '../classes.ts';
+import { classes } from '../layout/classes.ts';
 import type { Column, ColumnChoice } from './column.ts';
 
 export interface TableSort {
@@ -13,7 +13,7 @@ export interface TableSort {
 
 export interface HeaderProps<Row> {
   readonly choice: ColumnChoice<Row>;
-  /** Those that are drawn. */
+  /** The columns that are drawn. */
   readonly columns: readonly Column<Row>[];
   readonly sort: TableSort | undefined;
   readonly template: string;
@@ -66,7 +66,7 @@ function HeaderCell<Row>({ column, choice, sort, isLast }: HeaderCellProps<Row>)
         aria-hidden
         className={classes(
           'absolute top-1.5 z-10 h-5 w-2 cursor-col-resize touch-none hover:bg-accent-soft',
-          // Beyond the last one there is nothing that it may stand over.
+          // The last column has no neighbour that the handle could cover.
           isLast ? 'right-0' : '-right-1',
         )}
         onPointerDown={(event) => drag(event, cell.current, (width) => choice.resize(column.id, width))}

@@ -1,10 +1,11 @@
-// Which rows are chosen (APP-11): by key, so that a row that moves stays chosen. Range by shift from the last one.
+// Which rows are selected (APP-11): by key, so that a row that moves stays selected. Shift selects a range from the
+// last one.
 
 import { useMemo, useRef, useState } from 'react';
 
 export interface Selection {
   readonly keys: ReadonlySet<string>;
-  /** Everything that matches the filter, also what is not loaded. */
+  /** Everything that matches the filter, including rows that are not loaded. */
   readonly all: boolean;
   readonly toggle: (key: string, range: boolean) => void;
   readonly selectLoaded: () => void;

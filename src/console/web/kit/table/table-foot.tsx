@@ -1,9 +1,9 @@
-// Below a table: how much there is, what is chosen, and the menus.
+// Below a table: the number of rows, the selection, and the menus.
 
 import type { ReactNode } from 'react';
-import { formatCount } from '../../logic/times.ts';
-import { Announce } from '../announce.tsx';
-import { Button } from '../button.tsx';
+import { formatCount } from '../charts/times.ts';
+import { Announce } from '../feedback/announce.tsx';
+import { Button } from '../inputs/button.tsx';
 import type { Column, ColumnChoice } from './column.ts';
 import { ColumnMenu } from './column-menu.tsx';
 import { ExportMenu } from './export-menu.tsx';
@@ -12,7 +12,7 @@ import type { Selection } from './selection.ts';
 export interface TableFootProps<Row> {
   readonly name: string;
   readonly choice: ColumnChoice<Row>;
-  /** Those that there is room for. */
+  /** The columns that fit. */
   readonly drawn: readonly Column<Row>[];
   readonly rows: readonly Row[];
   readonly keys: readonly string[];
@@ -44,7 +44,7 @@ export function TableFoot<Row>(props: TableFootProps<Row>): ReactNode {
         <>
           {!selection.all && chosen.length < all && (
             <Button look="ghost" onClick={selection.selectAll}>
-              Choose all {formatCount(all)} that match
+              Select all {formatCount(all)} that match
             </Button>
           )}
           <Button look="ghost" onClick={selection.clear}>

@@ -1,7 +1,7 @@
 // One row of a table.
 
 import type { MouseEvent, ReactNode } from 'react';
-import { classes } from '../classes.ts';
+import { classes } from '../layout/classes.ts';
 import type { Column } from './column.ts';
 import type { Selection } from './selection.ts';
 import type { TableProps } from './table.tsx';
@@ -73,7 +73,7 @@ export function TableRow<Row>(own: RowProps<Row>): ReactNode {
   );
 }
 
-/** A link in a row leads where it says, and does not open the row as well. */
+/** A link in a row opens its own target, and not the row as well. */
 function isOfControl({ target }: MouseEvent): boolean {
   return target instanceof Element && target.closest('a, button') !== null;
 }

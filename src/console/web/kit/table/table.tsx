@@ -1,43 +1,44 @@
-// The table of all pages: any number of rows, of which only those in sight are in the document; columns that are
-// sized, moved and hidden; rows that are opened, chosen and exported; everything by keyboard as well (APP-11, ACC-3).
+// The table of all pages: any number of rows, of which only the visible ones are in the document. Columns can be
+// resized, moved and hidden; rows can be opened, selected and exported; everything works by keyboard as well (APP-11,
+// ACC-3).
 //
-// It is a grid with one focus: the active row is named to assistive technology by `aria-activedescendant`, so that rows
-// may leave the document when they are scrolled away.
+// It is a grid with one focus: `aria-activedescendant` names the active row to assistive technology, so that rows may
+// leave the document when they are scrolled away.
 
 import { useVirtualizer, type Virtualizer } from '@tanstack/react-virtual';
 import { type ReactNode, type RefObject, useEffect, useId, useMemo, useRef, useState } from 'react';
 import { useKeys } from '../../app/keys.ts';
 import { preferences } from '../../data/preferences.ts';
 import { useStore } from '../../data/store.ts';
-import type { Fit } from '../../logic/fit-columns.ts';
-import { FindBar, useListFind } from '../find-bar.tsx';
+import { FindBar, useListFind } from '../inputs/find-bar.tsx';
 import { type Column, type ColumnChoice, useColumns } from './column.ts';
 import { useFit } from './fit.ts';
 import { TableHeader, type TableSort } from './header.tsx';
+import type { Fit } from './logic/fit-columns.ts';
 import { type Selection, useSelection } from './selection.ts';
 import { TableFoot } from './table-foot.tsx';
 import { TableRow } from './table-row.tsx';
 
 export interface TableProps<Row> {
-  /** Under which its columns are remembered, and its files are named. */
+  /** The name under which its columns are remembered, and of its files. */
   readonly name: string;
-  /** What a screen reader calls it. */
+  /** Its name for screen readers. */
   readonly label: string;
   readonly columns: readonly Column<Row>[];
   readonly rows: readonly Row[];
   readonly keyOf: (row: Row) => string;
-  /** Draws a row across all columns: a group's head, a gap. Such rows cannot be chosen. */
+  /** Draws a row across all columns: a group's head, a gap. Such rows cannot be selected. */
   readonly fullRow?: (row: Row) => ReactNode | undefined;
   readonly sort?: TableSort;
   /** The key of the row whose detail is open. */
   readonly openKey?: string | undefined;
   readonly onOpen?: (row: Row) => void;
   readonly selectable?: boolean;
-  /** What stands below a selection: the actions of the page on it. */
+  /** Shown below a selection: the page's actions on it. */
   readonly selectionActions?: (selection: Selection, rows: readonly Row[]) => ReactNode;
-  /** How many of the rows are no heads of groups; undefined: none is one. */
+  /** How many of the rows are not heads of groups; undefined: all of them. */
   readonly count?: number;
-  /** Of all pages of the server; undefined: the rows are all there are. */
+  /** Of all pages of the server; undefined: all rows are loaded. */
   readonly total?: number | null | undefined;
   /** Called when the end comes near and the server may have more. */
   readonly onNearEnd?: (() => void) | undefined;
@@ -121,12 +122,12 @@ export function Table<Row>(props: TableProps<Row>): ReactNode {
   );
 }
 
-/** What of a row can be found: the cells that are shown. */
+/** The searchable text of a row: the cells that are shown. */
 function textOf<Row>(row: Row | undefined, { visible }: ColumnChoice<Row>): string {
   return row === undefined ? '' : visible.map((column) => column.text(row) ?? '').join('\n');
 }
 
-/** The rows in sight, and a word to the page when the last of them come near. */
+/** The visible rows. Notifies the page when the last of them come near. */
 function useRowWindow(
   scroller: RefObject<HTMLDivElement | null>,
   count: number,
@@ -141,11 +142,11 @@ function useRowWindow(
     paddingStart: HEADER_PX,
     scrollPaddingStart: HEADER_PX,
   });
-  // biome-ignore lint/correctness/useExhaustiveDependencies: heights are measured anew when they change
+  // biome-ignore lint/correctness/useExhaustiveDependencies: heights are measured again when they change
   useEffect(() => virtual.measure(), [virtual, rowPx]);
   const last = virtual.getVirtualItems().at(-1)?.index ?? 0;
   useEffect(() => {
-    // A page of a search may be empty, and the next one not.
+    // A page of a search may be empty although the next one is not.
     if (last >= count - NEAR_END_ROWS) onNearEnd?.();
   }, [last, count, onNearEnd]);
   return virtual;
@@ -153,7 +154,7 @@ function useRowWindow(
 
 const LEAD_PX = 36;
 
-/** Below it the table scrolls sideways. */
+/** Below this width the table scrolls sideways. */
 function widthOf<Row>({ drawn, least }: Fit<Column<Row>>, selectable: boolean): number {
   return drawn.reduce((sum, column) => sum + least(column), selectable ? LEAD_PX : 0);
 }
@@ -200,7 +201,7 @@ function useTableKeys<Row>({ scroller, active, go, rowPx, choose, keys, rows, on
     { keys: ['Enter'], name: 'Open the row', run: () => open(active) },
     {
       keys: ['x', 'shift+X'],
-      name: 'Choose the row, with Shift all from the last one',
+      name: 'Select the row; with Shift, all rows from the last selected one',
       run: ({ shiftKey }) => choose?.toggle(keys[active] ?? '', shiftKey),
     },
     { keys: ['['], name: 'Open the previous row', run: () => step(-1) },

@@ -7,15 +7,15 @@ import { useReadOnly } from '../../data/console-info.ts';
 import { queryClient } from '../../data/queries.ts';
 import { call } from '../../data/routes.ts';
 import { useLive } from '../../data/use-live.ts';
-import { Button } from '../../kit/button.tsx';
-import { EmptyState, FailedState, Loading, Snippet } from '../../kit/empty-state.tsx';
-import { ErrorCard } from '../../kit/error-card.tsx';
-import { Field, Input } from '../../kit/field.tsx';
-import { Card, Facts } from '../../kit/panel.tsx';
-import { Status } from '../../kit/status.tsx';
-import { Time } from '../../kit/time.tsx';
-import { rateOf } from '../../logic/sampling.ts';
-import { formatShare } from '../../logic/times.ts';
+import { Time } from '../../kit/charts/time.tsx';
+import { formatShare } from '../../kit/charts/times.ts';
+import { EmptyState, FailedState, Loading, Snippet } from '../../kit/feedback/empty-state.tsx';
+import { ErrorCard } from '../../kit/feedback/error-card.tsx';
+import { Status } from '../../kit/feedback/status.tsx';
+import { Button } from '../../kit/inputs/button.tsx';
+import { Field, Input } from '../../kit/inputs/field.tsx';
+import { Card, Facts } from '../../kit/layout/panel.tsx';
+import { rateOf } from '../traces/logic/sampling.ts';
 
 const ALERT_EXAMPLE = `workers:
   - name: svc-observability
@@ -107,7 +107,7 @@ export function SamplingTab(): ReactNode {
   }
   return (
     <div className="grid gap-4 p-4 lg:grid-cols-2">
-      <Card title="Rules, the first that fits counts" flush>
+      <Card title="Rules: the first match applies" flush>
         <ul>
           {data.traces.rules.map(({ operation, service, rate }) => (
             <li
@@ -135,9 +135,9 @@ function SamplingTest({ sampling }: { readonly sampling: Sampling }): ReactNode 
   const [service, setService] = useState('');
   const found = rateOf(sampling, operation, service);
   return (
-    <Card title="Which rule would it be?">
+    <Card title="Which rule applies?">
       <div className="flex flex-col gap-3">
-        <Field label="Operation, as the span is named">
+        <Field label="Operation (name of the span)">
           {(ids) => <Input {...ids} value={operation} onChange={({ target }) => setOperation(target.value)} />}
         </Field>
         <Field label="Service">

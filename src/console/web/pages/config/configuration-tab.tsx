@@ -1,18 +1,18 @@
-// The configuration in force: each value with the place it comes from and what it means, and the whole as YAML (CFG-2).
+// The configuration in force: each value with its source and its meaning, and the whole as YAML (CFG-2).
 
 import { useQuery } from '@tanstack/react-query';
 import { Copy } from 'lucide-react';
 import { type ReactNode, useMemo } from 'react';
 import type { Config, ConfigField, ConfigSchema, ConfigValue } from '../../../../console-api/system.ts';
 import { call } from '../../data/routes.ts';
-import { IconButton } from '../../kit/button.tsx';
-import { copyText } from '../../kit/clipboard.ts';
-import { FailedState, Loading, NoMatch } from '../../kit/empty-state.tsx';
-import { SearchInput } from '../../kit/filter-bar.tsx';
-import { Card, Facts } from '../../kit/panel.tsx';
-import { Badge, Status } from '../../kit/status.tsx';
-import { Time } from '../../kit/time.tsx';
-import { visibleText } from '../../logic/visible-text.ts';
+import { Time } from '../../kit/charts/time.tsx';
+import { FailedState, Loading, NoMatch } from '../../kit/feedback/empty-state.tsx';
+import { Badge, Status } from '../../kit/feedback/status.tsx';
+import { IconButton } from '../../kit/inputs/button.tsx';
+import { copyText } from '../../kit/inputs/clipboard.ts';
+import { SearchInput } from '../../kit/inputs/filter-bar.tsx';
+import { visibleText } from '../../kit/json/logic/visible-text.ts';
+import { Card, Facts } from '../../kit/layout/panel.tsx';
 
 const TONES = { default: 'idle', file: 'busy', environment: 'warn' } as const;
 
@@ -82,7 +82,7 @@ function FileCard({ config }: { readonly config: Config }): ReactNode {
           [
             'Last reload',
             reload === null ? (
-              'not since the start'
+              'none since the start'
             ) : (
               <span key="reload" className="flex flex-wrap gap-2">
                 <Status tone={reload.ok ? 'good' : 'bad'} word={reload.ok ? 'Taken' : 'Refused'} />
@@ -117,7 +117,7 @@ function Setting({
   );
 }
 
-/** By the path of a value: settings of a module stand below its name. */
+/** By the path of a value: settings of a module are under its name. */
 function helpsOf(schema: ConfigSchema | undefined): ReadonlyMap<string, ConfigField> {
   const own = (schema?.top_level ?? []).map((field) => [field.path, field] as const);
   const ofModules = (schema?.modules ?? []).flatMap(({ name, fields }) =>

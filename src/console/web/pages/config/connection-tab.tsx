@@ -1,18 +1,18 @@
-// Whether everything is reached, and what runs (CFG-1).
+// Whether all parts are reachable, and which versions run (CFG-1).
 
 import { type ReactNode, useEffect, useState } from 'react';
 import type { Status as EngineStatus } from '../../../../console-api/system.ts';
 import { useConsoleInfo } from '../../data/console-info.ts';
 import { call } from '../../data/routes.ts';
-import { Snippet } from '../../kit/empty-state.tsx';
-import { Card, Facts } from '../../kit/panel.tsx';
-import { Shape, Status, WordStatus } from '../../kit/status.tsx';
-import { Time } from '../../kit/time.tsx';
-import { formatCount, formatDuration, formatSpan } from '../../logic/times.ts';
+import { Time } from '../../kit/charts/time.tsx';
+import { formatCount, formatDuration, formatSpan } from '../../kit/charts/times.ts';
+import { Snippet } from '../../kit/feedback/empty-state.tsx';
+import { Shape, Status, WordStatus } from '../../kit/feedback/status.tsx';
+import { Card, Facts } from '../../kit/layout/panel.tsx';
 
 const PROBE_MS = 5_000;
 
-/** The way from this page through the console's server to the engine and back. */
+/** The connection from this page through the console's server to the engine and back. */
 function useLatency(): number | undefined {
   const [ms, setMs] = useState<number>();
   useEffect(() => {
@@ -67,7 +67,7 @@ export function ConnectionTab({ status }: { readonly status: EngineStatus }): Re
       <Card title="Ports" flush>
         <ul>
           <Port
-            name="HTTP API, from here"
+            name="HTTP API, from this browser"
             address={info?.engine.http_url ?? '…'}
             ok={latency !== undefined}
             note={latency === undefined ? 'Not reached' : formatDuration(latency)}
@@ -89,7 +89,7 @@ export function ConnectionTab({ status }: { readonly status: EngineStatus }): Re
   );
 }
 
-/** Whom the engine listens for. */
+/** The clients that each listener of the engine serves. */
 const PORT_NAMES: Readonly<Record<string, string>> = {
   workers: 'Port for workers',
   http: 'Port for HTTP',

@@ -1,14 +1,14 @@
-// The Config page: how this console reaches the engine, how the engine is set up, and what this browser prefers
-// (CFG-1, CFG-2).
+// The Config page: how this console reaches the engine, the configuration of the engine, and the preferences of this
+// browser (CFG-1, CFG-2).
 
 import { useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { call } from '../../data/routes.ts';
 import { usePageSearch } from '../../data/search.ts';
-import { FailedState, Loading } from '../../kit/empty-state.tsx';
-import { Page } from '../../kit/page.tsx';
-import { type Tab, Tabs } from '../../kit/tabs.tsx';
-import { param } from '../../logic/search-params.ts';
+import { param } from '../../data/search-params.ts';
+import { FailedState, Loading } from '../../kit/feedback/empty-state.tsx';
+import { Page } from '../../kit/layout/page.tsx';
+import { type Tab, Tabs } from '../../kit/layout/tabs.tsx';
 import { AlertsTab, SamplingTab } from './alerts-tab.tsx';
 import { ConfigurationTab } from './configuration-tab.tsx';
 import { ConnectionTab } from './connection-tab.tsx';

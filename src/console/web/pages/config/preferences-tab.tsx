@@ -1,10 +1,10 @@
-// What this browser remembers of its user (CFG-2, APP-7, APP-8, KEY-1).
+// The preferences that this browser keeps (CFG-2, APP-7, APP-8, KEY-1).
 
 import type { ReactNode } from 'react';
 import { preferences, setPreference } from '../../data/preferences.ts';
 import { useStore } from '../../data/store.ts';
-import { Segments, Toggle } from '../../kit/field.tsx';
-import { Card } from '../../kit/panel.tsx';
+import { Segments, Toggle } from '../../kit/inputs/field.tsx';
+import { Card } from '../../kit/layout/panel.tsx';
 
 export function PreferencesTab(): ReactNode {
   const { theme, density, time, letters, internal } = useStore(preferences);
@@ -16,7 +16,7 @@ export function PreferencesTab(): ReactNode {
             label="Theme"
             value={theme}
             choices={[
-              { value: 'system', label: 'As the system' },
+              { value: 'system', label: 'System' },
               { value: 'dark', label: 'Dark' },
               { value: 'light', label: 'Light' },
             ]}
@@ -47,7 +47,7 @@ export function PreferencesTab(): ReactNode {
           />
         </Choice>
         <Choice name="Keys without Ctrl">
-          <Toggle label="Single letters act" checked={letters} onChange={(on) => setPreference('letters', on)} />
+          <Toggle label="Single-letter keys" checked={letters} onChange={(on) => setPreference('letters', on)} />
         </Choice>
         <Choice name="Engine's own functions and calls">
           <Toggle label="Shown" checked={internal} onChange={(on) => setPreference('internal', on)} />

@@ -1,12 +1,12 @@
-// What needs somebody, worst first (DSH-4).
+// The list of problems that need attention, worst first (DSH-4).
 
 import { Link } from '@tanstack/react-router';
 import { CircleCheck } from 'lucide-react';
 import type { ReactNode } from 'react';
-import { Card } from '../../kit/panel.tsx';
-import { Shape } from '../../kit/status.tsx';
-import { type AttentionFacts, attentionOf } from '../../logic/attention.ts';
-import { visibleText } from '../../logic/visible-text.ts';
+import { Shape } from '../../kit/feedback/status.tsx';
+import { visibleText } from '../../kit/json/logic/visible-text.ts';
+import { Card } from '../../kit/layout/panel.tsx';
+import { type AttentionFacts, attentionOf } from './logic/attention.ts';
 
 export function AttentionList({ facts }: { readonly facts: AttentionFacts }): ReactNode {
   const lines = attentionOf(facts);

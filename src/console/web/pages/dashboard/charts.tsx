@@ -5,14 +5,14 @@ import { type ReactNode, useMemo, useState } from 'react';
 import type { CountersItem } from '../../../../console-api/live.ts';
 import { counterHistory, useCounters } from '../../data/counters.ts';
 import { createStore } from '../../data/store.ts';
-import { TimeChart, type TimeCursor } from '../../kit/time-chart.tsx';
-import type { ChartSeries } from '../../logic/chart-points.ts';
-import { formatCount, formatDuration, formatRate, formatShare } from '../../logic/times.ts';
+import type { ChartSeries } from '../../kit/charts/chart-points.ts';
+import { TimeChart, type TimeCursor } from '../../kit/charts/time-chart.tsx';
+import { formatCount, formatDuration, formatRate, formatShare } from '../../kit/charts/times.ts';
 
 const WINDOW_MS = 15 * 60_000;
-/** What is known grows with the time that the page is open, and its charts with it. */
+/** The known interval grows while the page is open, and the charts grow with it. */
 const WINDOW_MIN_MS = 60_000;
-/** Latency has three values, and the room for them. */
+/** Latency has three values, so its line needs more room. */
 const GRID =
   'grid grid-cols-2 gap-4 xl:grid-cols-[1fr_1fr_1.8fr_1fr_1fr] ' +
   '[&>:nth-child(3)]:col-span-2 xl:[&>:nth-child(3)]:col-span-1';

@@ -1,9 +1,9 @@
-// The four figures that are always true (DSH-1).
+// The counters that are always available (DSH-1).
 
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import type { Counts } from '../../../../console-api/system.ts';
-import { formatCount } from '../../logic/times.ts';
+import { formatCount } from '../../kit/charts/times.ts';
 
 export function Counters({ counts }: { readonly counts: Counts | undefined }): ReactNode {
   const { functions, triggers, workers, workers_active, streams, triggers_in_error } = counts ?? {};

@@ -1,18 +1,18 @@
-// The application at a glance; the Flow page is behind it, where it is enabled (DSH-3).
+// An overview of the application, with a link to the Flow page where that is enabled (DSH-3).
 
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { type ReactNode, useEffect, useMemo, useRef, useState } from 'react';
 import { useConsoleInfo } from '../../data/console-info.ts';
 import { call } from '../../data/routes.ts';
-import { classes } from '../../kit/classes.ts';
-import { Loading, Snippet } from '../../kit/empty-state.tsx';
-import { ErrorCard } from '../../kit/error-card.tsx';
-import { Card } from '../../kit/panel.tsx';
-import { PREVIEW, type PreviewEdge, type PreviewNode, previewOf } from '../../logic/flow-preview.ts';
-import { formatCountOf } from '../../logic/times.ts';
-import { KIND_NAMES, kindOf } from '../../logic/trigger-kinds.ts';
-import { visibleText } from '../../logic/visible-text.ts';
+import { formatCountOf } from '../../kit/charts/times.ts';
+import { Loading, Snippet } from '../../kit/feedback/empty-state.tsx';
+import { ErrorCard } from '../../kit/feedback/error-card.tsx';
+import { visibleText } from '../../kit/json/logic/visible-text.ts';
+import { classes } from '../../kit/layout/classes.ts';
+import { Card } from '../../kit/layout/panel.tsx';
+import { KIND_NAMES, kindOf } from '../triggers/logic/trigger-kinds.ts';
+import { PREVIEW, type PreviewEdge, type PreviewNode, previewOf } from './logic/flow-preview.ts';
 
 export function FlowPreview(): ReactNode {
   const info = useConsoleInfo();
@@ -38,7 +38,7 @@ export function FlowPreview(): ReactNode {
       {data !== undefined && <Diagram preview={previewOf(data)} />}
       {info?.flow_enabled === false && (
         <details className="mt-2 text-sm text-muted">
-          <summary>This picture can be a page of its own.</summary>
+          <summary>The flow can have a page of its own.</summary>
           <div className="flex flex-col gap-2 pt-2">
             <p>Start the console with Flow enabled to pan, zoom and lay it out:</p>
             <Snippet text="svc console --enable-flow" label="command" />
@@ -132,7 +132,7 @@ function Node({ placed, width }: { readonly placed: PreviewNode; readonly width:
   );
 }
 
-/** `POST /orders` behind the mark `POST` is `/orders`. */
+/** `POST /orders` after the mark `POST` is `/orders`. */
 function withoutMark(label: string, mark: string): string {
   const isSaid = mark !== '' && label.toLowerCase().startsWith(`${mark.toLowerCase()} `);
   return isSaid ? label.slice(mark.length + 1) : label;

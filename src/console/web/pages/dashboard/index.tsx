@@ -1,13 +1,13 @@
-// The Dashboard: what there is, what happens, and what needs somebody (DSH-1 to DSH-6).
+// The Dashboard: counts, charts, and what needs attention (DSH-1 to DSH-6).
 
 import type { ReactNode } from 'react';
 import { useCounters } from '../../data/counters.ts';
 import { preferences, setPreference } from '../../data/preferences.ts';
 import { useStore } from '../../data/store.ts';
-import { Toggle } from '../../kit/field.tsx';
-import { FirstRun } from '../../kit/first-run.tsx';
-import { Page } from '../../kit/page.tsx';
-import { Time } from '../../kit/time.tsx';
+import { Time } from '../../kit/charts/time.tsx';
+import { FirstRun } from '../../kit/feedback/first-run.tsx';
+import { Toggle } from '../../kit/inputs/field.tsx';
+import { Page } from '../../kit/layout/page.tsx';
 import { AttentionList } from './attention-list.tsx';
 import { Charts } from './charts.tsx';
 import { Counters } from './counters.tsx';
@@ -20,7 +20,7 @@ export default function Dashboard(): ReactNode {
   const { latest } = useCounters();
   const facts = useDashboardFacts(internal);
   const counts = latest ?? facts.status?.counts;
-  // The console's own server is a worker too, so workers say nothing about it.
+  // The console's own server is a worker too, so the number of workers does not show that an engine is new.
   const isNew = counts?.functions === 0;
   return (
     <Page

@@ -1,12 +1,12 @@
-// The functions that stand out by calls, errors and time, with how they went in the last minutes (DSH-5).
+// The top functions by calls, errors and time, with their calls of the last minutes (DSH-5).
 
 import type { ReactNode } from 'react';
 import type { FunctionRow } from '../../../../console-api/functions.ts';
-import { CopyId } from '../../kit/copy-id.tsx';
-import { Card } from '../../kit/panel.tsx';
-import { Sparkline } from '../../kit/sparkline.tsx';
-import { formatDuration, formatRate } from '../../logic/times.ts';
-import { type TopKind, topFunctions } from '../../logic/top-functions.ts';
+import { Sparkline } from '../../kit/charts/sparkline.tsx';
+import { formatDuration, formatRate } from '../../kit/charts/times.ts';
+import { CopyId } from '../../kit/inputs/copy-id.tsx';
+import { Card } from '../../kit/layout/panel.tsx';
+import { type TopKind, topFunctions } from './logic/top-functions.ts';
 
 const KINDS: readonly { kind: TopKind; title: string; write: (value: number) => string }[] = [
   { kind: 'calls', title: 'Most calls', write: (value) => `${formatRate(value)}/min` },

@@ -1,11 +1,11 @@
-// What the Dashboard asks the engine for. What a missing module refuses is simply not there.
+// The Dashboard's queries to the engine. Answers of modules that are not loaded are absent.
 
 import { useQuery } from '@tanstack/react-query';
 import { ApiError } from '../../data/api-error.ts';
 import { refetchSoon } from '../../data/queries.ts';
 import { call } from '../../data/routes.ts';
 import { useLive } from '../../data/use-live.ts';
-import type { AttentionFacts } from '../../logic/attention.ts';
+import type { AttentionFacts } from './logic/attention.ts';
 
 const EVERY_MS = 5_000;
 const ROWS = 1_000;

@@ -17,30 +17,30 @@ import {
 import { Maximize, Minus, Plus } from 'lucide-react';
 import { type ReactNode, useEffect, useMemo, useRef, useState } from 'react';
 import { useKeys } from '../../app/keys.ts';
-import { IconButton } from '../../kit/button.tsx';
-import { useWide } from '../../kit/use-wide.ts';
-import { flowFigures } from '../../logic/flow-edges.ts';
-import { framesOf, NODE_SIZE, type Place, type Places } from '../../logic/flow-layout.ts';
-import type { FlowView, ViewNode } from '../../logic/flow-view.ts';
-import { visibleText } from '../../logic/visible-text.ts';
+import { IconButton } from '../../kit/inputs/button.tsx';
+import { visibleText } from '../../kit/json/logic/visible-text.ts';
+import { useWide } from '../../kit/layout/use-wide.ts';
 import { type FlowLine, FlowLineEdge } from './edge.tsx';
+import { flowFigures } from './logic/flow-edges.ts';
+import { framesOf, NODE_SIZE, type Place, type Places } from './logic/flow-layout.ts';
+import type { FlowView, ViewNode } from './logic/flow-view.ts';
 import { type FlowBox, FlowBoxNode, type FlowFrame, FlowFrameNode } from './node.tsx';
 
 const NODE_TYPES = { box: FlowBoxNode, frame: FlowFrameNode };
 const EDGE_TYPES = { line: FlowLineEdge };
-/** More are drawn only where they are in sight. */
+/** With more nodes, only the visible ones are drawn. */
 const ALL_DRAWN_MAX = 200;
-/** At the left stand the buttons. */
+/** The buttons are at the left. */
 const FIT = { padding: { left: '60px', right: '24px', top: '24px', bottom: '24px' }, maxZoom: 1.1 } as const;
-/** All of it on a phone would be too small to read: a part that can be read and pushed is shown instead. */
+/** The whole graph would be too small to read on a phone: a readable part that can be moved is shown instead. */
 const FIT_NARROW = { ...FIT, minZoom: 0.6 } as const;
 
 export interface FlowCanvasProps {
   readonly view: FlowView;
   readonly places: Places;
-  /** Edges of the graph that carried something just now. */
+  /** Edges of the graph that were active recently. */
   readonly active: ReadonlySet<string>;
-  /** In lower case; empty: nothing is looked for. */
+  /** In lower case; empty: no search. */
   readonly wanted: string;
   readonly openId: string | undefined;
   readonly open: (id: string) => void;
@@ -90,7 +90,7 @@ export function FlowCanvas(props: FlowCanvasProps): ReactNode {
       onlyRenderVisibleElements={view.nodes.length > ALL_DRAWN_MAX}
       fitView
       fitViewOptions={isWide ? FIT : FIT_NARROW}
-      // Not below the overview.
+      // Not under the overview.
       attributionPosition="bottom-center"
       aria-label="Flow"
     >
@@ -132,7 +132,7 @@ function useShownNodes({ view, places, wanted, openId, toggleGroup }: FlowCanvas
           type: 'box',
           position: place,
           ...NODE_SIZE,
-          // Known without measuring, so that lines are there with the first picture.
+          // Known without measuring, so that lines are drawn with the first frame.
           handles: HANDLES,
           selected: one.id === openId,
           ariaLabel: wordsOf(one),
@@ -182,7 +182,7 @@ function useShownEdges({ view, active, places }: FlowCanvasProps, held: Places):
   );
 }
 
-/** All in sight when there is another view, what is found when something is looked for. */
+/** Fits everything when the view changes, and the matches when there is a search. */
 function useFit({ view, places, wanted }: FlowCanvasProps, isWide: boolean): void {
   const { fitView } = useReactFlow();
   const count = view.nodes.length;
@@ -197,7 +197,7 @@ function useFit({ view, places, wanted }: FlowCanvasProps, isWide: boolean): voi
   }, [count, wanted, fitView, isWide, Object.keys(places).length]);
 }
 
-/** The detail takes room: what is open is not left behind it. */
+/** The detail takes room: the open node stays visible. */
 function useOpenInSight({ places, openId }: FlowCanvasProps): void {
   const { getViewport, setCenter } = useReactFlow();
   const [width, height] = [useFlowStore((flow) => flow.width), useFlowStore((flow) => flow.height)];

@@ -1,15 +1,15 @@
-// The detail of a node: that of the page of its object where there is one, else its connections and the way there
+// The detail of a node: the detail of its own page where there is one, otherwise its connections and a link to its page
 // (FLO-5).
 
 import { Link } from '@tanstack/react-router';
 import { lazy, type ReactNode, Suspense, useState } from 'react';
-import { DetailPanel } from '../../kit/detail-panel.tsx';
-import { Loading } from '../../kit/empty-state.tsx';
-import { Badge } from '../../kit/status.tsx';
-import type { FlowView, ViewEdge } from '../../logic/flow-view.ts';
-import { formatRate, formatShare } from '../../logic/times.ts';
-import { visibleText } from '../../logic/visible-text.ts';
+import { formatRate, formatShare } from '../../kit/charts/times.ts';
+import { Loading } from '../../kit/feedback/empty-state.tsx';
+import { Badge } from '../../kit/feedback/status.tsx';
+import { visibleText } from '../../kit/json/logic/visible-text.ts';
+import { DetailPanel } from '../../kit/layout/detail-panel.tsx';
 import type { FunctionTab } from '../functions/search.ts';
+import type { FlowView, ViewEdge } from './logic/flow-view.ts';
 
 const FunctionDetail = lazy(async () => ({ default: (await import('../functions/detail.tsx')).FunctionDetailPanel }));
 const TriggerDetail = lazy(async () => ({ default: (await import('../triggers/detail.tsx')).TriggerDetailPanel }));
@@ -102,7 +102,7 @@ function Connections({ title, edges, end, view, open }: ConnectionsProps): React
   return (
     <section aria-label={title}>
       <h3 className="mb-1 text-sm font-semibold text-muted">{title}</h3>
-      {edges.length === 0 && <p className="text-muted">Nothing that is shown.</p>}
+      {edges.length === 0 && <p className="text-muted">No visible node.</p>}
       <ul>
         {edges.map((edge) => (
           <li key={edge.id} className="flex min-h-7 items-center gap-3">

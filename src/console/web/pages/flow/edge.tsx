@@ -1,9 +1,9 @@
-// A line of the flow, and the figures that stand at it: above all lines, so that none hides them.
+// A line of the flow, with its numbers above all lines, so that no line hides them.
 
 import { BaseEdge, type Edge, EdgeLabelRenderer, type EdgeProps } from '@xyflow/react';
 import type { ReactNode } from 'react';
-import type { FlowFigures } from '../../logic/flow-edges.ts';
-import { curveBetween, pathOf } from '../../logic/label-places.ts';
+import { curveBetween, pathOf } from '../traces/logic/label-places.ts';
+import type { FlowFigures } from './logic/flow-edges.ts';
 
 export type FlowLine = Edge<{ readonly figures: FlowFigures | undefined }, 'line'>;
 

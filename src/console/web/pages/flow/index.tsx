@@ -1,5 +1,5 @@
-// The Flow page: triggers, functions and what they touch as one graph, with what traces show of its edges (FLO-1 to
-// FLO-6).
+// The Flow page: triggers, functions and the objects that they use as one graph, with statistics from traces at its
+// edges (FLO-1 to FLO-6).
 
 import { ReactFlowProvider } from '@xyflow/react';
 import { Crosshair } from 'lucide-react';
@@ -7,19 +7,19 @@ import { type ReactNode, useCallback, useMemo, useState } from 'react';
 import { useKeys } from '../../app/keys.ts';
 import { useConsoleInfo, useReadOnly } from '../../data/console-info.ts';
 import { usePageSearch } from '../../data/search.ts';
-import { Button } from '../../kit/button.tsx';
-import { download } from '../../kit/clipboard.ts';
-import { EmptyState, FailedState, Loading, Snippet } from '../../kit/empty-state.tsx';
-import { Toggle } from '../../kit/field.tsx';
-import { FirstRun } from '../../kit/first-run.tsx';
-import { Page } from '../../kit/page.tsx';
-import { flipIn } from '../../logic/flip.ts';
-import type { Places } from '../../logic/flow-layout.ts';
-import { flowSvg } from '../../logic/flow-svg.ts';
-import { type FlowView, flowView } from '../../logic/flow-view.ts';
-import { formatCount, formatCountOf } from '../../logic/times.ts';
+import { formatCount, formatCountOf } from '../../kit/charts/times.ts';
+import { EmptyState, FailedState, Loading, Snippet } from '../../kit/feedback/empty-state.tsx';
+import { FirstRun } from '../../kit/feedback/first-run.tsx';
+import { Button } from '../../kit/inputs/button.tsx';
+import { download } from '../../kit/inputs/clipboard.ts';
+import { Toggle } from '../../kit/inputs/field.tsx';
+import { Page } from '../../kit/layout/page.tsx';
 import { FlowCanvas, isWanted } from './canvas.tsx';
 import { FlowDetail } from './detail.tsx';
+import { flipIn } from './logic/flip.ts';
+import type { Places } from './logic/flow-layout.ts';
+import { flowSvg } from './logic/flow-svg.ts';
+import { type FlowView, flowView } from './logic/flow-view.ts';
 import { FLOW_SEARCH } from './search.ts';
 import { FlowActions, FlowToolbar } from './toolbar.tsx';
 import { useActivity, useFlowGraph } from './use-graph.ts';
@@ -31,7 +31,7 @@ export default function Flow(): ReactNode {
     return (
       <Page title="Flow" scrolls>
         <EmptyState title="Flow is not enabled">
-          <p>Start the console with it:</p>
+          <p>Start the console with Flow enabled:</p>
           <Snippet text="svc console --enable-flow" label="command" />
           <p>or set SVC_ENABLE_FLOW=true. Then this page shows how triggers, functions, queues and states connect.</p>
         </EmptyState>
@@ -113,7 +113,7 @@ function FlowPage(): ReactNode {
   );
 }
 
-/** Steps that change the address. */
+/** Actions that change the address. */
 function useMoves() {
   const { search, setSearch } = usePageSearch(FLOW_SEARCH);
   const { toggled } = search;
@@ -139,8 +139,8 @@ function FlowContent({ graph: { data, error, refetch }, view, children }: Conten
   if (data.nodes.length === 0) return <FirstRun />;
   if (view.nodes.length === 0) {
     return (
-      <EmptyState title="Nothing of it is shown">
-        <p>There are {formatCount(data.nodes.length)} nodes, and all of them are hidden. Show a kind above.</p>
+      <EmptyState title="All nodes are hidden">
+        <p>There are {formatCount(data.nodes.length)} nodes. Show a kind above.</p>
       </EmptyState>
     );
   }

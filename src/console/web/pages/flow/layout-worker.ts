@@ -1,7 +1,7 @@
-// The thread that lays out the flow: from left to right, open groups together (FLO-3, rule 5).
+// The thread that computes the layout of the flow: from left to right, open groups together (FLO-3, console rule 5).
 
 import { Graph, layout } from '@dagrejs/dagre';
-import { LAYOUT_GAP, type LayoutRequest, NODE_SIZE, type Places, putBelow } from '../../logic/flow-layout.ts';
+import { LAYOUT_GAP, type LayoutRequest, NODE_SIZE, type Places, putBelow } from './logic/flow-layout.ts';
 
 export interface LayoutReply {
   readonly id: number;

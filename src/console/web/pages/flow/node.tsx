@@ -1,16 +1,16 @@
-// A node of the flow: what it is in word and picture, and whether it fails (FLO-1, FLO-5).
+// A node of the flow: its kind as word and icon, and whether it fails (FLO-1, FLO-5).
 
 import { Handle, type Node, type NodeProps, Position } from '@xyflow/react';
 import { Boxes, Database, FunctionSquare, Inbox, type LucideIcon, Megaphone, Radio } from 'lucide-react';
 import { memo, type ReactNode } from 'react';
-import { classes } from '../../kit/classes.ts';
-import { Method } from '../../kit/method.tsx';
-import { Shape } from '../../kit/status.tsx';
-import { TriggerIcon } from '../../kit/trigger-icon.tsx';
-import { NODE_SIZE } from '../../logic/flow-layout.ts';
-import { kindWords } from '../../logic/flow-svg.ts';
-import type { FlowKind, ViewNode } from '../../logic/flow-view.ts';
-import { visibleText } from '../../logic/visible-text.ts';
+import { TriggerIcon } from '../../kit/charts/trigger-icon.tsx';
+import { Shape } from '../../kit/feedback/status.tsx';
+import { Method } from '../../kit/inputs/method.tsx';
+import { visibleText } from '../../kit/json/logic/visible-text.ts';
+import { classes } from '../../kit/layout/classes.ts';
+import { NODE_SIZE } from './logic/flow-layout.ts';
+import { kindWords } from './logic/flow-svg.ts';
+import type { FlowKind, ViewNode } from './logic/flow-view.ts';
 
 export type FlowBox = Node<{ readonly view: ViewNode; readonly isDimmed: boolean }, 'box'>;
 export type FlowFrame = Node<{ readonly label: string; readonly close: () => void }, 'frame'>;
@@ -77,7 +77,7 @@ function Mark({ view: { node } }: { readonly view: ViewNode }): ReactNode {
   return <Icon size={14} className="shrink-0 text-muted" />;
 }
 
-/** `POST /orders` behind the mark `POST` is `/orders`. */
+/** `POST /orders` after the mark `POST` is `/orders`. */
 function nameOf({ node, label }: ViewNode): string {
   const mark = node?.method;
   return mark != null && label.startsWith(`${mark} `) ? label.slice(mark.length + 1) : label;

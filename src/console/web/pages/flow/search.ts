@@ -1,14 +1,14 @@
 // The address of the Flow page.
 
-import { FLOW_KINDS } from '../../logic/flow-view.ts';
-import { param } from '../../logic/search-params.ts';
+import { param } from '../../data/search-params.ts';
+import { FLOW_KINDS } from './logic/flow-view.ts';
 
 export const FLOW_SEARCH = {
   q: param.text(),
   range: param.choice(['15m', '5m', '1h', '24h']),
   group: param.choice(['none', 'namespace', 'worker']),
   hide: param.list(FLOW_KINDS),
-  /** Groups that are not as they start: open, or closed above 300 nodes. */
+  /** Groups that are not in their initial state: opened, or closed above 300 nodes. */
   toggled: param.list(),
   focus: param.optional(),
   hops: param.choice(['1', '2', 'all']),

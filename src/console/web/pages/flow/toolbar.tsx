@@ -1,14 +1,14 @@
-// What of the flow is shown, and how (FLO-4).
+// The controls for what the flow shows, and how (FLO-4).
 
 import { Download, RotateCcw } from 'lucide-react';
 import { type ReactNode, useCallback } from 'react';
-import { Button } from '../../kit/button.tsx';
-import { Segments, Select } from '../../kit/field.tsx';
-import { FilterBar, Pill } from '../../kit/filter-bar.tsx';
-import { flipIn } from '../../logic/flip.ts';
-import { FLOW_KINDS } from '../../logic/flow-view.ts';
-import type { SearchValues } from '../../logic/search-params.ts';
-import { visibleText } from '../../logic/visible-text.ts';
+import type { SearchValues } from '../../data/search-params.ts';
+import { Button } from '../../kit/inputs/button.tsx';
+import { Segments, Select } from '../../kit/inputs/field.tsx';
+import { FilterBar, Pill } from '../../kit/inputs/filter-bar.tsx';
+import { visibleText } from '../../kit/json/logic/visible-text.ts';
+import { flipIn } from './logic/flip.ts';
+import { FLOW_KINDS } from './logic/flow-view.ts';
 import type { FLOW_SEARCH } from './search.ts';
 
 type FlowSearch = SearchValues<typeof FLOW_SEARCH>;
@@ -17,7 +17,7 @@ interface ToolbarProps {
   readonly search: FlowSearch;
   readonly setSearch: (change: Partial<FlowSearch>) => void;
   readonly focusLabel: string | undefined;
-  /** How many nodes the text finds; undefined: none is looked for. */
+  /** How many nodes match the text; undefined: no search. */
   readonly found: number | undefined;
 }
 

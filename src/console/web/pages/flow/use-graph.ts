@@ -1,4 +1,4 @@
-// The graph of the chosen range, and which of its edges carried something in the last seconds (FLO-2, FLO-5).
+// The graph of the chosen range, and which of its edges were active in the last seconds (FLO-2, FLO-5).
 
 import { keepPreviousData, type UseQueryResult, useQuery } from '@tanstack/react-query';
 import { useMemo } from 'react';
@@ -8,7 +8,7 @@ import { call } from '../../data/routes.ts';
 import { useLive } from '../../data/use-live.ts';
 import { RANGE_MS } from './search.ts';
 
-/** Reading the graph costs the engine a look at many traces. */
+/** Each read makes the engine examine many traces. */
 const REFRESH_MS = 20_000;
 const ACTIVE_MS = 5_000;
 
@@ -33,7 +33,7 @@ export function useFlowGraph(
   });
 }
 
-/** Edges by their ids. Triggers are active when they fired; everything else when traces show it. */
+/** Edges by their ids. Trigger edges are active when the trigger fired, other edges when traces show a call. */
 export function useActivity(enabled: boolean): ReadonlySet<string> {
   const { data } = useQuery({
     queryKey: ['flow', 'activity'],

@@ -1,17 +1,17 @@
-// The places of the nodes: laid out in a worker, moved by hand, kept in the engine (FLO-1, FLO-3).
+// The places of the nodes: computed in a worker, moved by hand, stored in the engine (FLO-1, FLO-3).
 
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
 import { call } from '../../data/routes.ts';
-import { toast } from '../../kit/toast-store.ts';
-import { keepPlaces, type Place, type Places, readPlaces } from '../../logic/flow-layout.ts';
-import type { FlowView } from '../../logic/flow-view.ts';
+import { toast } from '../../kit/feedback/toast-store.ts';
 import type { LayoutReply } from './layout-worker.ts';
+import { keepPlaces, type Place, type Places, readPlaces } from './logic/flow-layout.ts';
+import type { FlowView } from './logic/flow-view.ts';
 
 export interface FlowPlaces {
   /** Undefined until the first layout. */
   readonly places: Places | undefined;
-  /** Whether something stands where a hand has put it. */
+  /** Whether a node was moved by hand. */
   readonly isMoved: boolean;
   readonly move: (moved: Readonly<Record<string, Place>>) => void;
   readonly reset: () => void;
@@ -37,7 +37,7 @@ export function useFlowLayout(view: FlowView | undefined, mayStore: boolean): Fl
   const shape = view === undefined ? '' : shapeOf(view);
   const latest = useRef(view);
   latest.current = view;
-  // biome-ignore lint/correctness/useExhaustiveDependencies: laid out anew when the shape changes, not with each figure
+  // biome-ignore lint/correctness/useExhaustiveDependencies: laid out again when the shape changes, not with each new number
   useEffect(() => {
     const { current } = latest;
     if (current === undefined || !isRead) return;
@@ -73,18 +73,18 @@ export function useFlowLayout(view: FlowView | undefined, mayStore: boolean): Fl
     reset: () => {
       known.current[id] = {};
       put(undefined);
-      // With the next render, in which nothing is fixed any more.
+      // With the next render, in which no place is fixed any more.
       setRound((now) => now + 1);
     },
   };
 }
 
-/** What decides where nodes stand; figures do not. */
+/** The parts of the graph that determine the layout. Statistics do not. */
 function shapeOf({ nodes, edges }: FlowView): string {
   return JSON.stringify([nodes.map(({ id, group }) => [id, group]), edges.map(({ id }) => id)]);
 }
 
-/** One worker for the page; an answer that was overtaken is left. */
+/** One worker for the page. An outdated answer is ignored. */
 function useLayoutWorker(): (view: FlowView, done: (places: Places) => void) => void {
   const worker = useRef<Worker>(undefined);
   const waiting = useRef<{ readonly id: number; readonly done: (places: Places) => void }>(undefined);

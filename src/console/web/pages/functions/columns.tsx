@@ -1,13 +1,13 @@
 // The columns of the Functions table.
 
 import type { FunctionFigures, FunctionRow } from '../../../../console-api/functions.ts';
-import { CopyId } from '../../kit/copy-id.tsx';
-import { Badge, WordStatus } from '../../kit/status.tsx';
+import { Time } from '../../kit/charts/time.tsx';
+import { formatDuration, formatRate, formatShare } from '../../kit/charts/times.ts';
+import { TriggerIcons } from '../../kit/charts/trigger-icon.tsx';
+import { Badge, WordStatus } from '../../kit/feedback/status.tsx';
+import { CopyId } from '../../kit/inputs/copy-id.tsx';
+import { visibleText } from '../../kit/json/logic/visible-text.ts';
 import type { Column } from '../../kit/table/column.ts';
-import { Time } from '../../kit/time.tsx';
-import { TriggerIcons } from '../../kit/trigger-icon.tsx';
-import { formatDuration, formatRate, formatShare } from '../../logic/times.ts';
-import { visibleText } from '../../logic/visible-text.ts';
 
 const NONE = <span className="text-faint">–</span>;
 

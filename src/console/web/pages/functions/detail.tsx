@@ -1,4 +1,4 @@
-// The detail of a function: call it, look at it, and go to its neighbours (FUN-3 to FUN-8).
+// The detail of a function: call it, inspect it, and open related objects (FUN-3 to FUN-8).
 
 import { useQuery } from '@tanstack/react-query';
 import { type ReactNode, useEffect, useRef, useState } from 'react';
@@ -6,13 +6,13 @@ import type { FunctionDetail } from '../../../../console-api/functions.ts';
 import { ApiError } from '../../data/api-error.ts';
 import { call } from '../../data/routes.ts';
 import { useLive } from '../../data/use-live.ts';
-import { MiddleCut } from '../../kit/copy-id.tsx';
-import { DetailPanel } from '../../kit/detail-panel.tsx';
-import { EmptyState, Loading } from '../../kit/empty-state.tsx';
-import { ErrorCard } from '../../kit/error-card.tsx';
-import { Shape } from '../../kit/status.tsx';
-import { type Tab, Tabs } from '../../kit/tabs.tsx';
-import { Time } from '../../kit/time.tsx';
+import { Time } from '../../kit/charts/time.tsx';
+import { EmptyState, Loading } from '../../kit/feedback/empty-state.tsx';
+import { ErrorCard } from '../../kit/feedback/error-card.tsx';
+import { Shape } from '../../kit/feedback/status.tsx';
+import { MiddleCut } from '../../kit/inputs/copy-id.tsx';
+import { DetailPanel } from '../../kit/layout/detail-panel.tsx';
+import { type Tab, Tabs } from '../../kit/layout/tabs.tsx';
 import { InvokeTab } from './invoke-tab.tsx';
 import { LogsTab, TracesTab } from './observed-tabs.tsx';
 import { CodeTab, OverviewTab, SchemaTab, TriggersTab, WorkersTab } from './plain-tabs.tsx';
@@ -133,7 +133,7 @@ function UnknownFunction({
     return (
       <EmptyState title="Not registered">
         <p>
-          No connected worker offers <code className="break-all text-text">{id}</code>. This opens by itself when one
+          No connected worker offers <code className="break-all text-text">{id}</code>. The function opens here when one
           does.
         </p>
       </EmptyState>

@@ -9,15 +9,15 @@ import { usePageSearch } from '../../data/search.ts';
 import { useStore } from '../../data/store.ts';
 import { type ListState, useList, useWholeList } from '../../data/use-list.ts';
 import { useLive } from '../../data/use-live.ts';
-import { type ActiveFilter, FailedState, Loading, NoMatch } from '../../kit/empty-state.tsx';
-import { Toggle } from '../../kit/field.tsx';
-import { FilterBar, Pill } from '../../kit/filter-bar.tsx';
-import { FirstRun } from '../../kit/first-run.tsx';
-import { Page } from '../../kit/page.tsx';
+import { formatCount } from '../../kit/charts/times.ts';
+import { type ActiveFilter, FailedState, Loading, NoMatch } from '../../kit/feedback/empty-state.tsx';
+import { FirstRun } from '../../kit/feedback/first-run.tsx';
+import { Toggle } from '../../kit/inputs/field.tsx';
+import { FilterBar, Pill } from '../../kit/inputs/filter-bar.tsx';
+import { visibleText } from '../../kit/json/logic/visible-text.ts';
+import { Page } from '../../kit/layout/page.tsx';
 import { ofLines, useGroupedRows } from '../../kit/table/grouped-rows.tsx';
 import { Table } from '../../kit/table/table.tsx';
-import { formatCount } from '../../logic/times.ts';
-import { visibleText } from '../../logic/visible-text.ts';
 import { COLUMNS } from './columns.tsx';
 import { FunctionDetailPanel } from './detail.tsx';
 import { FUNCTIONS_SEARCH } from './search.ts';
@@ -113,7 +113,7 @@ const NO_FUNCTIONS: readonly FunctionRow[] = [];
 const keyOf = ({ function_id }: FunctionRow): string => function_id;
 const nameOf = (namespace: string): string => (namespace === '' ? 'without a namespace' : visibleText(namespace));
 
-/** The first segment of an id; what has no segments belongs to itself. */
+/** The first segment of an id. An id without segments has no group. */
 function namespaceOf({ function_id: id }: FunctionRow): string {
   const cut = id.indexOf('::');
   return cut < 0 ? '' : id.slice(0, cut);

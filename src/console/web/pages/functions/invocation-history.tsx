@@ -1,13 +1,13 @@
-// The calls of this browser, to be searched, run again, edited, and compared by two (FUN-7).
+// The calls from this browser: search, run again, edit, and compare two of them (FUN-7).
 
 import { type ReactNode, useState } from 'react';
-import { Button } from '../../kit/button.tsx';
-import { Input } from '../../kit/field.tsx';
+import { Time } from '../../kit/charts/time.tsx';
+import { formatDuration } from '../../kit/charts/times.ts';
+import { Shape } from '../../kit/feedback/status.tsx';
+import { Button } from '../../kit/inputs/button.tsx';
+import { Input } from '../../kit/inputs/field.tsx';
 import { JsonDiff } from '../../kit/json/json-diff.tsx';
-import { Shape } from '../../kit/status.tsx';
-import { Time } from '../../kit/time.tsx';
-import { formatDuration } from '../../logic/times.ts';
-import { visibleText } from '../../logic/visible-text.ts';
+import { visibleText } from '../../kit/json/logic/visible-text.ts';
 import type { Invocation } from './invocations.ts';
 
 interface HistoryProps {
@@ -65,7 +65,7 @@ export function InvocationHistory({ history, edit, rerun }: HistoryProps): React
             </Button>
           </li>
         ))}
-        {shown.length === 0 && <li className="py-2 text-muted">No call holds that text.</li>}
+        {shown.length === 0 && <li className="py-2 text-muted">No call contains that text.</li>}
       </ul>
     </section>
   );

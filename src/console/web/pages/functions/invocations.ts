@@ -1,4 +1,4 @@
-// Calls made from this browser: the last fifty of each function, kept here and nowhere else (FUN-7).
+// Calls from this browser: the last fifty of each function, stored only in the browser (FUN-7).
 
 import { INVOKE_HEADERS } from '../../../../console-api/envelope.ts';
 import { keep, readKept } from '../../data/preferences.ts';
@@ -7,7 +7,7 @@ export interface Invocation {
   readonly atMs: number;
   readonly mode: 'wait' | 'void' | 'enqueue';
   readonly input: string;
-  /** JSON as it came, or the error's; cut where it is long. */
+  /** JSON as received, or the error's JSON; cut where it is long. */
   readonly output: string;
   readonly ok: boolean;
   readonly durationMs: number;
@@ -26,7 +26,7 @@ export function pastInvocations(functionId: string): readonly Invocation[] {
   return Array.isArray(kept) ? kept : [];
 }
 
-/** Newest first. What is too long to be kept is kept without its texts. */
+/** Newest first. A call that is too long to be stored is kept without its texts. */
 export function rememberInvocation(functionId: string, invocation: Invocation): readonly Invocation[] {
   const isLong = invocation.output.length + invocation.input.length > KEPT_CHARS;
   const kept = isLong ? { ...invocation, output: '"(too long to be kept)"' } : invocation;
@@ -35,7 +35,7 @@ export function rememberInvocation(functionId: string, invocation: Invocation): 
   return all;
 }
 
-/** What the engine measured; the way through this page is not part of a function's time. */
+/** The duration that the engine measured. The way through this page is not part of it. */
 export function measuredMs(headers: Headers, tookMs: number): number {
   const measured = Number(headers.get(INVOKE_HEADERS.durationMs) ?? Number.NaN);
   return Number.isFinite(measured) ? measured : tookMs;

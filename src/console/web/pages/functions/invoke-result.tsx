@@ -1,4 +1,4 @@
-// What came of a call: result or error where it was made, with duration, size, worker and trace (FUN-4, FUN-5).
+// The result or error of a call, with duration, size, worker and trace (FUN-4, FUN-5).
 
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
@@ -6,12 +6,12 @@ import type { ReactNode } from 'react';
 import { refetchSoon } from '../../data/queries.ts';
 import { call } from '../../data/routes.ts';
 import { useLive } from '../../data/use-live.ts';
-import { CopyId } from '../../kit/copy-id.tsx';
-import { ErrorCard } from '../../kit/error-card.tsx';
+import { formatBytes, formatDuration } from '../../kit/charts/times.ts';
+import { ErrorCard } from '../../kit/feedback/error-card.tsx';
+import { Status, WordStatus } from '../../kit/feedback/status.tsx';
+import { CopyId } from '../../kit/inputs/copy-id.tsx';
 import { JsonTree } from '../../kit/json/json-tree.tsx';
-import { Status, WordStatus } from '../../kit/status.tsx';
-import { memberSource } from '../../logic/json-member.ts';
-import { formatBytes, formatDuration } from '../../logic/times.ts';
+import { memberSource } from '../../kit/json/logic/json-member.ts';
 import type { Invocation } from './invocations.ts';
 import type { InvokeState } from './use-invoke.ts';
 
@@ -49,7 +49,7 @@ function ResultFacts({ last }: { readonly last: Invocation }): ReactNode {
 const WORDS = { wait: 'OK', void: 'Sent', enqueue: 'Enqueued' } as const;
 
 function ResultBody({ last, queue }: { readonly last: Invocation; readonly queue: string }): ReactNode {
-  if (last.mode === 'void') return <p className="text-muted">Nobody waits for a result.</p>;
+  if (last.mode === 'void') return <p className="text-muted">A fire-and-forget call has no result.</p>;
   if (last.mode === 'enqueue') return <FollowedJob queue={queue} receipt={receiptOf(last.output)} />;
   if (last.output === '') return <p className="text-muted">The function returned nothing.</p>;
   return <JsonTree label="result" text={last.output} />;
@@ -60,7 +60,7 @@ function receiptOf(text: string): string {
   return String(receipt);
 }
 
-/** From the receipt to done or dead letter (FUN-5). */
+/** Follows the job from its receipt until it is done or a dead letter (FUN-5). */
 function FollowedJob({ queue, receipt }: { readonly queue: string; readonly receipt: string }): ReactNode {
   const key = ['job', queue, receipt];
   const { data } = useQuery({

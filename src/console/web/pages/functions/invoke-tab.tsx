@@ -1,4 +1,4 @@
-// Calling a function: its input as text or as a form, how it is called, and what came of it (FUN-4 to FUN-7, FUN-9).
+// Calling a function: its input as text or as a form, the call mode, and the result (FUN-4 to FUN-7, FUN-9).
 
 import { useQuery } from '@tanstack/react-query';
 import { Play, Square } from 'lucide-react';
@@ -8,17 +8,17 @@ import { useKeys } from '../../app/keys.ts';
 import { useReadOnly } from '../../data/console-info.ts';
 import { useDraft } from '../../data/drafts.ts';
 import { call } from '../../data/routes.ts';
-import { Button } from '../../kit/button.tsx';
-import { CopyAs } from '../../kit/copy-as.tsx';
-import { EmptyState } from '../../kit/empty-state.tsx';
-import { Field, Input, Segments, Select } from '../../kit/field.tsx';
+import { formatSpan } from '../../kit/charts/times.ts';
+import { useNow } from '../../kit/charts/use-now.ts';
+import { EmptyState } from '../../kit/feedback/empty-state.tsx';
+import { Badge } from '../../kit/feedback/status.tsx';
+import { Button } from '../../kit/inputs/button.tsx';
+import type { CopiedCall } from '../../kit/inputs/copy-as.ts';
+import { CopyAs } from '../../kit/inputs/copy-as.tsx';
+import { Field, Input, Segments, Select } from '../../kit/inputs/field.tsx';
 import { JsonInput } from '../../kit/json/json-input.tsx';
-import { Badge } from '../../kit/status.tsx';
-import { useNow } from '../../kit/use-now.ts';
-import type { CopiedCall } from '../../logic/copy-as.ts';
-import { jsonProblem } from '../../logic/json-source.ts';
-import { type SchemaNode, sampleOf } from '../../logic/schema-at.ts';
-import { formatSpan } from '../../logic/times.ts';
+import { jsonProblem } from '../../kit/json/logic/json-source.ts';
+import { type SchemaNode, sampleOf } from '../../kit/json/logic/schema-at.ts';
 import { InvocationHistory } from './invocation-history.tsx';
 import { InvokeResult } from './invoke-result.tsx';
 import { SeriesPanel } from './series-panel.tsx';
@@ -40,7 +40,7 @@ interface InvokeTabProps {
 export function InvokeTab({ detail, isGone }: InvokeTabProps): ReactNode {
   if (useReadOnly()) {
     return (
-      <EmptyState title="This console only shows">
+      <EmptyState title="This console is read-only">
         <p>
           It was started with <code>--read-only</code>: functions cannot be called from here.
         </p>

@@ -1,14 +1,14 @@
-// The last traces and logs of a function, and the way to all of them.
+// The last traces and logs of a function, with links to all of them.
 
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { call } from '../../data/routes.ts';
-import { EmptyState, FailedState, Loading } from '../../kit/empty-state.tsx';
-import { Badge, WordStatus } from '../../kit/status.tsx';
-import { Time } from '../../kit/time.tsx';
-import { formatDuration } from '../../logic/times.ts';
-import { visibleText } from '../../logic/visible-text.ts';
+import { Time } from '../../kit/charts/time.tsx';
+import { formatDuration } from '../../kit/charts/times.ts';
+import { EmptyState, FailedState, Loading } from '../../kit/feedback/empty-state.tsx';
+import { Badge, WordStatus } from '../../kit/feedback/status.tsx';
+import { visibleText } from '../../kit/json/logic/visible-text.ts';
 
 const SHOWN = 50;
 

@@ -1,19 +1,19 @@
-// What the engine knows of a function, in tabs.
+// Tabs with the engine's data on a function.
 
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import type { FunctionDetail, FunctionFigures } from '../../../../console-api/functions.ts';
-import { copiesOf, useCopyPlaces } from '../../kit/copy-as.tsx';
-import { CopyId } from '../../kit/copy-id.tsx';
-import { EmptyState, Snippet } from '../../kit/empty-state.tsx';
+import { Time } from '../../kit/charts/time.tsx';
+import { formatCount, formatDuration, formatRate, formatShare } from '../../kit/charts/times.ts';
+import { TriggerIcon } from '../../kit/charts/trigger-icon.tsx';
+import { EmptyState, Snippet } from '../../kit/feedback/empty-state.tsx';
+import { WordStatus } from '../../kit/feedback/status.tsx';
+import { copiesOf, useCopyPlaces } from '../../kit/inputs/copy-as.tsx';
+import { CopyId } from '../../kit/inputs/copy-id.tsx';
 import { JsonTree } from '../../kit/json/json-tree.tsx';
-import { Facts } from '../../kit/panel.tsx';
-import { WordStatus } from '../../kit/status.tsx';
-import { Time } from '../../kit/time.tsx';
-import { TriggerIcon } from '../../kit/trigger-icon.tsx';
-import { type SchemaNode, sampleOf } from '../../logic/schema-at.ts';
-import { formatCount, formatDuration, formatRate, formatShare } from '../../logic/times.ts';
-import { visibleText } from '../../logic/visible-text.ts';
+import { type SchemaNode, sampleOf } from '../../kit/json/logic/schema-at.ts';
+import { visibleText } from '../../kit/json/logic/visible-text.ts';
+import { Facts } from '../../kit/layout/panel.tsx';
 import { ConfigWords } from '../triggers/columns.tsx';
 
 interface TabProps {
@@ -54,7 +54,7 @@ export function OverviewTab({ detail }: TabProps): ReactNode {
   );
 }
 
-/** Its words stand below. */
+/** The message of the error is shown below. */
 function lastError({ errors, last_error_at: at }: FunctionFigures): ReactNode {
   if (at === null) return errors === 0 ? 'none in the last minutes' : '–';
   return <Time key="error" ms={at} />;
@@ -68,7 +68,7 @@ export function TriggersTab({ detail }: TabProps): ReactNode {
   const { registered_triggers: triggers } = detail;
   if (triggers.length === 0) {
     return (
-      <EmptyState title="No trigger calls it">
+      <EmptyState title="No trigger calls this function">
         <p>Bind one in the worker:</p>
         <Snippet label="code" text={bindingCode(detail.function_id)} />
       </EmptyState>
@@ -117,7 +117,7 @@ export function SchemaTab({ detail }: TabProps): ReactNode {
   if (request === null && response === null) {
     return (
       <EmptyState title="No schema is registered">
-        <p>Give the function an input and an output schema when it is registered, then this page makes a form of it.</p>
+        <p>Register the function with an input and an output schema, and this page shows a form for them.</p>
       </EmptyState>
     );
   }

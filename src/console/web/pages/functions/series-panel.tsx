@@ -1,13 +1,16 @@
-// Calling a function many times: how far it is, how long the calls took, and which failed (FUN-9).
+// Calling a function many times: the progress, the durations, and the failures (FUN-9).
 
 import { Link } from '@tanstack/react-router';
 import { Play, Square } from 'lucide-react';
 import { type ReactNode, useState } from 'react';
-import { Announce } from '../../kit/announce.tsx';
-import { Button } from '../../kit/button.tsx';
-import { Field, Input } from '../../kit/field.tsx';
-import { ProgressBar } from '../../kit/progress-bar.tsx';
-import { Shape } from '../../kit/status.tsx';
+import { formatCount, formatDuration } from '../../kit/charts/times.ts';
+import { Announce } from '../../kit/feedback/announce.tsx';
+import { ProgressBar } from '../../kit/feedback/progress-bar.tsx';
+import { Shape } from '../../kit/feedback/status.tsx';
+import { Button } from '../../kit/inputs/button.tsx';
+import type { CopiedCall } from '../../kit/inputs/copy-as.ts';
+import { Field, Input } from '../../kit/inputs/field.tsx';
+import { visibleText } from '../../kit/json/logic/visible-text.ts';
 import {
   AT_ONCE_MAX,
   countIn,
@@ -15,15 +18,12 @@ import {
   type LatencyBar,
   latenciesOf,
   SERIES_CALLS_MAX,
-} from '../../logic/call-series.ts';
-import type { CopiedCall } from '../../logic/copy-as.ts';
-import { formatCount, formatDuration } from '../../logic/times.ts';
-import { visibleText } from '../../logic/visible-text.ts';
+} from './logic/call-series.ts';
 import { type Series, useSeries } from './use-series.ts';
 
 interface SeriesPanelProps {
   readonly call: CopiedCall;
-  /** The call cannot be made as it stands. */
+  /** The call cannot be made with the current input. */
   readonly blocked: boolean;
 }
 

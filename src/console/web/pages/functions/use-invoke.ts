@@ -1,16 +1,16 @@
-// One call at a time of one function: sent, awaited, cancelled, remembered (FUN-4, FUN-5).
+// One call of a function at a time: sent, awaited, cancelled, remembered (FUN-4, FUN-5).
 
 import { useEffect, useRef, useState } from 'react';
 import { INVOKE_HEADERS } from '../../../../console-api/envelope.ts';
 import { type ApiAnswer, apiText } from '../../data/api.ts';
 import { ApiError } from '../../data/api-error.ts';
-import { type CopiedCall, invokeText } from '../../logic/copy-as.ts';
+import { type CopiedCall, invokeText } from '../../kit/inputs/copy-as.ts';
 import { type Invocation, measuredMs, pastInvocations, rememberInvocation, traceOf } from './invocations.ts';
 
 export interface InvokeState {
   readonly running: { readonly sinceMs: number } | undefined;
   readonly last: Invocation | undefined;
-  /** Of the last call, while it is fresh. */
+  /** Of the last call, while it is recent. */
   readonly error: unknown;
   readonly history: readonly Invocation[];
   readonly start: (call: CopiedCall) => void;

@@ -1,12 +1,12 @@
-// A number of calls of one function, so many at a time, until all are answered or the user has enough (FUN-9).
+// Many calls of one function, a fixed number at a time, until all are answered or the user stops them (FUN-9).
 
 import { useEffect, useRef, useState } from 'react';
 import { apiText } from '../../data/api.ts';
 import { ApiError } from '../../data/api-error.ts';
 import { beforeNextPaint } from '../../data/frames.ts';
-import type { CallOutcome } from '../../logic/call-series.ts';
-import { type CopiedCall, invokeText } from '../../logic/copy-as.ts';
+import { type CopiedCall, invokeText } from '../../kit/inputs/copy-as.ts';
 import { measuredMs, traceOf } from './invocations.ts';
+import type { CallOutcome } from './logic/call-series.ts';
 
 export interface Series {
   readonly total: number;
@@ -54,7 +54,7 @@ export function useSeries(): SeriesState {
   return { series, start, cancel: () => abort.current?.abort() };
 }
 
-/** Undefined for a call that was given up. */
+/** Undefined for a call that was cancelled. */
 async function callOnce(text: string, signal: AbortSignal): Promise<CallOutcome | undefined> {
   const startedAt = performance.now();
   try {

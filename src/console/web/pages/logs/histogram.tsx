@@ -1,19 +1,19 @@
-// Records over time, stacked by severity, above the list (LOG-3): dragging sets the range. Beside it, which services
-// they come from (LOG-1).
+// Records over time, stacked by severity, above the list (LOG-3): dragging sets the range. Next to it are the services
+// of the records (LOG-1).
 
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { type ReactNode, type PointerEvent as ReactPointerEvent, useState } from 'react';
 import type { LogHistogram, LogSearch } from '../../../../console-api/telemetry.ts';
 import { call } from '../../data/routes.ts';
 import type { SearchState } from '../../data/search.ts';
-import { formatCount, formatCountOf, formatLocal } from '../../logic/times.ts';
-import { visibleText } from '../../logic/visible-text.ts';
+import { formatCount, formatCountOf, formatLocal } from '../../kit/charts/times.ts';
+import { visibleText } from '../../kit/json/logic/visible-text.ts';
 import type { LOGS_SEARCH } from './logs-search.ts';
 
 const BUCKETS = 60;
 const REFRESH_MS = 5_000;
 const SERVICES_SHOWN = 6;
-/** From the bottom up: what matters most lies on the ground line, where it is compared best. */
+/** From the bottom up: the most severe is at the base line, where bars are easiest to compare. */
 const STACK = [
   ['error', 'fill-bad'],
   ['warn', 'fill-warn'],
@@ -35,7 +35,7 @@ export function Histogram({
     placeholderData: keepPreviousData,
     refetchInterval: question.end_time === undefined ? REFRESH_MS : false,
   });
-  // Without a record or a range there is no time to draw it over: the engine then says from 0 to 1.
+  // Without a record or a range the engine answers from 0 to 1: there is no time axis to draw.
   if (data === undefined || data.end_time <= 1) return <div className="h-[88px] shrink-0 border-b border-line" />;
   return (
     <div className="flex h-[88px] shrink-0 border-b border-line bg-panel max-lg:h-28 max-lg:flex-col">
@@ -124,7 +124,7 @@ function Bars({
         onPointerUp={(event) => {
           setDrag(undefined);
           if (drag === undefined) return;
-          // The last move may not have been drawn yet: the event knows where the pointer is.
+          // The last move may not have been drawn yet: the event has the position of the pointer.
           const at = shareAt(event);
           const [low, high] = drag[0] < at ? [drag[0], at] : [at, drag[0]];
           const timeAt = (share: number): number => start + share * buckets.length * bucketMs;
@@ -150,13 +150,13 @@ function Bars({
   );
 }
 
-/** Where the pointer is, as a share of the width. */
+/** The position of the pointer, as a fraction of the width. */
 function shareAt(event: ReactPointerEvent<SVGSVGElement>): number {
   const box = event.currentTarget.getBoundingClientRect();
   return Math.min(1, Math.max(0, (event.clientX - box.left) / Math.max(1, box.width)));
 }
 
-/** Of its bucket's width; where there are few, of the whole picture's, or one record would fill it. */
+/** A fraction of its bucket's width. With few buckets, a fraction of the whole width, or one record would fill it. */
 const BAR_WIDTH = 0.84;
 const BAR_SHARE_MAX = 0.03;
 
@@ -168,7 +168,7 @@ interface BarProps {
   /** The highest sum of any bucket. */
   readonly top: number;
   readonly opacity: number;
-  /** Of the bucket's. */
+  /** Of the bucket's height. */
   readonly width: number;
 }
 

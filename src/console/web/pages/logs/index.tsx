@@ -1,4 +1,4 @@
-// The Logs page: what every part of the system said, newest first.
+// The Logs page: the log records of every part of the system, newest first.
 
 import { Pause, Play } from 'lucide-react';
 import { type ReactNode, useEffect, useMemo, useState } from 'react';
@@ -6,19 +6,19 @@ import type { LogSearch } from '../../../../console-api/telemetry.ts';
 import { useKeys } from '../../app/keys.ts';
 import { call } from '../../data/routes.ts';
 import { usePageSearch } from '../../data/search.ts';
-import { Button } from '../../kit/button.tsx';
-import { EmptyState, FailedState, Loading, NoMatch, Snippet } from '../../kit/empty-state.tsx';
-import { Page } from '../../kit/page.tsx';
-import { flip } from '../../logic/flip.ts';
-import { parseLogQuery, wordsToMark } from '../../logic/log-query.ts';
-import { hiddenCount, logListRows } from '../../logic/log-rows.ts';
-import { formatCount } from '../../logic/times.ts';
-import { Waiting } from '../traces/waiting.tsx';
+import { formatCount } from '../../kit/charts/times.ts';
+import { EmptyState, FailedState, Loading, NoMatch, Snippet } from '../../kit/feedback/empty-state.tsx';
+import { Button } from '../../kit/inputs/button.tsx';
+import { Page } from '../../kit/layout/page.tsx';
+import { flip } from '../flow/logic/flip.ts';
+import { Waiting } from '../traces/trace/waiting.tsx';
 import { Histogram } from './histogram.tsx';
 import { LogActions } from './log-actions.tsx';
 import { LogDetail } from './log-detail.tsx';
 import { LogList } from './log-list.tsx';
 import { LogToolbar } from './log-toolbar.tsx';
+import { parseLogQuery, wordsToMark } from './logic/log-query.ts';
+import { hiddenCount, logListRows } from './logic/log-rows.ts';
 import { activeLogFilters, LOGS_SEARCH, logQuestion } from './logs-search.ts';
 import { useLogs } from './use-logs.ts';
 
@@ -90,7 +90,10 @@ export default function Logs(): ReactNode {
   );
 }
 
-/** Paused, scrolled away, or with a record open, the list stands still: what is read does not run away (LIV-3). */
+/**
+ * While the page is paused or scrolled, or a record is open, the list does not move: rows stay where they are read
+ * (LIV-3).
+ */
 function useHold(openId: string | undefined) {
   const [isPaused, setPaused] = useState(false);
   const [isScrolled, setScrolled] = useState(false);
@@ -106,7 +109,7 @@ function useHold(openId: string | undefined) {
 
 type LogsSearch = ReturnType<typeof usePageSearch<typeof LOGS_SEARCH>>['search'];
 
-/** A relative time is read once for each change: a question that changed by the second would never rest. */
+/** A relative time is resolved once for each change: a query that changed every second would never settle. */
 function useQuestion(search: LogsSearch): LogSearch {
   const { sev, svc, q, trace, span, from, to, around } = search;
   const key = JSON.stringify([sev, svc, q, trace, span, from, to, around]);
@@ -114,12 +117,12 @@ function useQuestion(search: LogsSearch): LogSearch {
   return useMemo(() => logQuestion(search, Date.now()), [key]);
 }
 
-/** Without any record, and without a filter that may be why, a picture of their times would be an empty frame. */
+/** Without records, and without a filter that may be the reason, a histogram would be an empty frame. */
 function hasTimes(rows: readonly unknown[], search: LogsSearch): boolean {
   return search.around === undefined && (rows.length > 0 || activeLogFilters(search).length > 0);
 }
 
-/** What the query found and what is only highlighted (LOG-6). */
+/** The words of the query and those that are only highlighted (LOG-6). */
 function useMarks({ q, mark }: LogsSearch): readonly string[] {
   return useMemo(() => [q, mark].flatMap((text) => wordsToMark(parseLogQuery(text))), [q, mark]);
 }
@@ -147,7 +150,7 @@ function LiveSwitch({ isLive, isPaused, setPaused }: LiveSwitchProps): ReactNode
 
 function NotYet({ error, refetch }: ReturnType<typeof useLogs>['list']): ReactNode {
   if (error === null) return <Loading what="the logs" />;
-  return <FailedState error={error} what="Logs" shows="what every part of the system said" retry={refetch} />;
+  return <FailedState error={error} what="Logs" shows="the log records of every part of the system" retry={refetch} />;
 }
 
 function Nothing({ search, setSearch }: ReturnType<typeof usePageSearch<typeof LOGS_SEARCH>>): ReactNode {

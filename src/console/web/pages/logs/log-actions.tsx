@@ -1,16 +1,16 @@
-// What can be done with all records that match: export them (LOG-7), clear the store.
+// Actions on all records that match: export them (LOG-7), clear the store.
 
 import { Download } from 'lucide-react';
 import { type ReactNode, useState } from 'react';
 import type { LogRow, LogSearch } from '../../../../console-api/telemetry.ts';
 import { call } from '../../data/routes.ts';
-import { Button } from '../../kit/button.tsx';
-import { ClearAll } from '../../kit/clear-all.tsx';
-import { download } from '../../kit/clipboard.ts';
-import { Menu } from '../../kit/menu.tsx';
-import { toast } from '../../kit/toast-store.ts';
-import { toCsv } from '../../logic/table-export.ts';
-import { formatCount } from '../../logic/times.ts';
+import { formatCount } from '../../kit/charts/times.ts';
+import { toast } from '../../kit/feedback/toast-store.ts';
+import { Button } from '../../kit/inputs/button.tsx';
+import { ClearAll } from '../../kit/inputs/clear-all.tsx';
+import { download } from '../../kit/inputs/clipboard.ts';
+import { Menu } from '../../kit/inputs/menu.tsx';
+import { toCsv } from '../../kit/table/logic/table-export.ts';
 import { valueText } from './log-row.tsx';
 import type { LogsSearch } from './logs-search.ts';
 

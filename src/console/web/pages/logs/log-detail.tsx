@@ -1,25 +1,25 @@
-// One log record whole: its text, where it comes from, its attributes, its JSON (LOG-1, LOG-2).
+// One whole log record: its text, its origin, its attributes, its JSON (LOG-1, LOG-2).
 
 import { Copy } from 'lucide-react';
 import type { ReactNode } from 'react';
 import type { LogRow } from '../../../../console-api/telemetry.ts';
 import type { SearchState } from '../../data/search.ts';
-import { Button } from '../../kit/button.tsx';
-import { copyText } from '../../kit/clipboard.ts';
-import { CopyId } from '../../kit/copy-id.tsx';
-import { DetailPanel } from '../../kit/detail-panel.tsx';
+import { Time } from '../../kit/charts/time.tsx';
+import { Button } from '../../kit/inputs/button.tsx';
+import { copyText } from '../../kit/inputs/clipboard.ts';
+import { CopyId } from '../../kit/inputs/copy-id.tsx';
+import { Menu } from '../../kit/inputs/menu.tsx';
 import { JsonTree } from '../../kit/json/json-tree.tsx';
-import { Menu } from '../../kit/menu.tsx';
-import { Facts } from '../../kit/panel.tsx';
-import { Time } from '../../kit/time.tsx';
-import { stripAnsi } from '../../logic/ansi.ts';
-import { quoteTerm, quoteValue } from '../../logic/log-query.ts';
-import { messageKey } from '../../logic/log-rows.ts';
-import { hasStack } from '../../logic/stack-fold.ts';
-import { visibleText } from '../../logic/visible-text.ts';
-import { Stack } from '../traces/stack.tsx';
+import { visibleText } from '../../kit/json/logic/visible-text.ts';
+import { DetailPanel } from '../../kit/layout/detail-panel.tsx';
+import { Facts } from '../../kit/layout/panel.tsx';
+import { hasStack } from '../traces/logic/stack-fold.ts';
+import { Stack } from '../traces/views/stack.tsx';
 import { valueText } from './log-row.tsx';
 import { LogText } from './log-text.tsx';
+import { stripAnsi } from './logic/ansi.ts';
+import { quoteTerm, quoteValue } from './logic/log-query.ts';
+import { messageKey } from './logic/log-rows.ts';
 import type { LOGS_SEARCH } from './logs-search.ts';
 import { Severity } from './severity.tsx';
 
@@ -155,7 +155,7 @@ function textLine(log: LogRow): string {
   return `${time} ${log.severity_text} ${log.service_name} ${stripAnsi(log.body)}`;
 }
 
-/** The part of a message before its first number: what its like have in common. */
+/** The part of a message before its first number, which similar messages share. */
 function firstWords(body: string): string {
   const text = stripAnsi(body).split('\n')[0] ?? '';
   const words = /^[^\d]{4,}/.exec(text)?.[0] ?? text;

@@ -1,10 +1,10 @@
-// The head of the log list (LOG-1): what its columns are; the time turns the order around.
+// The header of the log list (LOG-1): the names of its columns. The time column reverses the order.
 
 import { ArrowDown, ArrowUp } from 'lucide-react';
 import type { ReactNode } from 'react';
 import type { SearchState } from '../../data/search.ts';
-import { classes } from '../../kit/classes.ts';
-import { visibleText } from '../../logic/visible-text.ts';
+import { visibleText } from '../../kit/json/logic/visible-text.ts';
+import { classes } from '../../kit/layout/classes.ts';
 import { CELL_WIDTHS } from './log-row.tsx';
 import type { LOGS_SEARCH } from './logs-search.ts';
 
@@ -42,7 +42,7 @@ function Head({ width, children }: { readonly width: string; readonly children: 
   );
 }
 
-/** The surroundings of a record have one order only. */
+/** The records around one record have only one order. */
 function TimeHead({ search, setSearch }: SearchState<typeof LOGS_SEARCH>): ReactNode {
   if (search.around !== undefined) return <Head width={CELL_WIDTHS.time}>Timestamp</Head>;
   const isOldestFirst = search.order === 'asc';

@@ -1,5 +1,5 @@
-// The list of log records (LOG-1, LOG-2): plain rows of text, so that selecting across rows works (LOG-7), measured as
-// they are drawn, since messages wrap and open. Only rows in sight are in the document.
+// The list of log records (LOG-1, LOG-2): plain rows of text, so that text can be selected across rows (LOG-7). Rows
+// are measured when they are drawn, because messages wrap and open. Only visible rows are in the document.
 
 import { measureElement, useVirtualizer, type Virtualizer } from '@tanstack/react-virtual';
 import { type ReactNode, type RefObject, useCallback, useEffect, useId, useRef, useState } from 'react';
@@ -7,11 +7,11 @@ import { useKeys } from '../../app/keys.ts';
 import { preferences } from '../../data/preferences.ts';
 import type { SearchState } from '../../data/search.ts';
 import { useStore } from '../../data/store.ts';
-import { classes } from '../../kit/classes.ts';
-import { FindBar, useListFind } from '../../kit/find-bar.tsx';
-import type { LogListRow } from '../../logic/log-rows.ts';
+import { FindBar, useListFind } from '../../kit/inputs/find-bar.tsx';
+import { classes } from '../../kit/layout/classes.ts';
 import { LOG_HEAD_PX, LogHead } from './log-head.tsx';
 import { RowContent } from './log-row.tsx';
+import type { LogListRow } from './logic/log-rows.ts';
 import type { LOGS_SEARCH } from './logs-search.ts';
 
 export interface LogListProps extends SearchState<typeof LOGS_SEARCH> {
@@ -24,7 +24,7 @@ export interface LogListProps extends SearchState<typeof LOGS_SEARCH> {
 }
 
 const ROW_PX = { comfortable: 28, compact: 22 } as const;
-/** Of text, and the border below it. */
+/** The height of the text, and the border below it. */
 const LINE_PX = 19;
 const NEAR_END_ROWS = 60;
 const FOLLOW_PX = 4;
@@ -87,22 +87,22 @@ export function LogList(props: LogListProps): ReactNode {
   );
 }
 
-/** The rows in sight, below the head. */
+/** The visible rows, below the header. */
 function useRowWindow(
   rows: readonly LogListRow[],
   scroller: RefObject<HTMLDivElement | null>,
   rowPx: number,
   isWrapped: boolean,
 ): Virtualizer<HTMLDivElement, HTMLElement> {
-  // Another function here makes the list ask for the keys of all rows again.
+  // A new function here would make the list ask for the keys of all rows again.
   const getItemKey = useCallback((at: number) => keyOf(rows[at]), [rows]);
   return useVirtualizer<HTMLDivElement, HTMLElement>({
     count: rows.length,
     getScrollElement: () => scroller.current,
     estimateSize: () => rowPx,
     getItemKey,
-    // To ask for a height makes the browser lay everything out: with records coming by the hundred that is felt. A row
-    // of one line has a known one; should it ever differ, the observer, which brings an entry, tells.
+    // Reading a height forces a layout of the page, which is slow with hundreds of records a second. The height of a
+    // single-line row is known; if it ever differs, the observer, which passes an entry, corrects it.
     measureElement: (element, entry, instance) =>
       entry !== undefined || isWrapped || element.ariaSelected === 'true'
         ? measureElement(element, entry, instance)
@@ -121,7 +121,7 @@ interface Moves extends SearchState<typeof LOGS_SEARCH> {
   readonly toggle: (group: string) => void;
 }
 
-/** What keys do with the list, and a click with a row. */
+/** What keys and clicks do in the list. */
 function useMoves({ rows, search, setSearch, scroller, active, go, toggle }: Moves): { open(at: number): void } {
   const within = (to: number): number => Math.min(Math.max(to, 0), rows.length - 1);
   const open = (at: number): void => {
@@ -147,14 +147,14 @@ function textOf(row: LogListRow | undefined): string {
   return row?.kind === 'group' ? row.newest.body : '';
 }
 
-/** Reads on before the end is in sight. */
+/** Reads more before the end is visible. */
 function useMore(last: number, count: number, more: (() => void) | undefined): void {
   useEffect(() => {
     if (last >= count - NEAR_END_ROWS) more?.();
   }, [last, count, more]);
 }
 
-/** The record that was asked for stands in the middle of its surroundings. */
+/** The requested record is in the middle of the records around it. */
 function useAroundInSight(rows: readonly LogListRow[], around: string | undefined, show: (at: number) => void): void {
   // biome-ignore lint/correctness/useExhaustiveDependencies: once for each record and each page of its surroundings
   useEffect(() => {
@@ -216,7 +216,7 @@ function LogLine({ row, index, id, top, rowPx, measure, isActive, activate, ...p
       )}
       style={{ transform: `translateY(${top}px)`, minHeight: rowPx, paddingBlock: (rowPx - LINE_PX) / 2 }}
       onClick={() => {
-        // A click that ends a selection of text is none.
+        // A click that ends a text selection does not open the row.
         if (getSelection()?.isCollapsed !== false) activate();
       }}
     >

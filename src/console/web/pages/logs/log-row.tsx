@@ -1,21 +1,21 @@
-// What a row of the log list shows: a record, many alike as one, or where some are missing (LIV-5).
+// A row of the log list: a record, many similar records as one, or a gap (LIV-5).
 
 import { ChevronDown, ChevronRight } from 'lucide-react';
 import type { ReactNode } from 'react';
 import type { LogRow } from '../../../../console-api/telemetry.ts';
 import type { SearchState } from '../../data/search.ts';
-import { classes } from '../../kit/classes.ts';
-import { Time } from '../../kit/time.tsx';
-import { stripAnsi } from '../../logic/ansi.ts';
-import type { LogListRow } from '../../logic/log-rows.ts';
-import { similarKey } from '../../logic/similar-text.ts';
-import { formatCount, formatCountOf } from '../../logic/times.ts';
-import { visibleText } from '../../logic/visible-text.ts';
+import { Time } from '../../kit/charts/time.tsx';
+import { formatCount, formatCountOf } from '../../kit/charts/times.ts';
+import { similarKey } from '../../kit/json/logic/similar-text.ts';
+import { visibleText } from '../../kit/json/logic/visible-text.ts';
+import { classes } from '../../kit/layout/classes.ts';
 import { LogText } from './log-text.tsx';
+import { stripAnsi } from './logic/ansi.ts';
+import type { LogListRow } from './logic/log-rows.ts';
 import type { LOGS_SEARCH } from './logs-search.ts';
 import { Severity } from './severity.tsx';
 
-/** Of the cells of a row, and of the heads above them. */
+/** Of the cells of a row, and of the headers above them. */
 export const CELL_WIDTHS = {
   time: 'w-24 shrink-0 max-sm:w-16',
   severity: 'w-12 shrink-0',
@@ -34,7 +34,7 @@ export function RowContent({ row, ...props }: RowContentProps & { readonly row: 
       <div role="gridcell" className="flex-1 text-center text-sm text-warn">
         {row.dropped === undefined
           ? 'The live connection was lost here; records may be missing'
-          : `${formatCountOf(row.dropped, 'record')} left out here: more came than this page could take`}
+          : `${formatCountOf(row.dropped, 'record')} left out here: more arrived than this page can show`}
       </div>
     );
   }
@@ -53,7 +53,7 @@ function GroupRow({
         <Severity text={row.newest.severity_text} />
       </div>
       <Service log={row.newest} />
-      {/* Those that are alike differ in these. */}
+      {/* Similar records differ in these. */}
       {search.cols.map((key) => (
         <div role="gridcell" key={key} className={CELL_WIDTHS.attribute} />
       ))}
@@ -106,7 +106,7 @@ function RecordRow({ log, search, marks }: RowContentProps & { readonly log: Log
 const ATTRIBUTES_SHOWN = 6;
 const ATTRIBUTE_CHARS = 60;
 
-/** What was logged with the message, as far as there is room behind it. */
+/** The attributes of the record, as far as they fit after the message. */
 function Attributes({ log }: { readonly log: LogRow }): ReactNode {
   const pairs = Object.entries(log.attributes).slice(0, ATTRIBUTES_SHOWN);
   if (pairs.length === 0) return undefined;

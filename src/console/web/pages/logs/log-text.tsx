@@ -1,18 +1,18 @@
-// The text of a log record: terminal colours as colours of the theme, addresses as links, searched words marked. Text
-// stays text: nothing in it becomes markup (LOG-2).
+// The text of a log record: terminal colours as colours of the theme, addresses as links, searched words marked. The
+// text never becomes markup (LOG-2).
 
 import { Fragment, type ReactNode } from 'react';
-import { classes } from '../../kit/classes.ts';
-import { type AnsiColour, ansiRuns } from '../../logic/ansi.ts';
-import { keyed } from '../../logic/keyed.ts';
-import { markPieces } from '../../logic/mark-words.ts';
-import { linkPieces } from '../../logic/text-links.ts';
-import { visibleText } from '../../logic/visible-text.ts';
+import { keyed } from '../../data/keyed.ts';
+import { visibleText } from '../../kit/json/logic/visible-text.ts';
+import { classes } from '../../kit/layout/classes.ts';
+import { type AnsiColour, ansiRuns } from './logic/ansi.ts';
+import { markPieces } from './logic/mark-words.ts';
+import { linkPieces } from './logic/text-links.ts';
 
 export interface LogTextProps {
   readonly text: string;
   readonly isWrapped: boolean;
-  /** Words to mark, in any case. */
+  /** Words to mark, ignoring case. */
   readonly marks: readonly string[];
 }
 

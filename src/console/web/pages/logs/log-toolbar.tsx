@@ -1,18 +1,18 @@
-// Above the logs: the query box with its chips and its help, severities, order, wrapping, grouping (LOG-2, LOG-4,
-// LOG-5).
+// The toolbar of the logs: the query box with its chips and its help, severities, order, wrapping, grouping (LOG-2,
+// LOG-4, LOG-5).
 
 import { CircleHelp, Eye, EyeOff, X } from 'lucide-react';
 import { type ReactNode, useCallback } from 'react';
+import { keyed } from '../../data/keyed.ts';
 import type { SearchState } from '../../data/search.ts';
-import { Button, IconButton } from '../../kit/button.tsx';
-import { Input, Toggle } from '../../kit/field.tsx';
-import { FilterBar, Pill } from '../../kit/filter-bar.tsx';
-import { Flyout } from '../../kit/flyout.tsx';
-import { flipIn } from '../../logic/flip.ts';
-import { keyed } from '../../logic/keyed.ts';
-import { type LogTerm, parseLogQuery, termText } from '../../logic/log-query.ts';
-import { formatCount } from '../../logic/times.ts';
-import { visibleText } from '../../logic/visible-text.ts';
+import { formatCount } from '../../kit/charts/times.ts';
+import { Button, IconButton } from '../../kit/inputs/button.tsx';
+import { Input, Toggle } from '../../kit/inputs/field.tsx';
+import { FilterBar, Pill } from '../../kit/inputs/filter-bar.tsx';
+import { visibleText } from '../../kit/json/logic/visible-text.ts';
+import { Flyout } from '../../kit/layout/flyout.tsx';
+import { flipIn } from '../flow/logic/flip.ts';
+import { type LogTerm, parseLogQuery, termText } from './logic/log-query.ts';
 import { AROUND_ROWS, type LOGS_SEARCH } from './logs-search.ts';
 import { SEVERITIES } from './severity.tsx';
 
@@ -178,7 +178,7 @@ const HELP: readonly (readonly [example: string, meaning: string])[] = [
   ['card declined', 'both words, anywhere'],
   ['"card declined"', 'exactly this phrase'],
   ['-health', 'without this word'],
-  ['service:billing', 'of services whose name has billing'],
+  ['service:billing', 'from services whose name contains billing'],
   ['function=orders::create', 'written by that function'],
   ['severity>=warn', 'warnings and errors'],
   ['attr.order.id=o-81', 'with this attribute'],
@@ -204,7 +204,7 @@ function QueryHelp(): ReactNode {
           </div>
         ))}
       </dl>
-      <p className="mt-2 text-muted">Everything must hold. Each part becomes a chip that can be switched off.</p>
+      <p className="mt-2 text-muted">All parts must match. Each part becomes a chip that can be switched off.</p>
     </Flyout>
   );
 }

@@ -1,17 +1,17 @@
-// The address of the Logs page, and the question to the server in it.
+// The address of the Logs page, and the query to the server in it.
 
 import type { LiveFilter } from '../../../../console-api/live.ts';
 import type { LogSearch } from '../../../../console-api/telemetry.ts';
-import { parseLogQuery, printLogQuery } from '../../logic/log-query.ts';
-import { param, type SearchValues } from '../../logic/search-params.ts';
-import { readMoment } from '../../logic/trace-filters.ts';
+import { param, type SearchValues } from '../../data/search-params.ts';
+import { readMoment } from '../traces/logic/trace-filters.ts';
+import { parseLogQuery, printLogQuery } from './logic/log-query.ts';
 import { SEVERITIES } from './severity.tsx';
 
 export const LOGS_SEARCH = {
   sev: param.list(SEVERITIES),
   svc: param.text(),
   q: param.text(),
-  /** Terms of the query that are switched off: kept, but not asked. */
+  /** Terms of the query that are switched off: kept, but not sent. */
   off: param.text(),
   trace: param.text(),
   span: param.text(),
@@ -25,7 +25,7 @@ export const LOGS_SEARCH = {
   /** Attributes as columns. */
   cols: param.list(),
   id: param.optional(),
-  /** The record whose surroundings are shown, without filters. */
+  /** The record around which records are shown, without filters. */
   around: param.optional(),
 };
 
@@ -48,7 +48,7 @@ export function logQuestion(search: LogsSearch, nowMs: number): LogSearch {
   };
 }
 
-/** Undefined where the live topic cannot ask the same: an end of the range, the surroundings of a record. */
+/** Undefined where the live topic has no such filter: an end of the range, the records around one. */
 export function liveLogFilter(question: LogSearch): LiveFilter | undefined {
   if (question.end_time !== undefined || question.around !== undefined || question.span_id !== undefined)
     return undefined;
@@ -65,7 +65,7 @@ export interface ActiveLogFilter {
   readonly removed: Partial<LogsSearch>;
 }
 
-/** Each with the change that takes it away (EMP-3). */
+/** Each filter with the change that removes it (EMP-3). */
 export function activeLogFilters(search: LogsSearch): ActiveLogFilter[] {
   const all: (ActiveLogFilter | false)[] = [
     search.sev.length > 0 && { label: `severity: ${search.sev.join(', ')}`, removed: { sev: [] } },

@@ -1,7 +1,7 @@
-// A severity as its word, in a shape and a colour of its own (ACC-2).
+// A severity as a word, with its own shape and colour (ACC-2).
 
 import type { ReactNode } from 'react';
-import { classes } from '../../kit/classes.ts';
+import { classes } from '../../kit/layout/classes.ts';
 
 export const SEVERITIES = ['ERROR', 'WARN', 'INFO', 'DEBUG', 'TRACE'] as const;
 export type SeverityWord = (typeof SEVERITIES)[number];

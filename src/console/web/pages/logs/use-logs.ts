@@ -1,5 +1,5 @@
-// The records of the Logs page: what the server found, and what comes while one looks (LOG-6). Gaps of the live
-// connection keep their place among them (LIV-5).
+// The records of the Logs page: those that the server found, and those that arrive while the page is open (LOG-6). Gaps
+// of the live connection keep their place among them (LIV-5).
 
 import { useEffect, useMemo, useRef, useState } from 'react';
 import type { LogRow, LogSearch } from '../../../../console-api/telemetry.ts';
@@ -7,12 +7,12 @@ import { call } from '../../data/routes.ts';
 import { useCatchUp } from '../../data/use-catch-up.ts';
 import { type ListState, useList } from '../../data/use-list.ts';
 import { type LiveItem, useLiveFeed } from '../../data/use-live.ts';
-import { isGap, type LogListEntry } from '../../logic/log-rows.ts';
+import { isGap, type LogListEntry } from './logic/log-rows.ts';
 import { liveLogFilter } from './logs-search.ts';
 
 export interface LogRows {
   readonly list: ListState<LogRow>;
-  /** Newest first, or as asked. */
+  /** Newest first, or in the requested order. */
   readonly entries: readonly LogListEntry[] | undefined;
   readonly isLive: boolean;
   readonly waitingCount: number;
@@ -21,7 +21,7 @@ export interface LogRows {
   readonly clear: () => void;
 }
 
-/** Kept while the view is held; more come with the next query. */
+/** Kept while the view is held. More arrive with the next query. */
 const RING_RECORDS = 20_000;
 
 export function useLogs(question: LogSearch, order: 'asc' | 'desc', isHeld: boolean): LogRows {
@@ -34,7 +34,7 @@ export function useLogs(question: LogSearch, order: 'asc' | 'desc', isHeld: bool
   const key = JSON.stringify([question, order]);
   const { ring } = feed;
   useCatchUp(key, isLive, list.refetch);
-  // The number up to which live records are taken over; held, it stands still.
+  // Live records up to this number are shown. While the view is held, the number does not change.
   const [shownTo, setShownTo] = useState(0);
   const cleared = useRef(feed.clear);
   cleared.current = feed.clear;
@@ -51,7 +51,7 @@ export function useLogs(question: LogSearch, order: 'asc' | 'desc', isHeld: bool
   const known = useMemo(() => new Set(list.items?.map((log) => log.id)), [list.items]);
   const entries = useMemo(() => {
     if (list.items === undefined) return undefined;
-    // `version` says that the ring changed; its items are read from it.
+    // `version` signals that the ring changed. Its items are read from the ring.
     const live = feed.version < 0 ? [] : ring.from(0, to);
     const found: LogListEntry[] = [];
     for (let at = live.length - 1; at >= 0; at--) {
@@ -71,7 +71,7 @@ export function useLogs(question: LogSearch, order: 'asc' | 'desc', isHeld: bool
   };
 }
 
-/** Several severities are not a minimum: what the topic cannot leave out is left out here. */
+/** Several severities are not a minimum: the topic cannot filter them, so they are filtered here. */
 function entryOf(
   item: LiveItem<LogRow> | undefined,
   at: number,

@@ -1,18 +1,18 @@
-// Redrive and purge: asked before, and followed while the server works (QUE-3).
+// Redrive and purge: confirmed before, and followed while the server works (QUE-3).
 
 import type { ReactNode } from 'react';
 import { readAnew } from '../../data/queries.ts';
 import { call } from '../../data/routes.ts';
 import { usePageSearch } from '../../data/search.ts';
-import { ConfirmDialog } from '../../kit/confirm.tsx';
-import { TaskProgress } from '../../kit/task-progress.tsx';
-import { type BulkTarget, type BulkVerb, bulkRequest, targetWords } from '../../logic/dead-letters.ts';
-import { visibleText } from '../../logic/visible-text.ts';
+import { ConfirmDialog } from '../../kit/feedback/confirm.tsx';
+import { TaskProgress } from '../../kit/feedback/task-progress.tsx';
+import { visibleText } from '../../kit/json/logic/visible-text.ts';
+import { type BulkTarget, type BulkVerb, bulkRequest, targetWords } from './logic/dead-letters.ts';
 import { QUEUES_SEARCH } from './search.ts';
 
 export interface BulkDialogProps {
   readonly verb: BulkVerb;
-  /** `*`: all of them. */
+  /** `*`: all queues. */
   readonly queue: string;
   readonly target: BulkTarget;
   readonly onClose: () => void;
@@ -33,20 +33,20 @@ export function BulkDialog({ verb, queue, target, onClose }: BulkDialogProps): R
       run={() => start(verb, target)}
     >
       {verb === 'redrive' ? (
-        <p>They go back to the end of {where} and run again, with all their attempts.</p>
+        <p>The jobs return to the end of {where} and run again with all their attempts.</p>
       ) : (
-        <p>They are removed from {where} for good, with their payloads. Nothing brings them back.</p>
+        <p>The jobs and their payloads are removed from {where}. This cannot be undone.</p>
       )}
     </ConfirmDialog>
   );
 }
 
-/** Starts the work; its progress then stands in the address. */
+/** Starts the task. The address then names the task whose progress is shown. */
 export function useBulk(queue: string): (verb: BulkVerb, target: BulkTarget, payloadText?: string) => Promise<void> {
   const { setSearch } = usePageSearch(QUEUES_SEARCH);
   return async (verb, target, payloadText) => {
     const request = JSON.stringify(bulkRequest(target));
-    // The payload goes as it was typed, number for number.
+    // The payload is sent as it was typed, with its numbers unchanged.
     const text = payloadText === undefined ? request : `${request.slice(0, -1)},"payload":${payloadText}}`;
     const route = verb === 'redrive' ? 'POST /queues/{queue}/dlq/redrive' : 'POST /queues/{queue}/dlq/purge';
     const { task_id } = await call(route, { parts: { queue }, text });

@@ -3,12 +3,12 @@
 import type { ReactNode } from 'react';
 import type { QueueRow } from '../../../../console-api/queues.ts';
 import { useStore } from '../../data/store.ts';
-import { CopyId } from '../../kit/copy-id.tsx';
-import { Sparkline } from '../../kit/sparkline.tsx';
-import { Badge } from '../../kit/status.tsx';
+import { Sparkline } from '../../kit/charts/sparkline.tsx';
+import { formatCount, formatRate, formatSpan } from '../../kit/charts/times.ts';
+import { Badge } from '../../kit/feedback/status.tsx';
+import { CopyId } from '../../kit/inputs/copy-id.tsx';
 import type { Column } from '../../kit/table/column.ts';
-import { secretOf } from '../../logic/queue-secrets.ts';
-import { formatCount, formatRate, formatSpan } from '../../logic/times.ts';
+import { secretOf } from './logic/queue-secrets.ts';
 import { depths } from './use-queues.ts';
 
 const NONE = <span className="text-faint">–</span>;

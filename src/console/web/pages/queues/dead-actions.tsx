@@ -1,4 +1,4 @@
-// One dead letter: redriven as it is or with another payload, or purged (QUE-3).
+// One dead letter: redriven unchanged or with another payload, or purged (QUE-3).
 
 import { Pencil, RotateCcw, Trash2 } from 'lucide-react';
 import { type ReactNode, useState } from 'react';
@@ -6,14 +6,14 @@ import type { JobDetail } from '../../../../console-api/queues.ts';
 import { useKeys } from '../../app/keys.ts';
 import { useReadOnly } from '../../data/console-info.ts';
 import { useDraft } from '../../data/drafts.ts';
-import { Button } from '../../kit/button.tsx';
-import { ErrorCard } from '../../kit/error-card.tsx';
+import { ErrorCard } from '../../kit/feedback/error-card.tsx';
+import { Badge } from '../../kit/feedback/status.tsx';
+import { Button } from '../../kit/inputs/button.tsx';
 import { JsonInput } from '../../kit/json/json-input.tsx';
-import { Badge } from '../../kit/status.tsx';
-import type { BulkTarget } from '../../logic/dead-letters.ts';
-import { formatJsonSource } from '../../logic/json-format.ts';
-import { jsonProblem } from '../../logic/json-source.ts';
+import { formatJsonSource } from '../../kit/json/logic/json-format.ts';
+import { jsonProblem } from '../../kit/json/logic/json-source.ts';
 import { BulkDialog, useBulk } from './bulk.tsx';
+import type { BulkTarget } from './logic/dead-letters.ts';
 
 interface DeadLetterActionsProps {
   readonly job: JobDetail;

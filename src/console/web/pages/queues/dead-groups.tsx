@@ -1,4 +1,4 @@
-// Dead letters by what they died of (QUE-3): errors that differ in digits and ids only stand together.
+// Dead letters by their error (QUE-3): errors that differ only in digits and ids are one group.
 
 import { useQuery } from '@tanstack/react-query';
 import { RotateCcw, Trash2 } from 'lucide-react';
@@ -7,14 +7,14 @@ import type { DeadGroup } from '../../../../console-api/queues.ts';
 import { useReadOnly } from '../../data/console-info.ts';
 import { call } from '../../data/routes.ts';
 import { usePageSearch } from '../../data/search.ts';
-import { IconButton } from '../../kit/button.tsx';
-import { classes } from '../../kit/classes.ts';
-import { ErrorCard } from '../../kit/error-card.tsx';
-import { Time } from '../../kit/time.tsx';
-import type { BulkTarget } from '../../logic/dead-letters.ts';
-import { formatCount } from '../../logic/times.ts';
-import { visibleText } from '../../logic/visible-text.ts';
+import { Time } from '../../kit/charts/time.tsx';
+import { formatCount } from '../../kit/charts/times.ts';
+import { ErrorCard } from '../../kit/feedback/error-card.tsx';
+import { IconButton } from '../../kit/inputs/button.tsx';
+import { visibleText } from '../../kit/json/logic/visible-text.ts';
+import { classes } from '../../kit/layout/classes.ts';
 import type { AskBulk } from './job-list.tsx';
+import type { BulkTarget } from './logic/dead-letters.ts';
 import { QUEUES_SEARCH } from './search.ts';
 
 export function DeadGroupList({ queue, ask }: { readonly queue: string; readonly ask: AskBulk }): ReactNode {
@@ -46,7 +46,7 @@ export function DeadGroupList({ queue, ask }: { readonly queue: string; readonly
       </ul>
       {data.examined < data.total && (
         <p className="px-4 py-1.5 text-sm text-warn">
-          Of {formatCount(data.total)} dead letters the newest {formatCount(data.examined)} are grouped.
+          Only the newest {formatCount(data.examined)} of {formatCount(data.total)} dead letters are grouped.
         </p>
       )}
     </section>

@@ -1,20 +1,20 @@
-// The lines of a FIFO queue: the head of each, and why it waits (QUE-4).
+// The groups of a FIFO queue: the head of each, and why it waits (QUE-4).
 
 import { useQuery } from '@tanstack/react-query';
 import { type ReactNode, useMemo } from 'react';
 import type { QueueDetail, QueueGroup } from '../../../../console-api/queues.ts';
 import { call } from '../../data/routes.ts';
 import { usePageSearch } from '../../data/search.ts';
-import { CopyId } from '../../kit/copy-id.tsx';
-import { EmptyState, FailedState, Loading } from '../../kit/empty-state.tsx';
-import { WordStatus } from '../../kit/status.tsx';
+import { Time } from '../../kit/charts/time.tsx';
+import { formatCount } from '../../kit/charts/times.ts';
+import { EmptyState, FailedState, Loading } from '../../kit/feedback/empty-state.tsx';
+import { WordStatus } from '../../kit/feedback/status.tsx';
+import { CopyId } from '../../kit/inputs/copy-id.tsx';
+import { visibleText } from '../../kit/json/logic/visible-text.ts';
 import type { Column } from '../../kit/table/column.ts';
 import { Table } from '../../kit/table/table.tsx';
-import { Time } from '../../kit/time.tsx';
-import { formatCount } from '../../logic/times.ts';
-import { visibleText } from '../../logic/visible-text.ts';
-import { whyWaits } from '../../logic/why-waits.ts';
 import { stateWord } from './job-columns.tsx';
+import { whyWaits } from './logic/why-waits.ts';
 import { QUEUES_SEARCH } from './search.ts';
 
 export function GroupsTab({ queue }: { readonly queue: QueueDetail }): ReactNode {
@@ -22,7 +22,7 @@ export function GroupsTab({ queue }: { readonly queue: QueueDetail }): ReactNode
   const { data, error, refetch } = useQuery({
     queryKey: ['groups', queue.name],
     queryFn: ({ signal }) => call('GET /queues/{queue}/groups', { parts: { queue: queue.name }, signal }),
-    // Of jobs far behind in the queue nothing is told.
+    // Jobs far from the head of the queue are not reported.
     refetchInterval: 5_000,
   });
   const columns = useMemo(() => columnsOf(queue), [queue]);
@@ -35,7 +35,7 @@ export function GroupsTab({ queue }: { readonly queue: QueueDetail }): ReactNode
   if (data.groups.length === 0) {
     return (
       <EmptyState title="No group waits">
-        <p>A group is here while it has jobs. Each runs in its order, and only its head can run.</p>
+        <p>A group is listed while it has jobs. They run in order: only the first can run.</p>
       </EmptyState>
     );
   }

@@ -1,5 +1,4 @@
-// The Queues page: every queue with its figures, and below it one queue with its jobs and dead letters (QUE-1 to
-// QUE-4).
+// The Queues page: every queue with its counts, and one queue with its jobs and dead letters (QUE-1 to QUE-4).
 
 import { RotateCcw } from 'lucide-react';
 import { type ReactNode, useCallback, useState } from 'react';
@@ -8,12 +7,12 @@ import { useReadOnly } from '../../data/console-info.ts';
 import { call } from '../../data/routes.ts';
 import { usePageSearch } from '../../data/search.ts';
 import type { ListState } from '../../data/use-list.ts';
-import { Button } from '../../kit/button.tsx';
-import { EmptyState, FailedState, Loading, NoSearchMatch, Snippet } from '../../kit/empty-state.tsx';
-import { FilterBar } from '../../kit/filter-bar.tsx';
-import { Page } from '../../kit/page.tsx';
+import { formatCount } from '../../kit/charts/times.ts';
+import { EmptyState, FailedState, Loading, NoSearchMatch, Snippet } from '../../kit/feedback/empty-state.tsx';
+import { Button } from '../../kit/inputs/button.tsx';
+import { FilterBar } from '../../kit/inputs/filter-bar.tsx';
+import { Page } from '../../kit/layout/page.tsx';
 import { Table } from '../../kit/table/table.tsx';
-import { formatCount } from '../../logic/times.ts';
 import { BulkDialog, BulkProgress } from './bulk.tsx';
 import { COLUMNS } from './columns.tsx';
 import { JobPanel } from './job-panel.tsx';
@@ -98,7 +97,7 @@ function QueueList({ list }: { readonly list: ListState<QueueRow> }): ReactNode 
     }
     return (
       <EmptyState title="No queue yet">
-        <p>Queues are named in the configuration of the engine; topics make theirs when somebody subscribes:</p>
+        <p>Name queues in the configuration of the engine. A topic gets a queue for each subscribed function:</p>
         <Snippet text={CONFIGURED} label="configuration" />
       </EmptyState>
     );

@@ -1,12 +1,12 @@
 // The columns of jobs and of dead letters.
 
 import type { JobRow } from '../../../../console-api/queues.ts';
-import { CopyId } from '../../kit/copy-id.tsx';
-import { WordStatus } from '../../kit/status.tsx';
+import { Time } from '../../kit/charts/time.tsx';
+import { formatBytes, formatCount } from '../../kit/charts/times.ts';
+import { WordStatus } from '../../kit/feedback/status.tsx';
+import { CopyId } from '../../kit/inputs/copy-id.tsx';
+import { visibleText } from '../../kit/json/logic/visible-text.ts';
 import type { Column } from '../../kit/table/column.ts';
-import { Time } from '../../kit/time.tsx';
-import { formatBytes, formatCount } from '../../logic/times.ts';
-import { visibleText } from '../../logic/visible-text.ts';
 
 const NONE = <span className="text-faint">–</span>;
 
@@ -27,7 +27,7 @@ function moment(id: 'enqueued_at' | 'due_at' | 'failed_at' | 'first_failed_at', 
 const RECEIPT: Column<JobRow> = {
   id: 'id',
   header: 'Receipt',
-  // Where there is little room the last digits and the button beside them are still whole.
+  // Where there is little room, the last digits and the copy button are still visible.
   width: 230,
   grow: 1,
   text: ({ id }) => id,

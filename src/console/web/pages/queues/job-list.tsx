@@ -7,18 +7,18 @@ import { useReadOnly } from '../../data/console-info.ts';
 import { call } from '../../data/routes.ts';
 import { usePageSearch } from '../../data/search.ts';
 import { type ListState, useList } from '../../data/use-list.ts';
-import { Button } from '../../kit/button.tsx';
-import { type ActiveFilter, EmptyState, FailedState, Loading, NoMatch } from '../../kit/empty-state.tsx';
-import { Input, Select } from '../../kit/field.tsx';
-import { FilterBar } from '../../kit/filter-bar.tsx';
+import { type ActiveFilter, EmptyState, FailedState, Loading, NoMatch } from '../../kit/feedback/empty-state.tsx';
+import { Button } from '../../kit/inputs/button.tsx';
+import { Input, Select } from '../../kit/inputs/field.tsx';
+import { FilterBar } from '../../kit/inputs/filter-bar.tsx';
+import { visibleText } from '../../kit/json/logic/visible-text.ts';
 import type { Selection } from '../../kit/table/selection.ts';
 import { Table } from '../../kit/table/table.tsx';
-import { type BulkTarget, type BulkVerb, isFilterEmpty } from '../../logic/dead-letters.ts';
-import { secretOf } from '../../logic/queue-secrets.ts';
-import { visibleText } from '../../logic/visible-text.ts';
 import { BulkDialog } from './bulk.tsx';
 import { DeadGroupList } from './dead-groups.tsx';
 import { DEAD_COLUMNS, JOB_COLUMNS, stateWord } from './job-columns.tsx';
+import { type BulkTarget, type BulkVerb, isFilterEmpty } from './logic/dead-letters.ts';
+import { secretOf } from './logic/queue-secrets.ts';
 import { JOB_STATES, jobFilterOf, NO_JOB_FILTER, QUEUES_SEARCH } from './search.ts';
 
 interface JobListProps {
@@ -81,7 +81,7 @@ export function BulkButtons({ target, ask }: { readonly target: BulkTarget; read
 function JobFilters({ queue, isDead }: JobListProps): ReactNode {
   const { search, setSearch } = usePageSearch(QUEUES_SEARCH);
   const setQ = useCallback((q: string) => setSearch({ q }), [setSearch]);
-  // Those that are dead are looked into by the console itself.
+  // The console's module searches dead letters itself.
   const narrow = isDead || search.q === '' ? undefined : secretOf(queue, 'payload_search');
   return (
     <FilterBar label={isDead ? 'Search dead letters' : 'Search jobs'} value={search.q} onChange={setQ}>
@@ -124,7 +124,7 @@ function JobFilters({ queue, isDead }: JobListProps): ReactNode {
   );
 }
 
-/** Taken over when it is left or Enter is pressed: the server is not asked for half a word. */
+/** Applied on blur or Enter, so that the server gets no half-typed text. */
 function Typed({
   label,
   value,
@@ -174,11 +174,11 @@ function Jobs({ list, isDead, ask, matching, count }: JobsProps): ReactNode {
     if (filters.length > 0) return <NoMatch what={what} total={count} filters={filters} />;
     return isDead ? (
       <EmptyState title="No dead letters" icon={<CircleCheck size={22} className="text-good" />}>
-        <p>A job comes here when its last attempt has failed. From here it is redriven or purged.</p>
+        <p>A job is listed here after its last attempt has failed. Here you can redrive or purge it.</p>
       </EmptyState>
     ) : (
       <EmptyState title="No jobs">
-        <p>Everything that was enqueued here is done. What is dead stands under Dead letters.</p>
+        <p>All jobs of this queue are done. Failed jobs are listed under Dead letters.</p>
       </EmptyState>
     );
   }
@@ -209,7 +209,7 @@ function Changed({ what, catchUp }: { readonly what: string; readonly catchUp: (
     <span className="flex items-center gap-2">
       The {what} have changed since they were read.
       <Button look="ghost" onClick={catchUp}>
-        Read anew
+        Reload
       </Button>
     </span>
   );

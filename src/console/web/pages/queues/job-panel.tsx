@@ -1,4 +1,4 @@
-// The detail of a job: payload, attempts, and for a dead letter what can be done with it (QUE-2, QUE-3).
+// The detail of a job: payload, attempts, and for a dead letter its actions (QUE-2, QUE-3).
 
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
@@ -6,23 +6,23 @@ import { type ReactNode, useState } from 'react';
 import type { JobAttempt, JobDetail } from '../../../../console-api/queues.ts';
 import { isNotFound } from '../../data/api-error.ts';
 import { call, callText } from '../../data/routes.ts';
-import { CopyId } from '../../kit/copy-id.tsx';
-import { DetailPanel } from '../../kit/detail-panel.tsx';
-import { EmptyState, Loading } from '../../kit/empty-state.tsx';
-import { ErrorCard } from '../../kit/error-card.tsx';
+import { Time } from '../../kit/charts/time.tsx';
+import { formatBytes, formatDuration } from '../../kit/charts/times.ts';
+import { EmptyState, Loading } from '../../kit/feedback/empty-state.tsx';
+import { ErrorCard } from '../../kit/feedback/error-card.tsx';
+import { WordStatus } from '../../kit/feedback/status.tsx';
+import { CopyId } from '../../kit/inputs/copy-id.tsx';
 import { JsonTree } from '../../kit/json/json-tree.tsx';
-import { Facts } from '../../kit/panel.tsx';
-import { WordStatus } from '../../kit/status.tsx';
-import { Time } from '../../kit/time.tsx';
-import { takeMember } from '../../logic/json-member.ts';
-import { secretOf } from '../../logic/queue-secrets.ts';
-import { formatBytes, formatDuration } from '../../logic/times.ts';
-import { visibleText } from '../../logic/visible-text.ts';
+import { takeMember } from '../../kit/json/logic/json-member.ts';
+import { visibleText } from '../../kit/json/logic/visible-text.ts';
+import { DetailPanel } from '../../kit/layout/detail-panel.tsx';
+import { Facts } from '../../kit/layout/panel.tsx';
 import { DeadLetterActions } from './dead-actions.tsx';
 import { stateWord } from './job-columns.tsx';
+import { secretOf } from './logic/queue-secrets.ts';
 
 interface JobPanelProps {
-  /** Undefined: a receipt alone is known. */
+  /** Undefined: only the receipt is known. */
   readonly queue: string | undefined;
   readonly id: string;
   readonly onClose: () => void;
@@ -62,7 +62,7 @@ async function readJob(queue: string, id: string, signal: AbortSignal): Promise<
   return { job: JSON.parse(rest), payload: source };
 }
 
-/** Its queue is not known: each is asked, and the last refusal is the answer where none has it. */
+/** Its queue is not known, so each queue is asked. If none has the job, the last error is the answer. */
 async function findJob(id: string, signal: AbortSignal): Promise<ReadJob> {
   const { items } = await call('GET /queues', { query: { limit: 1_000 }, signal });
   let refusal: unknown = new Error('There are no queues');
@@ -96,8 +96,8 @@ function NoJob({
   return (
     <EmptyState title="No such job">
       <p>
-        <code className="break-all text-text">{visibleText(id)}</code> is done, was purged, or never was. Finished jobs
-        are remembered for a while only.
+        <code className="break-all text-text">{visibleText(id)}</code> is done, was purged, or never existed. Finished
+        jobs are kept only for a while.
       </p>
     </EmptyState>
   );
@@ -142,8 +142,8 @@ function JobFacts({ job, payload, isGone }: ReadJob & { readonly isGone: boolean
           ) : (
             <p className="text-muted">
               {job.state === 'done' || isGone
-                ? 'The payload of a job that is done is not kept.'
-                : 'This store hands the payload of a living job to workers only. It can be read when the job is dead.'}
+                ? 'The payload of a finished job is not kept.'
+                : 'This store gives the payload of a live job only to workers. It can be read once the job is dead.'}
             </p>
           )}
         </section>

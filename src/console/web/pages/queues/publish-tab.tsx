@@ -1,4 +1,4 @@
-// A job to try a queue with (QUE-4), and the same as a call to be copied.
+// Enqueues a test job (QUE-4), and shows the same call as text to copy.
 
 import { useQuery } from '@tanstack/react-query';
 import { Send } from 'lucide-react';
@@ -8,14 +8,14 @@ import { useKeys } from '../../app/keys.ts';
 import { useDraft } from '../../data/drafts.ts';
 import { refetchSoon } from '../../data/queries.ts';
 import { call } from '../../data/routes.ts';
-import { Button } from '../../kit/button.tsx';
-import { CopyAs } from '../../kit/copy-as.tsx';
-import { CopyId } from '../../kit/copy-id.tsx';
-import { ErrorCard } from '../../kit/error-card.tsx';
-import { Field, Input, SuggestInput } from '../../kit/field.tsx';
+import { ErrorCard } from '../../kit/feedback/error-card.tsx';
+import { Badge, Status } from '../../kit/feedback/status.tsx';
+import { Button } from '../../kit/inputs/button.tsx';
+import { CopyAs } from '../../kit/inputs/copy-as.tsx';
+import { CopyId } from '../../kit/inputs/copy-id.tsx';
+import { Field, Input, SuggestInput } from '../../kit/inputs/field.tsx';
 import { JsonInput } from '../../kit/json/json-input.tsx';
-import { Badge, Status } from '../../kit/status.tsx';
-import { jsonProblem } from '../../logic/json-source.ts';
+import { jsonProblem } from '../../kit/json/logic/json-source.ts';
 
 type Outcome = { readonly receipt: string | null } | { readonly error: unknown };
 
@@ -80,14 +80,14 @@ export function PublishTab({ queue }: { readonly queue: QueueDetail }): ReactNod
           />
         )}
         {problem !== undefined && <span className="text-sm text-bad">{problem}</span>}
-        {isNameless && <span className="text-sm text-muted">Name the function that the job is for.</span>}
+        {isNameless && <span className="text-sm text-muted">Enter the function that runs the job.</span>}
       </div>
       {outcome !== undefined && <Published outcome={outcome} queue={queue.name} />}
     </div>
   );
 }
 
-/** Offers those that are registered. */
+/** Suggests registered functions. */
 function FunctionInput(rest: ComponentProps<'input'>): ReactNode {
   const { data } = useQuery({
     queryKey: ['functions', 'ids'],

@@ -1,4 +1,4 @@
-// One queue: its figures, its jobs, its dead letters, and a job to try it with (QUE-2 to QUE-4).
+// One queue: its counts, its jobs, its dead letters, and a test job (QUE-2 to QUE-4).
 
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
@@ -12,20 +12,20 @@ import { refetchSoon } from '../../data/queries.ts';
 import { call } from '../../data/routes.ts';
 import { usePageSearch } from '../../data/search.ts';
 import { useLive } from '../../data/use-live.ts';
-import { Button } from '../../kit/button.tsx';
-import { classes } from '../../kit/classes.ts';
-import { EmptyState, FailedState, Loading } from '../../kit/empty-state.tsx';
-import { Page } from '../../kit/page.tsx';
-import { Badge } from '../../kit/status.tsx';
-import { type Tab, Tabs } from '../../kit/tabs.tsx';
-import { toast } from '../../kit/toast-store.ts';
-import { secretOf } from '../../logic/queue-secrets.ts';
-import { formatCount, formatDuration, formatSpan } from '../../logic/times.ts';
-import { visibleText } from '../../logic/visible-text.ts';
+import { formatCount, formatDuration, formatSpan } from '../../kit/charts/times.ts';
+import { EmptyState, FailedState, Loading } from '../../kit/feedback/empty-state.tsx';
+import { Badge } from '../../kit/feedback/status.tsx';
+import { toast } from '../../kit/feedback/toast-store.ts';
+import { Button } from '../../kit/inputs/button.tsx';
+import { visibleText } from '../../kit/json/logic/visible-text.ts';
+import { classes } from '../../kit/layout/classes.ts';
+import { Page } from '../../kit/layout/page.tsx';
+import { type Tab, Tabs } from '../../kit/layout/tabs.tsx';
 import { BulkProgress } from './bulk.tsx';
 import { GroupsTab } from './groups-tab.tsx';
 import { JobList } from './job-list.tsx';
 import { JobPanel } from './job-panel.tsx';
+import { secretOf } from './logic/queue-secrets.ts';
 import { PublishTab } from './publish-tab.tsx';
 import { NO_JOB_FILTER, QUEUES_SEARCH, type QueueTab } from './search.ts';
 
@@ -87,16 +87,16 @@ function QueueTabs({ queue }: { readonly queue: QueueDetail }): ReactNode {
 function TabContent({ tab, queue }: { readonly tab: QueueTab; readonly queue: QueueDetail }): ReactNode {
   if (tab === 'publish') return <PublishTab queue={queue} />;
   const secret = tab === 'groups' ? secretOf(queue, 'groups') : tab === 'jobs' ? secretOf(queue, 'jobs') : undefined;
-  if (secret !== undefined) return <NotTold secret={secret} what={tab === 'groups' ? 'groups' : 'jobs'} />;
+  if (secret !== undefined) return <NotListed secret={secret} what={tab === 'groups' ? 'groups' : 'jobs'} />;
   if (tab === 'groups') return <GroupsTab queue={queue} />;
   return <JobList key={tab} queue={queue} isDead={tab === 'dead'} />;
 }
 
-function NotTold({ secret, what }: { readonly secret: string; readonly what: string }): ReactNode {
+function NotListed({ secret, what }: { readonly secret: string; readonly what: string }): ReactNode {
   return (
     <EmptyState title={`The ${what} of this queue are not listed`}>
       <p>{secret}</p>
-      <p>The figures above are true all the same, and dead letters are listed one by one.</p>
+      <p>The counts above are correct, and dead letters are listed one by one.</p>
     </EmptyState>
   );
 }
@@ -111,7 +111,7 @@ function useQueue(name: string): {
   const { data, error, refetch } = useQuery({
     queryKey: key,
     queryFn: ({ signal }) => call('GET /queues/{queue}', { parts: { queue: name }, signal }),
-    // Figures may change without a job that is followed: those far behind in the queue.
+    // Counts may change without a followed job: the jobs far from the head are not followed.
     refetchInterval: 5_000,
   });
   useLive(`queue:${encodeURIComponent(name)}`, {

@@ -1,7 +1,7 @@
-// The address of the Queues page, and what of it the server is asked for.
+// The address of the Queues page, and the query to the server in it.
 
 import type { JobFilter, QueueJobState } from '../../../../console-api/queues.ts';
-import { param, type SearchValues } from '../../logic/search-params.ts';
+import { param, type SearchValues } from '../../data/search-params.ts';
 
 export const JOB_STATES: readonly QueueJobState[] = ['waiting', 'delayed', 'running', 'retrying', 'waiting_for_worker'];
 
@@ -21,14 +21,14 @@ export const QUEUES_SEARCH = {
   sort: param.choice(['trouble', 'name', 'waiting', 'running', 'dead']),
   order: param.choice(['asc', 'desc']),
   id: param.optional(),
-  /** Bulk work whose progress is shown. */
+  /** The bulk task whose progress is shown. */
   task: param.optional(),
 };
 
 export type QueuesSearch = SearchValues<typeof QUEUES_SEARCH>;
 export type QueueTab = QueuesSearch['tab'];
 
-/** What of a queue is left behind on the way to another. */
+/** The parameters that are removed when another queue is opened. */
 export const NO_JOB_FILTER = { q: '', fn: '', group: '', attempts: undefined, age: undefined, error: '' } as const;
 
 export function jobFilterOf({ q, fn, group, attempts, age, error }: QueuesSearch): JobFilter {

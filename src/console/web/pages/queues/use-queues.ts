@@ -1,4 +1,4 @@
-// The queues with their figures: listed once, patched every second (QUE-1).
+// The queues with their counts: read once, patched every second (QUE-1).
 
 import { useEffect, useMemo, useRef, useState } from 'react';
 import type { QueueRow } from '../../../../console-api/queues.ts';
@@ -7,8 +7,8 @@ import { call } from '../../data/routes.ts';
 import { createStore } from '../../data/store.ts';
 import { type ListState, useList } from '../../data/use-list.ts';
 import { useLive } from '../../data/use-live.ts';
-import { useNow } from '../../kit/use-now.ts';
-import { type DepthHistory, withDepths } from '../../logic/depth-history.ts';
+import { useNow } from '../../kit/charts/use-now.ts';
+import { type DepthHistory, withDepths } from './logic/depth-history.ts';
 import type { QueuesSearch } from './search.ts';
 
 /** Of all queues that a view of this tab has watched. */
@@ -29,7 +29,7 @@ export function useQueues({ q, sort, order }: Pick<QueuesSearch, 'q' | 'sort' | 
   return { ...list, items };
 }
 
-/** One value a second, also while nothing changes. */
+/** One value a second, even when nothing changes. */
 function useDepths(items: readonly QueueRow[] | undefined): void {
   const nowMs = useNow();
   const latest = useRef(items);

@@ -1,15 +1,15 @@
-// A new entry: scope, key and value (STA-1). What is there already is not overwritten.
+// A new entry: scope, key and value (STA-1). An existing entry is not overwritten.
 
 import { Dialog } from 'radix-ui';
 import { type ReactNode, useState } from 'react';
 import { refetchSoon } from '../../data/queries.ts';
 import { usePageSearch } from '../../data/search.ts';
-import { Button } from '../../kit/button.tsx';
-import { ErrorCard } from '../../kit/error-card.tsx';
-import { Field, Input } from '../../kit/field.tsx';
+import { ErrorCard } from '../../kit/feedback/error-card.tsx';
+import { Button } from '../../kit/inputs/button.tsx';
+import { Field, Input } from '../../kit/inputs/field.tsx';
 import { JsonInput } from '../../kit/json/json-input.tsx';
-import { Sheet } from '../../kit/sheet.tsx';
-import { jsonProblem } from '../../logic/json-source.ts';
+import { jsonProblem } from '../../kit/json/logic/json-source.ts';
+import { Sheet } from '../../kit/layout/sheet.tsx';
 import { FiredFunctions } from './fired-functions.tsx';
 import { STATES_SEARCH } from './search.ts';
 import { conflictOf, writeItem } from './values.ts';

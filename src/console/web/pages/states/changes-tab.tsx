@@ -1,12 +1,12 @@
-// What happened to an entry while it was looked at: the last 50 changes, one after the other (STA-4).
+// The changes of an entry since it was opened: the last 50, one at a time (STA-4).
 
 import { ChevronLeft, ChevronRight } from 'lucide-react';
 import { type ReactNode, useState } from 'react';
-import { IconButton } from '../../kit/button.tsx';
-import { EmptyState } from '../../kit/empty-state.tsx';
+import { Time } from '../../kit/charts/time.tsx';
+import { EmptyState } from '../../kit/feedback/empty-state.tsx';
+import { IconButton } from '../../kit/inputs/button.tsx';
 import { JsonDiff } from '../../kit/json/json-diff.tsx';
-import { Time } from '../../kit/time.tsx';
-import type { ValueChange } from '../../logic/value-changes.ts';
+import type { ValueChange } from './logic/value-changes.ts';
 
 export function ChangesTab({ changes }: { readonly changes: readonly ValueChange[] }): ReactNode {
   // Undefined follows the newest.
@@ -17,7 +17,7 @@ export function ChangesTab({ changes }: { readonly changes: readonly ValueChange
   if (change === undefined) {
     return (
       <EmptyState title="No change yet">
-        <p>While this entry is open, every change of it is kept here, with what it was before.</p>
+        <p>While this entry is open, each change is listed here with the value before it.</p>
       </EmptyState>
     );
   }

@@ -2,11 +2,11 @@
 
 import { useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
-import { Loading } from '../../kit/empty-state.tsx';
-import { ErrorCard } from '../../kit/error-card.tsx';
+import { Loading } from '../../kit/feedback/empty-state.tsx';
+import { ErrorCard } from '../../kit/feedback/error-card.tsx';
 import { JsonDiff } from '../../kit/json/json-diff.tsx';
-import { Sheet } from '../../kit/sheet.tsx';
-import { visibleText } from '../../logic/visible-text.ts';
+import { visibleText } from '../../kit/json/logic/visible-text.ts';
+import { Sheet } from '../../kit/layout/sheet.tsx';
 import { readItem } from './values.ts';
 
 interface CompareDialogProps {

@@ -1,17 +1,17 @@
-// Deleting entries: one with a question, several with their number typed (STA-6).
+// Deletes entries: one after a confirmation, several after their number was typed (STA-6).
 
 import type { ReactNode } from 'react';
 import { refetchSoon } from '../../data/queries.ts';
 import { call } from '../../data/routes.ts';
-import { ConfirmDialog } from '../../kit/confirm.tsx';
-import { eachOf } from '../../logic/each-of.ts';
-import { formatCount } from '../../logic/times.ts';
-import { visibleText } from '../../logic/visible-text.ts';
+import { formatCount } from '../../kit/charts/times.ts';
+import { ConfirmDialog } from '../../kit/feedback/confirm.tsx';
+import { visibleText } from '../../kit/json/logic/visible-text.ts';
+import { eachOf } from '../queues/logic/each-of.ts';
 
 interface DeleteDialogProps {
   readonly scope: string;
   readonly keys: readonly string[];
-  /** Of a single one: refused when it changed since. */
+  /** Only of a single entry: the deletion is refused when the entry has changed since. */
   readonly version?: string;
   readonly onClose: () => void;
 }
@@ -39,7 +39,7 @@ export function DeleteDialog({ scope, keys, version, onClose }: DeleteDialogProp
       {...(keys.length > 1 && { typed: String(keys.length) })}
       run={run}
     >
-      <p>They are gone for good, and triggers on their deletion fire.</p>
+      <p>This cannot be undone. Triggers on the deletion fire.</p>
       <ul className="mt-2 max-h-40 overflow-y-auto font-mono text-sm text-text">
         {keys.slice(0, SHOWN).map((key) => (
           <li key={key} className="truncate">

@@ -1,18 +1,18 @@
-// Editing an entry: what will change is shown before it is saved, and what changed meanwhile is not lost (STA-3).
+// Editing an entry: the change is shown before it is saved, and changes by others are not lost (STA-3).
 
 import { Save } from 'lucide-react';
 import { type ReactNode, useRef, useState } from 'react';
 import { useKeys } from '../../app/keys.ts';
 import { useDraft } from '../../data/drafts.ts';
 import { refetchSoon } from '../../data/queries.ts';
-import { Button } from '../../kit/button.tsx';
-import { ErrorCard } from '../../kit/error-card.tsx';
+import { ErrorCard } from '../../kit/feedback/error-card.tsx';
+import { Badge } from '../../kit/feedback/status.tsx';
+import { Button } from '../../kit/inputs/button.tsx';
 import { JsonDiff } from '../../kit/json/json-diff.tsx';
 import { JsonInput } from '../../kit/json/json-input.tsx';
-import { Sheet } from '../../kit/sheet.tsx';
-import { Badge } from '../../kit/status.tsx';
-import { formatJsonSource } from '../../logic/json-format.ts';
-import { duplicateKeys, jsonProblem, parseJsonSource } from '../../logic/json-source.ts';
+import { formatJsonSource } from '../../kit/json/logic/json-format.ts';
+import { duplicateKeys, jsonProblem, parseJsonSource } from '../../kit/json/logic/json-source.ts';
+import { Sheet } from '../../kit/layout/sheet.tsx';
 import { FiredFunctions } from './fired-functions.tsx';
 import { conflictOf, type SaveCondition, type StoredItem, writeItem } from './values.ts';
 
@@ -26,7 +26,7 @@ interface EditItemProps {
 }
 
 export function EditItem({ scope, itemKey, item, isGone, onDone, onCancel }: EditItemProps): ReactNode {
-  // What was read when the edit began: later changes of others do not touch it.
+  // The entry as it was when the edit began. Later changes by others do not change it.
   const base = useRef(item);
   const draft = useDraft(`state.${scope}.${itemKey}`, formatJsonSource(base.current.text));
   const [isAsking, setAsking] = useState(false);
@@ -50,7 +50,7 @@ export function EditItem({ scope, itemKey, item, isGone, onDone, onCancel }: Edi
       />
       {isBehind && (
         <p role="status" className="text-sm text-warn">
-          {isGone ? 'It was deleted' : 'It changed'} since this edit began. Saving will show what happened.
+          {isGone ? 'It was deleted' : 'It changed'} since this edit began. Saving shows the difference.
         </p>
       )}
       <div className="flex flex-wrap items-center gap-2">
@@ -112,20 +112,20 @@ function SaveDialog(props: SaveDialogProps): ReactNode {
   };
   if (conflict !== undefined) {
     const { current } = conflict;
-    // Overwriting means what is seen here: a third change is refused again.
+    // Overwriting refers to the version that is shown here: a third change is refused again.
     const seen: SaveCondition = current === null ? { if_absent: true } : { if_version: current.facts.version };
     return (
       <Sheet title="It changed since it was read" onClose={onClose}>
         <p className="text-warn">
-          {current === null ? 'Meanwhile it was deleted.' : 'Somebody else saved it meanwhile.'}
+          {current === null ? 'It was deleted in the meantime.' : 'Another client saved it in the meantime.'}
         </p>
         {current !== null && (
           <>
-            <h3 className="text-sm font-medium">What they changed: as it was read, as it is stored now</h3>
+            <h3 className="text-sm font-medium">Their change: from the value as read to the value stored now</h3>
             <JsonDiff label="Their change" before={base.text} after={current.text} />
           </>
         )}
-        <h3 className="text-sm font-medium">What saving would change: as it is stored now, your text</h3>
+        <h3 className="text-sm font-medium">Your change: from the value stored now to your text</h3>
         <JsonDiff label="Your change" before={current?.text ?? ''} after={text} />
         <div className="flex flex-wrap justify-end gap-2">
           <Button onClick={onClose}>Back to the edit</Button>
@@ -158,7 +158,7 @@ function Duplicates({ text }: { readonly text: string }): ReactNode {
   if (paths.length === 0) return undefined;
   return (
     <p role="alert" className="text-sm text-warn">
-      These keys stand twice, and readers take the last: <code className="break-all">{paths.join(', ')}</code>
+      These keys occur twice; readers use the last one: <code className="break-all">{paths.join(', ')}</code>
     </p>
   );
 }

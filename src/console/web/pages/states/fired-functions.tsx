@@ -1,13 +1,13 @@
-// Which functions a write to an entry fires (STA-7): said before it happens.
+// Which functions a write to an entry fires (STA-7), shown before the write.
 
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import type { TriggerRow } from '../../../../console-api/triggers.ts';
 import { call } from '../../data/routes.ts';
-import { Shape } from '../../kit/status.tsx';
-import { stateTriggersOf } from '../../logic/state-triggers.ts';
-import { visibleText } from '../../logic/visible-text.ts';
+import { Shape } from '../../kit/feedback/status.tsx';
+import { visibleText } from '../../kit/json/logic/visible-text.ts';
+import { stateTriggersOf } from './logic/state-triggers.ts';
 
 export function useStateTriggers(scope: string, key: string): readonly TriggerRow[] {
   const { data } = useQuery({

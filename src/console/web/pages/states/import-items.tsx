@@ -1,15 +1,15 @@
-// Import of JSON lines into a scope: first what it would do, then doing it (STA-6).
+// Import of JSON lines into a scope: first a preview, then the import (STA-6).
 
 import { useQuery } from '@tanstack/react-query';
 import { type ReactNode, useMemo, useState } from 'react';
 import { refetchSoon } from '../../data/queries.ts';
-import { Button } from '../../kit/button.tsx';
-import { ErrorCard } from '../../kit/error-card.tsx';
-import { FIELD } from '../../kit/field.tsx';
-import { Sheet } from '../../kit/sheet.tsx';
-import { eachOf } from '../../logic/each-of.ts';
-import { type BadLine, importPlan, readStateLines } from '../../logic/state-lines.ts';
-import { formatCount } from '../../logic/times.ts';
+import { formatCount } from '../../kit/charts/times.ts';
+import { ErrorCard } from '../../kit/feedback/error-card.tsx';
+import { Button } from '../../kit/inputs/button.tsx';
+import { FIELD } from '../../kit/inputs/field.tsx';
+import { Sheet } from '../../kit/layout/sheet.tsx';
+import { eachOf } from '../queues/logic/each-of.ts';
+import { type BadLine, importPlan, readStateLines } from './logic/state-lines.ts';
 import { readValues } from './scope-menu.tsx';
 import { writeItem } from './values.ts';
 
@@ -40,7 +40,7 @@ export function ImportDialog({ scope, onClose }: { readonly scope: string; reado
   return (
     <Sheet title={`Import into ${scope}`} onClose={onClose}>
       <p className="text-muted">
-        One <code>{'{"key": …, "value": …}'}</code> a line, as the export writes them.
+        One <code>{'{"key": …, "value": …}'}</code> per line, as the export writes it.
       </p>
       <input
         type="file"
@@ -61,7 +61,7 @@ export function ImportDialog({ scope, onClose }: { readonly scope: string; reado
       {entries.length > 0 && (
         <p role="status">
           {formatCount(plan.new.length)} new, {formatCount(plan.changed.length)} changed,{' '}
-          {formatCount(plan.same.length)} as they are. Nothing is written yet.
+          {formatCount(plan.same.length)} unchanged. Nothing is written yet.
         </p>
       )}
       {error !== undefined && <ErrorCard error={error} what="Writing some of the entries" />}

@@ -1,5 +1,5 @@
-// The detail of an entry: to read until one says Edit, kept up to date, and saved against what was read (STA-3 to
-// STA-7).
+// The detail of an entry: read-only until the user selects Edit, kept up to date, and saved only over the version that
+// was read (STA-3 to STA-7).
 
 import { Pencil, Trash2 } from 'lucide-react';
 import { type ReactNode, useState } from 'react';
@@ -7,18 +7,18 @@ import { useKeys } from '../../app/keys.ts';
 import { isNotFound } from '../../data/api-error.ts';
 import { useReadOnly } from '../../data/console-info.ts';
 import { usePageSearch } from '../../data/search.ts';
-import { Button } from '../../kit/button.tsx';
-import { CopyAs } from '../../kit/copy-as.tsx';
-import { CopyId } from '../../kit/copy-id.tsx';
-import { DetailPanel } from '../../kit/detail-panel.tsx';
-import { EmptyState, Loading } from '../../kit/empty-state.tsx';
-import { ErrorCard } from '../../kit/error-card.tsx';
+import { Time } from '../../kit/charts/time.tsx';
+import { formatBytes } from '../../kit/charts/times.ts';
+import { EmptyState, Loading } from '../../kit/feedback/empty-state.tsx';
+import { ErrorCard } from '../../kit/feedback/error-card.tsx';
+import { Badge } from '../../kit/feedback/status.tsx';
+import { Button } from '../../kit/inputs/button.tsx';
+import { CopyAs } from '../../kit/inputs/copy-as.tsx';
+import { CopyId } from '../../kit/inputs/copy-id.tsx';
 import { JsonTree } from '../../kit/json/json-tree.tsx';
-import { Badge } from '../../kit/status.tsx';
-import { type Tab, Tabs } from '../../kit/tabs.tsx';
-import { Time } from '../../kit/time.tsx';
-import { formatBytes } from '../../logic/times.ts';
-import { visibleText } from '../../logic/visible-text.ts';
+import { visibleText } from '../../kit/json/logic/visible-text.ts';
+import { DetailPanel } from '../../kit/layout/detail-panel.tsx';
+import { type Tab, Tabs } from '../../kit/layout/tabs.tsx';
 import { ChangesTab } from './changes-tab.tsx';
 import { DeleteDialog } from './delete-items.tsx';
 import { EditItem } from './edit-item.tsx';
@@ -60,8 +60,8 @@ export function ItemPanel({ scope, itemKey, onClose }: ItemPanelProps): ReactNod
       {item === undefined && isNotFound(error) && (
         <EmptyState title="No such entry">
           <p>
-            <code className="break-all text-text">{visibleText(itemKey)}</code> is not in this scope. This opens by
-            itself when it is written.
+            <code className="break-all text-text">{visibleText(itemKey)}</code> is not in this scope. The entry opens
+            here when it is written.
           </p>
         </EmptyState>
       )}

@@ -1,22 +1,22 @@
-// The keys of a scope as a list, or as a tree by a separator (STA-1, STA-2), with what can be done with several.
+// The keys of a scope as a list, or as a tree by a separator (STA-1, STA-2), with actions on several keys.
 
 import { ChevronDown, ChevronRight, GitCompare, Trash2 } from 'lucide-react';
 import { type ReactNode, useMemo, useState } from 'react';
 import { useReadOnly } from '../../data/console-info.ts';
 import { usePageSearch } from '../../data/search.ts';
-import { Button } from '../../kit/button.tsx';
-import { CopyId } from '../../kit/copy-id.tsx';
-import { EmptyState, FailedState, Loading, NoSearchMatch } from '../../kit/empty-state.tsx';
-import { Badge } from '../../kit/status.tsx';
+import { Time } from '../../kit/charts/time.tsx';
+import { formatBytes, formatCount } from '../../kit/charts/times.ts';
+import { EmptyState, FailedState, Loading, NoSearchMatch } from '../../kit/feedback/empty-state.tsx';
+import { Badge } from '../../kit/feedback/status.tsx';
+import { Button } from '../../kit/inputs/button.tsx';
+import { CopyId } from '../../kit/inputs/copy-id.tsx';
+import { visibleText } from '../../kit/json/logic/visible-text.ts';
 import type { Column } from '../../kit/table/column.ts';
 import { Table } from '../../kit/table/table.tsx';
-import { Time } from '../../kit/time.tsx';
-import { flip } from '../../logic/flip.ts';
-import { type KeyLine, keyTree } from '../../logic/key-tree.ts';
-import { formatBytes, formatCount } from '../../logic/times.ts';
-import { visibleText } from '../../logic/visible-text.ts';
+import { flip } from '../flow/logic/flip.ts';
 import { CompareDialog } from './compare.tsx';
 import { DeleteDialog } from './delete-items.tsx';
+import { type KeyLine, keyTree } from './logic/key-tree.ts';
 import { STATES_SEARCH } from './search.ts';
 import { type ItemRow, useItems } from './use-items.ts';
 
@@ -89,14 +89,14 @@ function EmptyScope({ scope }: { readonly scope: string }): ReactNode {
   return (
     <EmptyState title="Nothing in this scope">
       <p>
-        <code className="break-all text-text">{visibleText(scope)}</code> has no keys: a scope is there as long as it
-        holds one.
+        <code className="break-all text-text">{visibleText(scope)}</code> has no keys. A scope exists while it holds
+        one.
       </p>
     </EmptyState>
   );
 }
 
-/** Two names of one animation, so that it starts anew with every change. */
+/** Two names of one animation, so that it starts again with every change. */
 function flashOf(line: Line): string | undefined {
   if (line.kind === 'folder' || line.row.changes === 0) return undefined;
   return line.row.changes % 2 === 0 ? 'flash-even' : 'flash';

@@ -1,4 +1,4 @@
-// The scopes of the state store, beside the keys of the one that is open (STA-1).
+// The scopes of the state store, next to the keys of the open one (STA-1).
 
 import { type ReactNode, useEffect, useId } from 'react';
 import type { ScopeRow } from '../../../../console-api/states.ts';
@@ -7,12 +7,12 @@ import { call } from '../../data/routes.ts';
 import { usePageSearch } from '../../data/search.ts';
 import { useStore } from '../../data/store.ts';
 import { type ListState, useList } from '../../data/use-list.ts';
-import { Button } from '../../kit/button.tsx';
-import { classes } from '../../kit/classes.ts';
-import { EmptyState, FailedState, Loading, Snippet } from '../../kit/empty-state.tsx';
-import { Toggle } from '../../kit/field.tsx';
-import { formatCount } from '../../logic/times.ts';
-import { visibleText } from '../../logic/visible-text.ts';
+import { formatCount } from '../../kit/charts/times.ts';
+import { EmptyState, FailedState, Loading, Snippet } from '../../kit/feedback/empty-state.tsx';
+import { Button } from '../../kit/inputs/button.tsx';
+import { Toggle } from '../../kit/inputs/field.tsx';
+import { visibleText } from '../../kit/json/logic/visible-text.ts';
+import { classes } from '../../kit/layout/classes.ts';
 import { STATES_SEARCH } from './search.ts';
 
 const EXAMPLE = `svc state set orders o-1 '{"sku":"lamp"}'`;
@@ -23,7 +23,7 @@ export function useScopes(): Scopes {
   return useList(['scopes'], (page, signal) => call('GET /states/scopes', { query: page, signal }));
 }
 
-/** There is nothing to choose from: why, over the whole page. */
+/** There are no scopes: the whole page shows why. */
 export function NoScopes({ list }: { readonly list: Scopes }): ReactNode {
   if (list.error !== null && list.items === undefined) {
     return <FailedState error={list.error} what="States" shows="every scope and its entries" retry={list.refetch} />;

@@ -1,17 +1,17 @@
-// A scope as a file and back (STA-6).
+// Export of a scope to a file, and import.
 
 import { MoreHorizontal } from 'lucide-react';
 import { type ReactNode, useState } from 'react';
 import { isNotFound } from '../../data/api-error.ts';
 import { useReadOnly } from '../../data/console-info.ts';
 import { call } from '../../data/routes.ts';
-import { IconButton } from '../../kit/button.tsx';
-import { download } from '../../kit/clipboard.ts';
-import { Menu } from '../../kit/menu.tsx';
-import { toast } from '../../kit/toast-store.ts';
-import { printStateLine } from '../../logic/state-lines.ts';
-import { formatCount } from '../../logic/times.ts';
+import { formatCount } from '../../kit/charts/times.ts';
+import { toast } from '../../kit/feedback/toast-store.ts';
+import { IconButton } from '../../kit/inputs/button.tsx';
+import { download } from '../../kit/inputs/clipboard.ts';
+import { Menu } from '../../kit/inputs/menu.tsx';
 import { ImportDialog } from './import-items.tsx';
+import { printStateLine } from './logic/state-lines.ts';
 import { readItem } from './values.ts';
 
 export function ScopeMenu({ scope }: { readonly scope: string }): ReactNode {
@@ -48,7 +48,7 @@ async function exportScope(scope: string): Promise<void> {
 
 const PAGE = 1_000;
 
-/** Every value of a scope as its text: a list has the short ones whole, the others are read one by one. */
+/** Every value of a scope as its text: a list contains the whole short ones, the others are read one by one. */
 export async function readValues(scope: string): Promise<Map<string, string>> {
   const values = new Map<string, string>();
   for (let cursor: string | undefined, isFirst = true; isFirst || cursor !== undefined; isFirst = false) {
@@ -57,7 +57,7 @@ export async function readValues(scope: string): Promise<Map<string, string>> {
     for (const { key, preview, truncated } of items) {
       if (!truncated) values.set(key, preview);
       else {
-        // It may be deleted between the two readings.
+        // It may be deleted between the two reads.
         const item = await readItem(scope, key).catch((thrown: unknown) => {
           if (!isNotFound(thrown)) throw thrown;
         });

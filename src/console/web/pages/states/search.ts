@@ -1,13 +1,13 @@
 // The address of the States page.
 
-import { param, type SearchValues } from '../../logic/search-params.ts';
+import { param, type SearchValues } from '../../data/search-params.ts';
 
 export const SEPARATORS = [':', '/', '.', '::'] as const;
 
 export const STATES_SEARCH = {
   scope: param.optional(),
   q: param.text(),
-  /** Where in the key the text stands. */
+  /** Where in the key the search text has to be. */
   at: param.choice(['anywhere', 'start']),
   key: param.optional(),
   /** A list, or a tree by that separator. */

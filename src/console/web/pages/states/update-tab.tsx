@@ -1,20 +1,20 @@
-// A list of update operations built by hand, tried first, then sent (STA-5).
+// A list of update operations that is built by hand, previewed, then sent (STA-5).
 
 import { Play, Plus, Trash2 } from 'lucide-react';
 import { type ReactNode, useState } from 'react';
 import type { UpdateError } from '../../../../console-api/states.ts';
 import { refetchSoon } from '../../data/queries.ts';
 import { callText } from '../../data/routes.ts';
-import { Button, IconButton } from '../../kit/button.tsx';
-import { CopyAs } from '../../kit/copy-as.tsx';
-import { ErrorCard } from '../../kit/error-card.tsx';
-import { Input, Select } from '../../kit/field.tsx';
+import { ErrorCard } from '../../kit/feedback/error-card.tsx';
+import { Shape } from '../../kit/feedback/status.tsx';
+import { Button, IconButton } from '../../kit/inputs/button.tsx';
+import { CopyAs } from '../../kit/inputs/copy-as.tsx';
+import { Input, Select } from '../../kit/inputs/field.tsx';
 import { JsonDiff } from '../../kit/json/json-diff.tsx';
-import { Shape } from '../../kit/status.tsx';
-import { memberSource } from '../../logic/json-member.ts';
-import { OP_TYPES, type OpDraft, operandOf, opProblem, opsText } from '../../logic/update-ops.ts';
-import { visibleText } from '../../logic/visible-text.ts';
+import { memberSource } from '../../kit/json/logic/json-member.ts';
+import { visibleText } from '../../kit/json/logic/visible-text.ts';
 import { FiredFunctions } from './fired-functions.tsx';
+import { OP_TYPES, type OpDraft, operandOf, opProblem, opsText } from './logic/update-ops.ts';
 
 interface UpdateTabProps {
   readonly scope: string;

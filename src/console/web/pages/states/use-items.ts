@@ -1,4 +1,4 @@
-// The keys of a scope: read in pages, and kept up to date by the changes that the engine tells of (STA-2, STA-4).
+// The keys of a scope: read in pages, and kept up to date by the live changes (STA-2, STA-4).
 
 import { useMemo, useRef, useState } from 'react';
 import type { StateChange } from '../../../../console-api/live.ts';
@@ -10,13 +10,13 @@ import { useLive } from '../../data/use-live.ts';
 import type { StatesSearch } from './search.ts';
 
 export interface ItemRow extends StateRow {
-  /** How often it changed before one's eyes: rows flash once for each. */
+  /** How often it changed while it was shown. A row flashes once for each change. */
   readonly changes: number;
 }
 
-/** As the engine gives at most; the list reads on while one scrolls. */
+/** The engine's maximum. The list reads more while it is scrolled. */
 const PAGE_ROWS = 1_000;
-/** A list longer than this is not read again for a change: its rows are, one by one. */
+/** A longer list is not read again for a change: its changed rows are read one by one. */
 const REREAD_ROWS_MAX = 2_000;
 const ROWS_READ_AT_ONCE = 20;
 
@@ -69,7 +69,7 @@ function withRows(now: ReadonlyMap<string, Seen>, rows: readonly StateRow[]): Re
   return next;
 }
 
-/** Of a long list only what is loaded; the first key that begins with a key is that key itself. */
+/** Of a long list only the loaded part. The first key with this key as its beginning is the key itself. */
 async function readRows(
   scope: string,
   changes: readonly StateChange[],

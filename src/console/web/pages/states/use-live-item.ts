@@ -1,11 +1,11 @@
-// An entry that is looked at: its value as stored, read again whenever it changed, and what it was before (STA-4).
+// An open entry: its stored value, read again whenever it changes, and its earlier values (STA-4).
 
 import { useQueryClient } from '@tanstack/react-query';
 import { useEffect, useRef, useState } from 'react';
 import type { StateChange } from '../../../../console-api/live.ts';
 import { isNotFound } from '../../data/api-error.ts';
 import { useLive } from '../../data/use-live.ts';
-import { type ValueChange, withChange } from '../../logic/value-changes.ts';
+import { type ValueChange, withChange } from './logic/value-changes.ts';
 import { type StoredItem, useItem } from './values.ts';
 
 export interface LiveItemState {

@@ -4,7 +4,7 @@ import { useQuery } from '@tanstack/react-query';
 import type { StateItem } from '../../../../console-api/states.ts';
 import { ApiError } from '../../data/api-error.ts';
 import { callText } from '../../data/routes.ts';
-import { nestedSource, takeMember } from '../../logic/json-member.ts';
+import { nestedSource, takeMember } from '../../kit/json/logic/json-member.ts';
 
 export interface StoredItem {
   readonly facts: Omit<StateItem, 'value'>;
@@ -41,7 +41,7 @@ export async function writeItem(
   return storedOf(text);
 }
 
-/** The entry as it is now, of a refused save; undefined for every other failure; `null` when it was deleted. */
+/** The current entry, from a refused save. Undefined for every other failure, `null` when it was deleted. */
 export function conflictOf(error: unknown): { readonly current: StoredItem | null } | undefined {
   if (!(error instanceof ApiError) || error.code !== 'CONFLICT') return undefined;
   const current = nestedSource(error.exchange.responseText, ['error', 'details', 'current']);

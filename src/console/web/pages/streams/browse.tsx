@@ -1,4 +1,4 @@
-// What streams hold: stream, group, items (STR-3), with who listens to a group.
+// The contents of streams: stream, group, items (STR-3), with the subscribers of a group.
 
 import { Plus, Send } from 'lucide-react';
 import { type ReactNode, useCallback, useState } from 'react';
@@ -10,17 +10,17 @@ import { call } from '../../data/routes.ts';
 import { usePageSearch } from '../../data/search.ts';
 import { type ListState, useList } from '../../data/use-list.ts';
 import { useLive } from '../../data/use-live.ts';
-import { Button } from '../../kit/button.tsx';
-import { CopyId } from '../../kit/copy-id.tsx';
-import { EmptyState, FailedState, Loading, NoSearchMatch, Snippet } from '../../kit/empty-state.tsx';
-import { Toggle } from '../../kit/field.tsx';
-import { FilterBar } from '../../kit/filter-bar.tsx';
-import { Page } from '../../kit/page.tsx';
-import { Badge } from '../../kit/status.tsx';
+import { formatBytes, formatCount } from '../../kit/charts/times.ts';
+import { EmptyState, FailedState, Loading, NoSearchMatch, Snippet } from '../../kit/feedback/empty-state.tsx';
+import { Badge } from '../../kit/feedback/status.tsx';
+import { Button } from '../../kit/inputs/button.tsx';
+import { CopyId } from '../../kit/inputs/copy-id.tsx';
+import { Toggle } from '../../kit/inputs/field.tsx';
+import { FilterBar } from '../../kit/inputs/filter-bar.tsx';
+import { visibleText } from '../../kit/json/logic/visible-text.ts';
+import { Page } from '../../kit/layout/page.tsx';
 import type { Column } from '../../kit/table/column.ts';
 import { Table } from '../../kit/table/table.tsx';
-import { formatBytes, formatCount } from '../../logic/times.ts';
-import { visibleText } from '../../logic/visible-text.ts';
 import { Crumbs } from './crumbs.tsx';
 import { StreamItemPanel } from './item-panel.tsx';
 import { STREAM_EXAMPLE, STREAMS_SEARCH } from './search.ts';
@@ -97,7 +97,7 @@ function StreamList(): ReactNode {
     if (q === '') {
       return (
         <EmptyState title="No stream yet">
-          <p>A stream is there as long as it holds an item. Add one above, or write one:</p>
+          <p>A stream exists while it holds an item. Add one above, or write one:</p>
           <Snippet text={STREAM_EXAMPLE} label="command" />
         </EmptyState>
       );
@@ -172,7 +172,7 @@ function ItemList({ stream, group }: { readonly stream: string; readonly group: 
     <div className="flex h-full min-h-0 flex-col">
       <div className="min-h-0 flex-1">
         {list.items?.length === 0 ? (
-          <EmptyState title="No items">This group holds nothing. Subscribers of it hear of the first one.</EmptyState>
+          <EmptyState title="No items">This group holds no items. Its subscribers receive the first one.</EmptyState>
         ) : (
           <Listed list={list} what="Items">
             {(rows) => (

@@ -1,9 +1,9 @@
-// Where one is in the streams, and the way back up.
+// The path of the open stream and group, with links to the levels above.
 
 import { ChevronRight } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { usePageSearch } from '../../data/search.ts';
-import { visibleText } from '../../logic/visible-text.ts';
+import { visibleText } from '../../kit/json/logic/visible-text.ts';
 import { STREAMS_SEARCH } from './search.ts';
 
 export function Crumbs(): ReactNode {

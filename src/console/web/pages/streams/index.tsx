@@ -1,12 +1,12 @@
-// The Streams page: what goes over the stream server as it happens, and what the streams hold (STR-1 to STR-5).
+// The Streams page: the live messages of the stream server, and the items of the streams (STR-1 to STR-5).
 
 import { useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { call } from '../../data/routes.ts';
 import { usePageSearch } from '../../data/search.ts';
-import { FailedState, Loading } from '../../kit/empty-state.tsx';
-import { Segments } from '../../kit/field.tsx';
-import { Page } from '../../kit/page.tsx';
+import { FailedState, Loading } from '../../kit/feedback/empty-state.tsx';
+import { Segments } from '../../kit/inputs/field.tsx';
+import { Page } from '../../kit/layout/page.tsx';
 import { Browse } from './browse.tsx';
 import { Monitor } from './monitor.tsx';
 import { STREAMS_SEARCH } from './search.ts';
@@ -18,7 +18,7 @@ const TABS = [
 
 export default function Streams(): ReactNode {
   const { search, setSearch } = usePageSearch(STREAMS_SEARCH);
-  // Also says whether there is a stream module at all.
+  // The answer also shows whether the stream module is loaded.
   const { data, error, refetch } = useQuery({
     queryKey: ['streams', 'any'],
     queryFn: ({ signal }) => call('GET /streams', { query: { limit: 1 }, signal }),
@@ -35,7 +35,7 @@ export default function Streams(): ReactNode {
           <FailedState
             error={error}
             what="Streams"
-            shows="the messages of all streams as they go, and the items they hold"
+            shows="the live messages of all streams, and their items"
             retry={() => void refetch()}
           />
         )}

@@ -1,4 +1,4 @@
-// An item of a stream: to read until one says Edit, or deleted (STR-3).
+// An item of a stream: read-only until the user selects Edit or Delete (STR-3).
 
 import { useQuery } from '@tanstack/react-query';
 import { Pencil, Save, Trash2 } from 'lucide-react';
@@ -10,23 +10,23 @@ import { useReadOnly } from '../../data/console-info.ts';
 import { useDraft } from '../../data/drafts.ts';
 import { refetchSoon } from '../../data/queries.ts';
 import { call, callText } from '../../data/routes.ts';
-import { Button } from '../../kit/button.tsx';
-import { ConfirmDialog } from '../../kit/confirm.tsx';
-import { CopyAs } from '../../kit/copy-as.tsx';
-import { CopyId } from '../../kit/copy-id.tsx';
-import { DetailPanel } from '../../kit/detail-panel.tsx';
-import { EmptyState, Loading } from '../../kit/empty-state.tsx';
-import { ErrorCard } from '../../kit/error-card.tsx';
+import { formatBytes } from '../../kit/charts/times.ts';
+import { ConfirmDialog } from '../../kit/feedback/confirm.tsx';
+import { EmptyState, Loading } from '../../kit/feedback/empty-state.tsx';
+import { ErrorCard } from '../../kit/feedback/error-card.tsx';
+import { Badge } from '../../kit/feedback/status.tsx';
+import { Button } from '../../kit/inputs/button.tsx';
+import { CopyAs } from '../../kit/inputs/copy-as.tsx';
+import { CopyId } from '../../kit/inputs/copy-id.tsx';
 import { JsonDiff } from '../../kit/json/json-diff.tsx';
 import { JsonInput } from '../../kit/json/json-input.tsx';
 import { JsonTree } from '../../kit/json/json-tree.tsx';
-import { Sheet } from '../../kit/sheet.tsx';
-import { Badge } from '../../kit/status.tsx';
-import { formatJsonSource } from '../../logic/json-format.ts';
-import { memberSource } from '../../logic/json-member.ts';
-import { jsonProblem } from '../../logic/json-source.ts';
-import { formatBytes } from '../../logic/times.ts';
-import { visibleText } from '../../logic/visible-text.ts';
+import { formatJsonSource } from '../../kit/json/logic/json-format.ts';
+import { memberSource } from '../../kit/json/logic/json-member.ts';
+import { jsonProblem } from '../../kit/json/logic/json-source.ts';
+import { visibleText } from '../../kit/json/logic/visible-text.ts';
+import { DetailPanel } from '../../kit/layout/detail-panel.tsx';
+import { Sheet } from '../../kit/layout/sheet.tsx';
 
 interface StreamPlace {
   readonly stream: string;
@@ -148,7 +148,7 @@ interface EditStreamItemProps {
 
 function EditStreamItem({ place, text, onDone }: EditStreamItemProps): ReactNode {
   const { stream, group, item } = place;
-  // What others write meanwhile does not touch the edit.
+  // Writes by others do not change the text that is edited.
   const [base] = useState(() => formatJsonSource(text));
   const draft = useDraft(`stream.${stream}.${group}.${item}`, base);
   const [isAsking, setAsking] = useState(false);
@@ -196,7 +196,7 @@ function EditStreamItem({ place, text, onDone }: EditStreamItemProps): ReactNode
       {isAsking && (
         <Sheet title="Save this?" onClose={() => setAsking(false)}>
           <p className="text-muted">
-            Every subscriber of the group is told. Below: as it is stored now, and your text.
+            Every subscriber of the group receives the change. Below: the stored item and your text.
           </p>
           <JsonDiff label="What will change" before={text} after={draft.text} />
           {error !== undefined && <ErrorCard error={error} what="Saving" />}

@@ -1,16 +1,16 @@
-// The detail of a message: where it went, what is in it, and for an update what is different from before (STR-2).
+// The detail of a message: its receivers, its content, and for an update the difference from before (STR-2).
 
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import type { StreamTap } from '../../../../console-api/live.ts';
-import { DetailPanel } from '../../kit/detail-panel.tsx';
+import { Time } from '../../kit/charts/time.tsx';
+import { formatBytes, formatCount } from '../../kit/charts/times.ts';
 import { JsonDiff } from '../../kit/json/json-diff.tsx';
 import { JsonTree } from '../../kit/json/json-tree.tsx';
-import { Facts } from '../../kit/panel.tsx';
-import { Time } from '../../kit/time.tsx';
-import { type MonitorMessage, previewOf, previousOfItem } from '../../logic/stream-monitor.ts';
-import { formatBytes, formatCount } from '../../logic/times.ts';
-import { visibleText } from '../../logic/visible-text.ts';
+import { visibleText } from '../../kit/json/logic/visible-text.ts';
+import { DetailPanel } from '../../kit/layout/detail-panel.tsx';
+import { Facts } from '../../kit/layout/panel.tsx';
+import { type MonitorMessage, previewOf, previousOfItem } from './logic/stream-monitor.ts';
 
 interface MessagePanelProps {
   readonly message: MonitorMessage;
@@ -51,15 +51,13 @@ export function MessagePanel({ message, taps, onClose }: MessagePanelProps): Rea
           </Link>
         )}
         {tap.payload === undefined ? (
-          <p className="text-muted">
-            The message has {formatBytes(tap.bytes)}: above 64 KiB it is not sent along live.
-          </p>
+          <p className="text-muted">The message has {formatBytes(tap.bytes)}: content above 64 KiB is not sent live.</p>
         ) : (
           <JsonTree label="message" text={previewOf(tap)} depth={4} />
         )}
         {before !== undefined && (
           <section aria-label="Difference" className="flex flex-col gap-1">
-            <h3 className="text-sm font-medium">Different from the message before of this item</h3>
+            <h3 className="text-sm font-medium">Difference from the previous message of this item</h3>
             <JsonDiff label="Difference" before={previewOf(before)} after={previewOf(tap)} />
           </section>
         )}

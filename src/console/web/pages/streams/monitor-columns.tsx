@@ -3,12 +3,12 @@
 import { ArrowDownLeft, ArrowUpRight } from 'lucide-react';
 import type { ReactNode } from 'react';
 import type { StreamTap } from '../../../../console-api/live.ts';
-import { Badge } from '../../kit/status.tsx';
+import { Time } from '../../kit/charts/time.tsx';
+import { formatBytes, formatCount } from '../../kit/charts/times.ts';
+import { Badge } from '../../kit/feedback/status.tsx';
+import { visibleText } from '../../kit/json/logic/visible-text.ts';
 import type { Column } from '../../kit/table/column.ts';
-import { Time } from '../../kit/time.tsx';
-import { contentOf, type MonitorLine, type MonitorMessage, previewOf } from '../../logic/stream-monitor.ts';
-import { formatBytes, formatCount } from '../../logic/times.ts';
-import { visibleText } from '../../logic/visible-text.ts';
+import { contentOf, type MonitorLine, type MonitorMessage, previewOf } from './logic/stream-monitor.ts';
 
 type MessageColumn = Omit<Column<MonitorLine>, 'cell' | 'text'> & {
   readonly show: (tap: StreamTap, line: MonitorMessage) => ReactNode;

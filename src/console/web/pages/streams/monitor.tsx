@@ -1,4 +1,4 @@
-// The monitor: every message of the streams that one wants to see, as it goes (STR-1, STR-2, STR-4, STR-5).
+// The monitor: the live messages of the selected streams (STR-1, STR-2, STR-4, STR-5).
 
 import { useQuery } from '@tanstack/react-query';
 import { Eraser, Pause, Play, Plus, X } from 'lucide-react';
@@ -6,17 +6,17 @@ import { type FormEvent, type ReactNode, useCallback, useMemo, useRef, useState 
 import { useKeys } from '../../app/keys.ts';
 import { call } from '../../data/routes.ts';
 import { usePageSearch } from '../../data/search.ts';
-import { Announce } from '../../kit/announce.tsx';
-import { Button } from '../../kit/button.tsx';
-import { EmptyState, NoMatch, Snippet } from '../../kit/empty-state.tsx';
-import { Segments, Select, SuggestInput, Toggle } from '../../kit/field.tsx';
-import { FilterBar } from '../../kit/filter-bar.tsx';
-import { Page } from '../../kit/page.tsx';
+import { formatCount, formatCountOf } from '../../kit/charts/times.ts';
+import { Announce } from '../../kit/feedback/announce.tsx';
+import { EmptyState, NoMatch, Snippet } from '../../kit/feedback/empty-state.tsx';
+import { Button } from '../../kit/inputs/button.tsx';
+import { Segments, Select, SuggestInput, Toggle } from '../../kit/inputs/field.tsx';
+import { FilterBar } from '../../kit/inputs/filter-bar.tsx';
+import { visibleText } from '../../kit/json/logic/visible-text.ts';
+import { Page } from '../../kit/layout/page.tsx';
 import { Table } from '../../kit/table/table.tsx';
-import { flip } from '../../logic/flip.ts';
-import { FAST_PER_S, foldFast, type MonitorLine } from '../../logic/stream-monitor.ts';
-import { formatCount, formatCountOf } from '../../logic/times.ts';
-import { visibleText } from '../../logic/visible-text.ts';
+import { flip } from '../flow/logic/flip.ts';
+import { FAST_PER_S, foldFast, type MonitorLine } from './logic/stream-monitor.ts';
 import { MessagePanel } from './message-panel.tsx';
 import { MONITOR_COLUMNS } from './monitor-columns.tsx';
 import { BUFFERS, STREAM_EXAMPLE, STREAMS_SEARCH } from './search.ts';
@@ -106,7 +106,7 @@ function Counts({ monitor }: { readonly monitor: MonitorState }): ReactNode {
   );
 }
 
-/** Which streams one wants to see; none chosen means all of them. */
+/** The selected streams. None selected means all of them. */
 function Subscriptions(): ReactNode {
   const { search, setSearch } = usePageSearch(STREAMS_SEARCH);
   const [text, setText] = useState('');
@@ -138,7 +138,7 @@ function Subscriptions(): ReactNode {
         ref={field}
         aria-label="Stream, or stream/group, to see"
         placeholder={search.sub.length === 0 ? 'all streams' : 'stream or stream/group'}
-        title="Name a stream, or stream/group, to follow it alone"
+        title="Enter a stream, or stream/group, to see only its messages"
         options={known.data?.items.map(({ name }) => name) ?? []}
         value={text}
         onChange={({ target }) => setText(target.value)}
@@ -175,7 +175,7 @@ function Messages({ monitor }: { readonly monitor: MonitorState }): ReactNode {
     }
     return (
       <EmptyState title={monitor.isPaused ? 'Paused' : 'Listening'}>
-        <p>Messages appear here as the stream server sends and hears them. Make one:</p>
+        <p>Messages appear here as the stream server sends and receives them. Create one:</p>
         <Snippet text={STREAM_EXAMPLE} label="command" />
       </EmptyState>
     );
@@ -207,7 +207,7 @@ function fullRow(line: MonitorLine, toggle: (stream: string) => void): ReactNode
       <span className="block text-center text-sm text-warn">
         {line.dropped === undefined
           ? 'The live connection was lost here; messages may be missing'
-          : `${formatCountOf(line.dropped, 'message')} left out here: more came than this page could take`}
+          : `${formatCountOf(line.dropped, 'message')} left out here: more arrived than this page can show`}
       </span>
     );
   }

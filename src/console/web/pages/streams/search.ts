@@ -1,6 +1,6 @@
 // The address of the Streams page.
 
-import { param, type SearchValues } from '../../logic/search-params.ts';
+import { param, type SearchValues } from '../../data/search-params.ts';
 
 export const BUFFERS = ['5000', '1000', '20000', '100000'] as const;
 
@@ -11,7 +11,7 @@ export const STREAMS_SEARCH = {
   dir: param.choice(['all', 'inbound', 'outbound']),
   system: param.flag(),
   q: param.text(),
-  /** Of the buffer: as long as the page is open. */
+  /** Of the buffer: since the page was opened. */
   msg: param.optional(),
   buffer: param.choice(BUFFERS),
   stream: param.optional(),
@@ -21,6 +21,6 @@ export const STREAMS_SEARCH = {
 
 export type StreamsSearch = SearchValues<typeof STREAMS_SEARCH>;
 
-/** For views that have nothing to show yet. */
+/** For views that have no data yet. */
 export const STREAM_EXAMPLE =
   `svc trigger stream::set stream_name=orders group_id=new ` + `item_id=o-1 data:='{"sku":"lamp"}'`;

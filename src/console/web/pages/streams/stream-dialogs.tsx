@@ -1,16 +1,16 @@
-// A new item, and an event of one's own (STR-3).
+// Dialogs for a new item, and for a custom event (STR-3).
 
 import { type ReactNode, useState } from 'react';
 import { refetchSoon } from '../../data/queries.ts';
 import { call } from '../../data/routes.ts';
 import { usePageSearch } from '../../data/search.ts';
-import { Button } from '../../kit/button.tsx';
-import { ErrorCard } from '../../kit/error-card.tsx';
-import { Field, Input } from '../../kit/field.tsx';
+import { ErrorCard } from '../../kit/feedback/error-card.tsx';
+import { toast } from '../../kit/feedback/toast-store.ts';
+import { Button } from '../../kit/inputs/button.tsx';
+import { Field, Input } from '../../kit/inputs/field.tsx';
 import { JsonInput } from '../../kit/json/json-input.tsx';
-import { Sheet } from '../../kit/sheet.tsx';
-import { toast } from '../../kit/toast-store.ts';
-import { jsonProblem } from '../../logic/json-source.ts';
+import { jsonProblem } from '../../kit/json/logic/json-source.ts';
+import { Sheet } from '../../kit/layout/sheet.tsx';
 import { STREAMS_SEARCH } from './search.ts';
 
 interface StreamDialogProps {
@@ -93,7 +93,7 @@ interface StreamFormProps {
   readonly title: string;
   readonly action: string;
   readonly isReady: boolean;
-  /** What it is not ready without. */
+  /** The fields that are required. */
   readonly needs: string;
   readonly run: (text: string) => Promise<void>;
   readonly onClose: () => void;

@@ -1,12 +1,12 @@
-// Who listens to a group (STR-3). There is no topic of them, so they are asked for.
+// The subscribers of a group (STR-3). There is no topic for them, so they are polled.
 
 import { useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { call } from '../../data/routes.ts';
-import { CopyId } from '../../kit/copy-id.tsx';
-import { Time } from '../../kit/time.tsx';
-import { formatBytes, formatCount } from '../../logic/times.ts';
-import { visibleText } from '../../logic/visible-text.ts';
+import { Time } from '../../kit/charts/time.tsx';
+import { formatBytes, formatCount } from '../../kit/charts/times.ts';
+import { CopyId } from '../../kit/inputs/copy-id.tsx';
+import { visibleText } from '../../kit/json/logic/visible-text.ts';
 
 export function Subscribers({ stream, group }: { readonly stream: string; readonly group: string }): ReactNode {
   const { data } = useQuery({
@@ -20,7 +20,7 @@ export function Subscribers({ stream, group }: { readonly stream: string; readon
       <h2 className="px-4 py-2 text-sm font-medium">
         Subscribers <span className="text-muted">{formatCount(data.items.length)}</span>
       </h2>
-      {data.items.length === 0 && <p className="px-4 pb-2 text-sm text-muted">Nobody listens to this group.</p>}
+      {data.items.length === 0 && <p className="px-4 pb-2 text-sm text-muted">This group has no subscribers.</p>}
       <ul>
         {data.items.map(({ id, address, since, buffered_bytes: buffered, item }) => (
           <li key={id} className="flex flex-wrap items-center gap-x-4 border-t border-line px-4 py-1 text-sm">

@@ -1,9 +1,9 @@
-// The messages of the monitor: taken into a buffer as they come, shown up to where one looks (LIV-3, LIV-4, STR-4).
+// The messages of the monitor: added to a buffer as they arrive, shown up to the held position (LIV-3, LIV-4, STR-4).
 
 import { useMemo, useState } from 'react';
 import type { StreamTap } from '../../../../console-api/live.ts';
 import { type LiveItem, useLive, useLiveFeed } from '../../data/use-live.ts';
-import { isMeant, type MonitorFilter, type MonitorLine, missedBefore, ratesOf } from '../../logic/stream-monitor.ts';
+import { isMeant, type MonitorFilter, type MonitorLine, missedBefore, ratesOf } from './logic/stream-monitor.ts';
 
 export interface StreamCounts {
   readonly total: number;
@@ -14,7 +14,7 @@ export interface StreamCounts {
 export interface MonitorState {
   /** Newest first. */
   readonly lines: readonly MonitorLine[];
-  /** Oldest first, all that the buffer holds and the view has let in. */
+  /** Oldest first: all buffered messages up to the held position. */
   readonly taps: readonly StreamTap[];
   readonly counts: StreamCounts;
   readonly rates: ReadonlyMap<string, number>;
@@ -40,7 +40,7 @@ export function useMonitor(filter: MonitorFilter, limit: number, system: boolean
     { items: (items) => setCounts((now) => withCounts(now, items as readonly StreamTap[])) },
     { filter: topicFilter },
   );
-  // Undefined follows; a number holds the view there.
+  // Undefined follows the newest. A number holds the view there.
   const [held, setHeld] = useState<number>();
   const to = Math.min(held ?? ring.total, ring.total);
   const { direction, subs, q } = filter;

@@ -1,13 +1,13 @@
-// The Traces page: the list, one trace at `/traces/<id>`, and at `/traces/file` a trace that was dropped on the page.
+// The Traces page: the list, one trace at `/traces/<id>`, and at `/traces/file` a trace from a dropped file.
 
 import { useParams } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { useStore } from '../../data/store.ts';
-import { EmptyState } from '../../kit/empty-state.tsx';
-import { Page } from '../../kit/page.tsx';
-import { DropZone, droppedFile, FileButton } from './drop-file.tsx';
-import { TraceList } from './trace-list.tsx';
-import { TracePage } from './trace-page.tsx';
+import { EmptyState } from '../../kit/feedback/empty-state.tsx';
+import { Page } from '../../kit/layout/page.tsx';
+import { DropZone, droppedFile, FileButton } from './list/drop-file.tsx';
+import { TraceList } from './list/trace-list.tsx';
+import { TracePage } from './trace/trace-page.tsx';
 
 export default function Traces(): ReactNode {
   const { id }: { id?: string } = useParams({ strict: false });

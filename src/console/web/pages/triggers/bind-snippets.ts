@@ -1,6 +1,6 @@
-// How a trigger of each kind is bound, for views that have none yet (rule 3).
+// How a trigger of each kind is bound, for views without triggers (console rule 3).
 
-import type { Kind } from '../../logic/trigger-kinds.ts';
+import type { Kind } from './logic/trigger-kinds.ts';
 
 function binding(type: string, functionId: string, config: string): string {
   return `svc.registerTrigger({

@@ -3,16 +3,16 @@
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import type { TriggerRow } from '../../../../console-api/triggers.ts';
-import { CopyId, MiddleCut } from '../../kit/copy-id.tsx';
-import { Method } from '../../kit/method.tsx';
-import { Badge, WordStatus } from '../../kit/status.tsx';
+import { Time } from '../../kit/charts/time.tsx';
+import { TriggerIcon } from '../../kit/charts/trigger-icon.tsx';
+import { Badge, WordStatus } from '../../kit/feedback/status.tsx';
+import { CopyId, MiddleCut } from '../../kit/inputs/copy-id.tsx';
+import { Method } from '../../kit/inputs/method.tsx';
+import { visibleText } from '../../kit/json/logic/visible-text.ts';
 import type { Column } from '../../kit/table/column.ts';
-import { Time } from '../../kit/time.tsx';
-import { TriggerIcon } from '../../kit/trigger-icon.tsx';
-import { methodOf, pathOf, type RouteNote } from '../../logic/http-routes.ts';
-import { configOf, filterInWords, textIn, topicIn } from '../../logic/trigger-config.ts';
-import { KIND_NAMES, kindOf } from '../../logic/trigger-kinds.ts';
-import { visibleText } from '../../logic/visible-text.ts';
+import { methodOf, pathOf, type RouteNote } from './logic/http-routes.ts';
+import { configOf, filterInWords, textIn, topicIn } from './logic/trigger-config.ts';
+import { KIND_NAMES, kindOf } from './logic/trigger-kinds.ts';
 
 const NONE = <span className="text-faint">–</span>;
 
@@ -21,7 +21,7 @@ function moment(text: string | null): ReactNode {
   return Number.isNaN(ms) ? NONE : <Time ms={ms} />;
 }
 
-/** Method and path, expression, topic: what a user calls the trigger by. */
+/** Method and path, expression, or topic: the user's name for the trigger. */
 export function ConfigWords({ row, note }: { readonly row: TriggerRow; readonly note?: RouteNote | undefined }) {
   const config = configOf(row.config);
   switch (kindOf(row.trigger_type)) {
@@ -53,7 +53,7 @@ function Mono({ text }: { readonly text: string }): ReactNode {
   return <span className="truncate font-mono">{visibleText(text)}</span>;
 }
 
-/** Those that are the same whatever other routes there are. */
+/** The columns that do not depend on other routes. */
 const REST: readonly Column<TriggerRow>[] = [
   {
     id: 'function',
@@ -119,12 +119,12 @@ const REST: readonly Column<TriggerRow>[] = [
   },
 ];
 
-/** Where all are of one type no column says which. */
+/** Where all triggers have one type, no column shows it. */
 export function columnsWith(notes: ReadonlyMap<string, RouteNote>, isOneType: boolean): readonly Column<TriggerRow>[] {
   return [
     {
       optional: isOneType,
-      // The heads of the groups say it too.
+      // The heads of the groups show it too.
       yields: true,
       id: 'type',
       header: 'Type',

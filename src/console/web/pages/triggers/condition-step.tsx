@@ -1,18 +1,18 @@
-// The condition of a trigger as the step that it is: asked first, and on `false` the function is not called (TRG-7).
+// The condition of a trigger: it is called first, and where it returns `false` the function is not called (TRG-7).
 
 import { ArrowDown } from 'lucide-react';
 import type { ReactNode } from 'react';
 import type { TriggerDetail } from '../../../../console-api/triggers.ts';
 import { apiText } from '../../data/api.ts';
 import { useDraft } from '../../data/drafts.ts';
-import { Button } from '../../kit/button.tsx';
-import { CopyId } from '../../kit/copy-id.tsx';
-import { ErrorCard } from '../../kit/error-card.tsx';
+import { ErrorCard } from '../../kit/feedback/error-card.tsx';
+import { Status } from '../../kit/feedback/status.tsx';
+import { Button } from '../../kit/inputs/button.tsx';
+import { invokeText } from '../../kit/inputs/copy-as.ts';
+import { CopyId } from '../../kit/inputs/copy-id.tsx';
 import { JsonInput } from '../../kit/json/json-input.tsx';
-import { Status } from '../../kit/status.tsx';
-import { invokeText } from '../../logic/copy-as.ts';
-import { jsonProblem } from '../../logic/json-source.ts';
-import { visibleText } from '../../logic/visible-text.ts';
+import { jsonProblem } from '../../kit/json/logic/json-source.ts';
+import { visibleText } from '../../kit/json/logic/visible-text.ts';
 import { Section } from './section.tsx';
 import { useFire } from './use-fire.ts';
 
@@ -29,7 +29,7 @@ export function ConditionStep({ functionId, detail, readOnly }: ConditionProps):
     <Section title="Condition">
       <div className="flex flex-col gap-2 rounded-md border border-line p-2">
         <p className="flex flex-wrap items-center gap-2">
-          <span className="text-muted">First asks</span>
+          <span className="text-muted">First calls</span>
           <CopyId id={functionId} what="condition" to="/functions" search={{ id: functionId }} />
         </p>
         {!readOnly && <Evaluation functionId={functionId} detail={detail} />}
@@ -37,7 +37,7 @@ export function ConditionStep({ functionId, detail, readOnly }: ConditionProps):
       <p className="flex flex-wrap items-center gap-2 text-muted">
         <ArrowDown size={14} />
         <span>
-          then, unless it says <code>false</code>, calls
+          then, unless it returns <code>false</code>, calls
         </span>
         <CopyId id={detail.function_id} what="function id" to="/functions" search={{ id: detail.function_id }} />
       </p>
@@ -57,7 +57,7 @@ function Evaluation({ functionId, detail }: Omit<ConditionProps, 'readOnly'>): R
   );
   return (
     <>
-      <JsonInput label="Event to ask about" value={draft.text} onChange={draft.set} onRun={asked.start} minLines={3} />
+      <JsonInput label="Event to evaluate" value={draft.text} onChange={draft.set} onRun={asked.start} minLines={3} />
       <div className="flex flex-wrap items-center gap-3">
         <Button disabled={problem !== undefined || asked.isRunning} onClick={asked.start}>
           Evaluate now
@@ -67,15 +67,15 @@ function Evaluation({ functionId, detail }: Omit<ConditionProps, 'readOnly'>): R
       </div>
       {asked.error !== undefined && (
         <>
-          <p className="text-warn">A condition that fails is no yes: the function would not be called.</p>
-          <ErrorCard error={asked.error} what="Asking the condition" />
+          <p className="text-warn">A condition that fails counts as false: the function would not be called.</p>
+          <ErrorCard error={asked.error} what="Calling the condition" />
         </>
       )}
     </>
   );
 }
 
-/** Only a literal `false` is a no. */
+/** Only a literal `false` prevents the call. */
 function Verdict({ answer }: { readonly answer: string }): ReactNode {
   const isNo = answer.trim() === 'false';
   const said = visibleText(answer === '' ? 'nothing' : answer.slice(0, SHOWN_CHARS));
@@ -83,7 +83,7 @@ function Verdict({ answer }: { readonly answer: string }): ReactNode {
     <span role="status">
       <Status
         tone={isNo ? 'warn' : 'good'}
-        word={`It says ${said}: the function ${isNo ? 'is not called' : 'is called'}`}
+        word={`It returned ${said}: the function ${isNo ? 'is not called' : 'is called'}`}
       />
     </span>
   );

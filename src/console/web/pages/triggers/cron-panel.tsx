@@ -1,21 +1,21 @@
-// A cron trigger: its expression in words, when it runs next, and a run now (TRG-4).
+// A cron trigger: its expression in words, its next runs, and a button to run it now (TRG-4).
 
 import { useQuery } from '@tanstack/react-query';
 import { Zap } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { useKeys } from '../../app/keys.ts';
 import { call } from '../../data/routes.ts';
-import { Button } from '../../kit/button.tsx';
-import { ErrorCard } from '../../kit/error-card.tsx';
-import { Facts } from '../../kit/panel.tsx';
-import { WordStatus } from '../../kit/status.tsx';
-import { Time } from '../../kit/time.tsx';
-import { useNow } from '../../kit/use-now.ts';
-import { nextRuns } from '../../logic/cron-runs.ts';
-import { formatLocal, formatSpan, formatUtc } from '../../logic/times.ts';
-import { configOf, textIn } from '../../logic/trigger-config.ts';
-import { visibleText } from '../../logic/visible-text.ts';
+import { Time } from '../../kit/charts/time.tsx';
+import { formatLocal, formatSpan, formatUtc } from '../../kit/charts/times.ts';
+import { useNow } from '../../kit/charts/use-now.ts';
+import { ErrorCard } from '../../kit/feedback/error-card.tsx';
+import { WordStatus } from '../../kit/feedback/status.tsx';
+import { Button } from '../../kit/inputs/button.tsx';
+import { visibleText } from '../../kit/json/logic/visible-text.ts';
+import { Facts } from '../../kit/layout/panel.tsx';
 import { TraceLink } from './firings.tsx';
+import { nextRuns } from './logic/cron-runs.ts';
+import { configOf, textIn } from './logic/trigger-config.ts';
 import { type KindPanelProps, Section } from './section.tsx';
 import { useFire } from './use-fire.ts';
 
@@ -97,7 +97,7 @@ function NextRuns({ expression, zone }: { readonly expression: string; readonly 
   );
 }
 
-/** The library of sentences is fetched with the first of them. */
+/** The library that writes expressions in words is loaded when it is first needed. */
 function useCronWords(expression: string): string {
   const { data } = useQuery({
     queryKey: ['cron words', expression],

@@ -1,4 +1,4 @@
-// The detail of a trigger: what it waits for, a way to fire it, and what its last firings came to.
+// The detail of a trigger: its event, a way to fire it, and its last firings.
 
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
@@ -8,36 +8,36 @@ import { ApiError } from '../../data/api-error.ts';
 import { useReadOnly } from '../../data/console-info.ts';
 import { call } from '../../data/routes.ts';
 import { useLive } from '../../data/use-live.ts';
-import { CopyId } from '../../kit/copy-id.tsx';
-import { DetailPanel } from '../../kit/detail-panel.tsx';
-import { EmptyState, Loading } from '../../kit/empty-state.tsx';
-import { ErrorCard } from '../../kit/error-card.tsx';
+import { Time } from '../../kit/charts/time.tsx';
+import { TriggerIcon } from '../../kit/charts/trigger-icon.tsx';
+import { EmptyState, Loading } from '../../kit/feedback/empty-state.tsx';
+import { ErrorCard } from '../../kit/feedback/error-card.tsx';
+import { WordStatus } from '../../kit/feedback/status.tsx';
+import { CopyId } from '../../kit/inputs/copy-id.tsx';
 import { JsonTree } from '../../kit/json/json-tree.tsx';
-import { Facts } from '../../kit/panel.tsx';
-import { WordStatus } from '../../kit/status.tsx';
-import { Time } from '../../kit/time.tsx';
-import { TriggerIcon } from '../../kit/trigger-icon.tsx';
-import type { RouteNote } from '../../logic/http-routes.ts';
-import { conditionIn, configOf, filterInWords } from '../../logic/trigger-config.ts';
-import { KIND_NAMES, kindOf } from '../../logic/trigger-kinds.ts';
-import { visibleText } from '../../logic/visible-text.ts';
+import { visibleText } from '../../kit/json/logic/visible-text.ts';
+import { DetailPanel } from '../../kit/layout/detail-panel.tsx';
+import { Facts } from '../../kit/layout/panel.tsx';
 import { ConfigWords } from './columns.tsx';
 import { ConditionStep } from './condition-step.tsx';
 import { CronPanel } from './cron-panel.tsx';
 import { EmitPanel } from './emit-panel.tsx';
 import { Firings } from './firings.tsx';
+import type { RouteNote } from './logic/http-routes.ts';
+import { conditionIn, configOf, filterInWords } from './logic/trigger-config.ts';
+import { KIND_NAMES, kindOf } from './logic/trigger-kinds.ts';
 import { RequestBuilder } from './request-builder.tsx';
 import { Section } from './section.tsx';
 import { WatchPanel } from './watch-panel.tsx';
 
 interface TriggerDetailProps {
   readonly id: string;
-  /** What other routes take from this one. */
+  /** The requests that other routes take from this one. */
   readonly note?: RouteNote | undefined;
   readonly onClose: () => void;
 }
 
-/** Firings have no topic of their own. */
+/** There is no topic for firings. */
 const LOOK_MS = 3_000;
 
 export function TriggerDetailPanel({ id, note, onClose }: TriggerDetailProps): ReactNode {
@@ -76,7 +76,7 @@ export function TriggerDetailPanel({ id, note, onClose }: TriggerDetailProps): R
       )}
       {data === undefined && isGone && (
         <EmptyState title="Not bound">
-          <p>No worker has bound this trigger now. Its id lives as long as its binding.</p>
+          <p>No connected worker has bound this trigger. A trigger keeps its id only while it is bound.</p>
         </EmptyState>
       )}
       {data !== undefined && <Detail detail={data} note={note} isGone={isGone} refetch={() => void refetch()} />}
@@ -98,7 +98,7 @@ function Detail({ detail, note, isGone, refetch }: DetailProps): ReactNode {
     <div className="flex flex-col gap-4 p-3">
       {isGone && (
         <p role="status" className="rounded-md border border-warn bg-warn-soft px-3 py-2 text-warn">
-          Not bound any more. It comes back with its worker, under another id.
+          No longer bound. When its worker reconnects, it gets another id.
         </p>
       )}
       <TriggerFacts detail={detail} note={note} />

@@ -1,4 +1,4 @@
-// An event, emitted by hand, and what it fired (TRG-5).
+// Emits an event by hand, and shows what it fired (TRG-5).
 
 import { Link } from '@tanstack/react-router';
 import { Megaphone } from 'lucide-react';
@@ -7,15 +7,15 @@ import type { Emitted } from '../../../../console-api/triggers.ts';
 import { useKeys } from '../../app/keys.ts';
 import { useDraft } from '../../data/drafts.ts';
 import { call } from '../../data/routes.ts';
-import { Button } from '../../kit/button.tsx';
-import { ErrorCard } from '../../kit/error-card.tsx';
-import { Field, Input } from '../../kit/field.tsx';
+import { ErrorCard } from '../../kit/feedback/error-card.tsx';
+import { Badge } from '../../kit/feedback/status.tsx';
+import { Button } from '../../kit/inputs/button.tsx';
+import { Field, Input } from '../../kit/inputs/field.tsx';
 import { JsonInput } from '../../kit/json/json-input.tsx';
-import { Badge } from '../../kit/status.tsx';
-import { jsonProblem } from '../../logic/json-source.ts';
-import { configOf, topicIn } from '../../logic/trigger-config.ts';
-import { visibleText } from '../../logic/visible-text.ts';
+import { jsonProblem } from '../../kit/json/logic/json-source.ts';
+import { visibleText } from '../../kit/json/logic/visible-text.ts';
 import { TraceLink } from './firings.tsx';
+import { configOf, topicIn } from './logic/trigger-config.ts';
 import { type KindPanelProps, Section } from './section.tsx';
 import { useFire } from './use-fire.ts';
 
@@ -40,7 +40,7 @@ export function EmitPanel({ detail, readOnly, fired }: KindPanelProps): ReactNod
   if (readOnly) return undefined;
   return (
     <Section title="Emit this event">
-      <Field label="Event" error={isPattern ? 'Put a name in the place of *' : undefined}>
+      <Field label="Event" error={isPattern ? 'Replace * with a name' : undefined}>
         {(ids) => (
           <Input
             {...ids}
@@ -75,7 +75,7 @@ function EmittedList({ emitted }: { readonly emitted: Emitted }): ReactNode {
   return (
     <div role="status" className="flex flex-col gap-1">
       <p className="text-muted">
-        {fired.length === 0 ? 'No trigger listens to it.' : `Fired ${fired.length} of its triggers:`}
+        {fired.length === 0 ? 'No trigger is bound to it.' : `Fired ${fired.length} of its triggers:`}
       </p>
       <ul>
         {fired.map(({ trigger_id: id, function_id: functionId, trace_id: trace }) => (

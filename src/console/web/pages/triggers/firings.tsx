@@ -5,10 +5,10 @@ import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import type { Firing } from '../../../../console-api/triggers.ts';
 import { call } from '../../data/routes.ts';
-import { WordStatus } from '../../kit/status.tsx';
-import { Time } from '../../kit/time.tsx';
-import { formatDuration } from '../../logic/times.ts';
-import { visibleText } from '../../logic/visible-text.ts';
+import { Time } from '../../kit/charts/time.tsx';
+import { formatDuration } from '../../kit/charts/times.ts';
+import { WordStatus } from '../../kit/feedback/status.tsx';
+import { visibleText } from '../../kit/json/logic/visible-text.ts';
 
 interface FiringsProps {
   readonly firings: readonly Firing[] | null;
@@ -24,7 +24,7 @@ export function Firings({ firings, functionId }: FiringsProps): ReactNode {
 const SHOWN = 20;
 const LOOK_MS = 3_000;
 
-/** Not every trace names its trigger: then what its function did is shown, and said to be that. */
+/** Not every trace names its trigger. Without such a trace, the last traces of its function are shown, with a note. */
 function RunsOfFunction({ functionId }: Pick<FiringsProps, 'functionId'>): ReactNode {
   const { data } = useQuery({
     queryKey: ['traces', 'of function', functionId, SHOWN],

@@ -1,4 +1,4 @@
-// The Triggers page: what calls which function when, by kind, and each of them to try (TRG-1 to TRG-7).
+// The Triggers page: which event calls which function, by kind, and a way to test each trigger (TRG-1 to TRG-7).
 
 import { useQuery } from '@tanstack/react-query';
 import { type ReactNode, useCallback, useMemo } from 'react';
@@ -10,19 +10,26 @@ import { usePageSearch } from '../../data/search.ts';
 import { useStore } from '../../data/store.ts';
 import { type ListState, useList, useWholeList } from '../../data/use-list.ts';
 import { useLive } from '../../data/use-live.ts';
-import { type ActiveFilter, EmptyState, FailedState, Loading, NoMatch, Snippet } from '../../kit/empty-state.tsx';
-import { Toggle } from '../../kit/field.tsx';
-import { FilterBar, Pill } from '../../kit/filter-bar.tsx';
-import { Page } from '../../kit/page.tsx';
+import { formatCount } from '../../kit/charts/times.ts';
+import {
+  type ActiveFilter,
+  EmptyState,
+  FailedState,
+  Loading,
+  NoMatch,
+  Snippet,
+} from '../../kit/feedback/empty-state.tsx';
+import { Toggle } from '../../kit/inputs/field.tsx';
+import { FilterBar, Pill } from '../../kit/inputs/filter-bar.tsx';
+import { Page } from '../../kit/layout/page.tsx';
+import { Tabs } from '../../kit/layout/tabs.tsx';
 import { ofLines, useGroupedRows } from '../../kit/table/grouped-rows.tsx';
 import { Table } from '../../kit/table/table.tsx';
-import { Tabs } from '../../kit/tabs.tsx';
-import { type RouteNote, routeNotes } from '../../logic/http-routes.ts';
-import { formatCount } from '../../logic/times.ts';
-import { KIND_NAMES, KINDS, type Kind, type KindFacts, kindFacts, kindOf, typesOf } from '../../logic/trigger-kinds.ts';
 import { BIND_SNIPPETS } from './bind-snippets.ts';
 import { columnsWith } from './columns.tsx';
 import { TriggerDetailPanel } from './detail.tsx';
+import { type RouteNote, routeNotes } from './logic/http-routes.ts';
+import { KIND_NAMES, KINDS, type Kind, type KindFacts, kindFacts, kindOf, typesOf } from './logic/trigger-kinds.ts';
 import { TRIGGERS_SEARCH } from './search.ts';
 
 const NO_TYPES: readonly TriggerTypeRow[] = [];

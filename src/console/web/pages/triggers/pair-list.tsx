@@ -1,9 +1,9 @@
-// Names with values, as many as are wanted: query parameters, headers.
+// A list of names with values: query parameters, headers.
 
 import { Plus, X } from 'lucide-react';
 import type { ReactNode } from 'react';
-import { Button, IconButton } from '../../kit/button.tsx';
-import { Input } from '../../kit/field.tsx';
+import { Button, IconButton } from '../../kit/inputs/button.tsx';
+import { Input } from '../../kit/inputs/field.tsx';
 
 export interface Pair {
   readonly id: number;
@@ -12,7 +12,7 @@ export interface Pair {
 }
 
 interface PairListProps {
-  /** "Query parameter": one of them. */
+  /** The name of one pair: "Query parameter". */
   readonly what: string;
   readonly pairs: readonly Pair[];
   readonly onChange: (pairs: readonly Pair[]) => void;

@@ -1,21 +1,21 @@
-// An HTTP request to the route of a trigger, through its middleware and conditions as a client's would go (TRG-3).
+// An HTTP request to the route of a trigger, through its middleware and conditions like a client's request (TRG-3).
 
 import { ClipboardCopy, Send, Square } from 'lucide-react';
 import { type ReactNode, useMemo, useState } from 'react';
 import type { HttpRequest } from '../../../../console-api/console-server.ts';
 import { useKeys } from '../../app/keys.ts';
 import { useDraft } from '../../data/drafts.ts';
-import { Button } from '../../kit/button.tsx';
-import { copyText } from '../../kit/clipboard.ts';
-import { useCopyPlaces } from '../../kit/copy-as.tsx';
-import { ErrorCard } from '../../kit/error-card.tsx';
-import { Field, Input, Select } from '../../kit/field.tsx';
+import { ErrorCard } from '../../kit/feedback/error-card.tsx';
+import { Badge } from '../../kit/feedback/status.tsx';
+import { Button } from '../../kit/inputs/button.tsx';
+import { copyText } from '../../kit/inputs/clipboard.ts';
+import { useCopyPlaces } from '../../kit/inputs/copy-as.tsx';
+import { Field, Input, Select } from '../../kit/inputs/field.tsx';
+import { Menu } from '../../kit/inputs/menu.tsx';
 import { JsonInput } from '../../kit/json/json-input.tsx';
-import { Menu } from '../../kit/menu.tsx';
-import { Badge } from '../../kit/status.tsx';
-import { asFetch, asHttpCurl, WITH_BODY } from '../../logic/http-message.ts';
-import { methodOf, parametersIn, pathOf, requestPath } from '../../logic/http-routes.ts';
-import { jsonProblem } from '../../logic/json-source.ts';
+import { jsonProblem } from '../../kit/json/logic/json-source.ts';
+import { asFetch, asHttpCurl, WITH_BODY } from './logic/http-message.ts';
+import { methodOf, parametersIn, pathOf, requestPath } from './logic/http-routes.ts';
 import { type Pair, PairList } from './pair-list.tsx';
 import { ResponseView } from './response-view.tsx';
 import { type KindPanelProps, Section } from './section.tsx';

@@ -1,11 +1,11 @@
-// What came back for a request: status, headers, body, time and size, and its trace (TRG-3).
+// The response to a request: status, headers, body, time and size, and its trace (TRG-3).
 
 import type { ReactNode } from 'react';
 import type { HttpResponse } from '../../../../console-api/console-server.ts';
+import { formatBytes, formatDuration } from '../../kit/charts/times.ts';
+import { Status } from '../../kit/feedback/status.tsx';
 import { JsonTree } from '../../kit/json/json-tree.tsx';
-import { Status } from '../../kit/status.tsx';
-import { formatBytes, formatDuration } from '../../logic/times.ts';
-import { visibleText } from '../../logic/visible-text.ts';
+import { visibleText } from '../../kit/json/logic/visible-text.ts';
 import { TraceLink } from './firings.tsx';
 
 export function ResponseView({ response }: { readonly response: HttpResponse & { readonly traceId: string } }) {
@@ -35,7 +35,7 @@ export function ResponseView({ response }: { readonly response: HttpResponse & {
   );
 }
 
-/** One name may stand several times. */
+/** One name may occur several times. */
 const HEADER_KEYS = Array.from({ length: 256 }, (_none, at) => `header-${at}`);
 
 function Body({ response }: { readonly response: HttpResponse }): ReactNode {

@@ -1,7 +1,7 @@
 // The address of the Triggers page.
 
-import { param } from '../../logic/search-params.ts';
-import { KINDS } from '../../logic/trigger-kinds.ts';
+import { param } from '../../data/search-params.ts';
+import { KINDS } from './logic/trigger-kinds.ts';
 
 export const TRIGGERS_SEARCH = {
   q: param.text(),

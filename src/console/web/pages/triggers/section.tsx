@@ -1,13 +1,13 @@
-// What the parts of a trigger's detail have in common.
+// What the parts of a trigger's detail share.
 
 import type { ReactNode } from 'react';
 import type { TriggerDetail } from '../../../../console-api/triggers.ts';
 
 export interface KindPanelProps {
   readonly detail: TriggerDetail;
-  /** Nothing may be fired from here. */
+  /** Firing is disabled here. */
   readonly readOnly: boolean;
-  /** Looks at the firings again. */
+  /** Reads the firings again. */
   readonly fired: () => void;
 }
 

@@ -1,4 +1,4 @@
-// One firing by hand at a time: of a trigger, or of an event (TRG-4, TRG-5).
+// One manual firing at a time: of a trigger, or of an event (TRG-4, TRG-5).
 
 import { useState } from 'react';
 

@@ -1,9 +1,9 @@
-// One request at a time through the console server, and what came back (TRG-3).
+// One request at a time through the console server, and its response (TRG-3).
 
 import { useEffect, useRef, useState } from 'react';
 import { HTTP_REQUEST_PATH, type HttpRequest, type HttpResponse } from '../../../../console-api/console-server.ts';
 import { api } from '../../data/api.ts';
-import { newTrace } from '../../logic/http-message.ts';
+import { newTrace } from './logic/http-message.ts';
 
 export interface RequestState {
   readonly response: (HttpResponse & { readonly traceId: string }) | undefined;

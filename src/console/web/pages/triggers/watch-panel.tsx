@@ -1,4 +1,4 @@
-// Triggers that wait for a change elsewhere: where to make it, how full a queue is, and a firing by hand (TRG-6).
+// Triggers that wait for a change elsewhere: where to make it, the depth of a queue, and a manual firing (TRG-6).
 
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
@@ -6,17 +6,17 @@ import { Zap } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { useDraft } from '../../data/drafts.ts';
 import { call } from '../../data/routes.ts';
-import { Button } from '../../kit/button.tsx';
-import { ErrorCard } from '../../kit/error-card.tsx';
+import { formatCount } from '../../kit/charts/times.ts';
+import { ErrorCard } from '../../kit/feedback/error-card.tsx';
+import { Badge } from '../../kit/feedback/status.tsx';
+import { Button } from '../../kit/inputs/button.tsx';
 import { JsonInput } from '../../kit/json/json-input.tsx';
-import { Badge } from '../../kit/status.tsx';
-import { jsonProblem } from '../../logic/json-source.ts';
-import type { SchemaNode } from '../../logic/schema-at.ts';
-import { formatCount } from '../../logic/times.ts';
-import { configOf, placeOfChange, topicIn } from '../../logic/trigger-config.ts';
-import { kindOf } from '../../logic/trigger-kinds.ts';
-import { visibleText } from '../../logic/visible-text.ts';
+import { jsonProblem } from '../../kit/json/logic/json-source.ts';
+import type { SchemaNode } from '../../kit/json/logic/schema-at.ts';
+import { visibleText } from '../../kit/json/logic/visible-text.ts';
 import { TraceLink } from './firings.tsx';
+import { configOf, placeOfChange, topicIn } from './logic/trigger-config.ts';
+import { kindOf } from './logic/trigger-kinds.ts';
 import { type KindPanelProps, Section } from './section.tsx';
 import { useFire } from './use-fire.ts';
 
@@ -46,7 +46,7 @@ function QueueDepth({ topic }: { readonly topic: string }): ReactNode {
   if (data === undefined) return undefined;
   return (
     <Section title="Its queues">
-      {data.items.length === 0 && <p className="text-muted">No queue has taken a message for it yet.</p>}
+      {data.items.length === 0 && <p className="text-muted">No queue has received a message of this topic yet.</p>}
       <ul>
         {data.items.map(({ name, waiting, dead }) => (
           <li key={name} className="flex min-h-7 items-center gap-3">
@@ -66,7 +66,7 @@ function QueueDepth({ topic }: { readonly topic: string }): ReactNode {
   );
 }
 
-/** For handlers that are easier to try than to bring about. */
+/** For handlers that are easier to fire by hand than by their event. */
 function FireByHand({ detail, fired }: KindPanelProps): ReactNode {
   const draft = useDraft(`fire.${detail.trigger_type}.${detail.function_id}`, startOf(detail.sample));
   const problem = jsonProblem(draft.text);

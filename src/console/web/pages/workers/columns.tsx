@@ -2,12 +2,12 @@
 
 import type { ReactNode } from 'react';
 import type { WorkerRow } from '../../../../console-api/workers.ts';
-import { CopyId } from '../../kit/copy-id.tsx';
-import { Badge, WordStatus } from '../../kit/status.tsx';
+import { Time } from '../../kit/charts/time.tsx';
+import { formatBytes, formatCount, formatDuration } from '../../kit/charts/times.ts';
+import { Badge, WordStatus } from '../../kit/feedback/status.tsx';
+import { CopyId } from '../../kit/inputs/copy-id.tsx';
+import { visibleText } from '../../kit/json/logic/visible-text.ts';
 import type { Column } from '../../kit/table/column.ts';
-import { Time } from '../../kit/time.tsx';
-import { formatBytes, formatCount, formatDuration } from '../../logic/times.ts';
-import { visibleText } from '../../logic/visible-text.ts';
 
 const NONE = <span className="text-faint">–</span>;
 
@@ -26,7 +26,7 @@ function figure(
   return { id, header, width, align: 'right', ...rest };
 }
 
-/** What tells how a worker does comes first: on a phone there is room for little else. */
+/** The columns that show the state of a worker come first: a phone has room for little else. */
 export const COLUMNS: readonly WorkerColumn[] = [
   {
     id: 'name',

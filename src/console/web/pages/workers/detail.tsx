@@ -1,4 +1,4 @@
-// The detail of a worker: what it is, what it offers, and when it came and went (WRK-1).
+// The detail of a worker: its facts, its functions, and when it connected and left (WRK-1).
 
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
@@ -7,16 +7,16 @@ import type { WorkerDetail } from '../../../../console-api/workers.ts';
 import { isNotFound } from '../../data/api-error.ts';
 import { call } from '../../data/routes.ts';
 import { useLive } from '../../data/use-live.ts';
-import { CopyId } from '../../kit/copy-id.tsx';
-import { DetailPanel } from '../../kit/detail-panel.tsx';
-import { EmptyState, Loading } from '../../kit/empty-state.tsx';
-import { ErrorCard } from '../../kit/error-card.tsx';
-import { Card, Facts } from '../../kit/panel.tsx';
-import { Status, WordStatus } from '../../kit/status.tsx';
-import { Time } from '../../kit/time.tsx';
-import { TriggerIcon } from '../../kit/trigger-icon.tsx';
-import { formatBytes, formatDuration } from '../../logic/times.ts';
-import { visibleText } from '../../logic/visible-text.ts';
+import { Time } from '../../kit/charts/time.tsx';
+import { formatBytes, formatDuration } from '../../kit/charts/times.ts';
+import { TriggerIcon } from '../../kit/charts/trigger-icon.tsx';
+import { EmptyState, Loading } from '../../kit/feedback/empty-state.tsx';
+import { ErrorCard } from '../../kit/feedback/error-card.tsx';
+import { Status, WordStatus } from '../../kit/feedback/status.tsx';
+import { CopyId } from '../../kit/inputs/copy-id.tsx';
+import { visibleText } from '../../kit/json/logic/visible-text.ts';
+import { DetailPanel } from '../../kit/layout/detail-panel.tsx';
+import { Card, Facts } from '../../kit/layout/panel.tsx';
 import { ConfigWords } from '../triggers/columns.tsx';
 
 export function WorkerPanel({ id, onClose }: { readonly id: string; readonly onClose: () => void }): ReactNode {
@@ -35,7 +35,7 @@ export function WorkerPanel({ id, onClose }: { readonly id: string; readonly onC
       {data === undefined && error === null && <Loading what="the worker" />}
       {data === undefined && isNotFound(error) && (
         <EmptyState title="No such worker">
-          <p>It left more than an hour ago, or never was here. When it connects again it gets another id.</p>
+          <p>It left more than an hour ago, or never existed. When it reconnects, it gets another id.</p>
           <Link to="/workers" search={{}} className="text-accent hover:underline">
             All workers
           </Link>

@@ -1,4 +1,4 @@
-// The Workers page: every process that is or lately was connected, and the detail of one (WRK-1).
+// The Workers page: every process that is connected or recently was, and the detail of one (WRK-1).
 
 import { type ReactNode, useCallback } from 'react';
 import type { WorkerRow } from '../../../../console-api/workers.ts';
@@ -6,17 +6,17 @@ import { preferences, setPreference } from '../../data/preferences.ts';
 import { refetchSoon } from '../../data/queries.ts';
 import { call } from '../../data/routes.ts';
 import { usePageSearch } from '../../data/search.ts';
+import { param } from '../../data/search-params.ts';
 import { useStore } from '../../data/store.ts';
 import { type ListState, useList } from '../../data/use-list.ts';
 import { useLive } from '../../data/use-live.ts';
-import { FailedState, Loading, NoSearchMatch } from '../../kit/empty-state.tsx';
-import { Toggle } from '../../kit/field.tsx';
-import { FilterBar } from '../../kit/filter-bar.tsx';
-import { FirstRun } from '../../kit/first-run.tsx';
-import { Page } from '../../kit/page.tsx';
+import { formatCount } from '../../kit/charts/times.ts';
+import { FailedState, Loading, NoSearchMatch } from '../../kit/feedback/empty-state.tsx';
+import { FirstRun } from '../../kit/feedback/first-run.tsx';
+import { Toggle } from '../../kit/inputs/field.tsx';
+import { FilterBar } from '../../kit/inputs/filter-bar.tsx';
+import { Page } from '../../kit/layout/page.tsx';
 import { Table } from '../../kit/table/table.tsx';
-import { param } from '../../logic/search-params.ts';
-import { formatCount } from '../../logic/times.ts';
 import { COLUMNS } from './columns.tsx';
 import { WorkerPanel } from './detail.tsx';
 

@@ -1,12 +1,12 @@
-// The adapter `rabbitmq`: jobs in quorum queues, each confirmed by the broker before its receipt leaves.
+// The adapter `rabbitmq`: jobs in quorum queues. The broker confirms each job before its receipt is sent.
 //
-// RabbitMQ hands jobs to this engine by itself, up to a number of them, and `consumer.ts` keeps what it handed; the
-// module claims from there. What RabbitMQ cannot do is refused (`limits.ts`) and listed in docs/queues.md.
-// Two connections: one publishes, one consumes, so that a broker that blocks publishers still takes acknowledgements.
+// RabbitMQ pushes jobs to this engine, up to a limit. `consumer.ts` keeps them, and the module claims from there. What
+// RabbitMQ cannot do is refused (`limits.ts`) and listed in docs/queues.md. There are two connections, one that
+// publishes and one that consumes, so that a broker that blocks publishers still accepts acknowledgements.
 
+import { Refusal } from '../../../../core/calls/refusal.ts';
 import type { BrokerJob } from '../../../../core/queue/records.ts';
 import type { EnqueueAnswer, EnqueueRules, QueueStats } from '../../../../core/queue/shapes.ts';
-import { Refusal } from '../../../../core/refusal.ts';
 import { atMost } from '../../../../effects/at-most.ts';
 import type { Clock } from '../../../../effects/clock.ts';
 import type { Logger } from '../../../../effects/logger.ts';
@@ -32,7 +32,7 @@ import { Topology } from './topology.ts';
 export interface RabbitQueueOptions {
   /** Rejects with a `StartFailure` when the settings can never work. */
   readonly createLink: (purpose: string, onUp: () => void) => Promise<RabbitLink>;
-  /** Before the name of every queue and exchange. */
+  /** The prefix of every queue and exchange. */
   readonly prefix: string;
   readonly consumerTimeoutMs: number;
   readonly clock: Clock;
@@ -41,14 +41,14 @@ export interface RabbitQueueOptions {
 }
 
 const NULL = Buffer.from('null');
-/** Claimed ahead of what runs. */
+/** Claimed in addition to what runs. */
 const AHEAD_MAX = 64;
-/** A held job is delivered anew well before RabbitMQ takes the engine for dead. */
+/** A held job is redelivered well before RabbitMQ takes the engine for dead. */
 const REFRESHES_PER_TIMEOUT = 3;
-/** A broker that does not answer must not keep the engine from its end (G1). */
+/** A broker that does not answer must not delay the end of the engine (G1). */
 const STOP_MS_MAX = 2_000;
 
-/** All that needs a connection. */
+/** Everything that needs a connection. */
 interface Parts {
   readonly publishing: RabbitLink;
   readonly consuming: RabbitLink;
@@ -65,7 +65,7 @@ export class RabbitQueues implements QueueAdapter {
   readonly name = 'rabbitmq';
   readonly hasFixedQueues = true;
   readonly hasNoKeys = true;
-  /** Of what waits in the ladder RabbitMQ does not tell whose it is. */
+  /** RabbitMQ does not report which queue the jobs in the ladder belong to. */
   readonly keepsBack = ['jobs', 'waits', 'attempts'] as const;
   readonly #options: RabbitQueueOptions;
   readonly #receipts: Receipts;
@@ -121,7 +121,7 @@ export class RabbitQueues implements QueueAdapter {
     if (known !== undefined && (known.isFifo ?? isFifo) !== isFifo) {
       const { work, parked, dead } = await topology.counts(queue);
       const own = this.#consumers.get(queue);
-      // What another engine was handed is counted nowhere, and would go with the queue.
+      // Jobs that were handed to another engine are counted nowhere, and would be deleted with the queue.
       const others = (await topology.consumers(queue)) - (own === undefined ? 0 : 1);
       if (work + parked + dead + (own?.held ?? 0) > 0 || others > 0) return { isRefused: true, parkedFunctions: [] };
       this.#consumers.delete(queue);
@@ -155,7 +155,7 @@ export class RabbitQueues implements QueueAdapter {
     );
   };
 
-  /** RabbitMQ has no step for several queues: an interrupted publication may have reached some of them. */
+  /** RabbitMQ has no transaction for several queues: an interrupted publication may have reached some of them. */
   async publish(targets: readonly PublishTarget[], data: Uint8Array): Promise<void> {
     for (const { queue, rules } of targets) {
       const refused = this.#refusal(queue, rules, data);
@@ -191,7 +191,7 @@ export class RabbitQueues implements QueueAdapter {
 
   async parkedElsewhere(queue: string): Promise<readonly string[]> {
     const { topology, parkedJobs } = this.#parts;
-    // One that this engine does not work on may not even be declared.
+    // A queue that this engine does not work on must not even be declared.
     if (!this.#consumers.has(queue)) return [];
     if ((await topology.consumers(queue)) < 2 || (await topology.counts(queue)).parked === 0) return [];
     return await parkedJobs.functions(queue);
@@ -225,7 +225,7 @@ export class RabbitQueues implements QueueAdapter {
       const row = consumer.row(id);
       if (row !== undefined) return row;
     }
-    const text = `The job ${id} runs in no worker of this engine, and was not handled by it lately`;
+    const text = `The job ${id} does not run in a worker of this engine, and was not handled by it recently`;
     throw new Refusal('NOT_FOUND', `${text}. RabbitMQ cannot look for one job among those that wait`);
   }
 
@@ -284,7 +284,7 @@ export class RabbitQueues implements QueueAdapter {
   }
 
   async #endInOrder(): Promise<void> {
-    // Outcomes that have to be published come first; should the broker be away, the jobs come again.
+    // Outcomes that must be published come first; if the broker is away, the jobs come again.
     if (this.trouble === undefined) await Promise.all(this.#steps);
     const consumers = [...this.#consumers.values()];
     await Promise.all([this.#started?.inspector.close(), ...consumers.map((consumer) => consumer.stop())]);
@@ -315,7 +315,7 @@ export class RabbitQueues implements QueueAdapter {
     return new QueueConsumer({
       queue,
       isFifo,
-      // More than one would overtake a head that waits (F2).
+      // More than one would overtake a waiting head (F2).
       prefetch: isFifo ? 1 : concurrency + Math.min(AHEAD_MAX, concurrency),
       refreshMs: consumerTimeoutMs / REFRESHES_PER_TIMEOUT,
       unroutableTtlMs: rules.unroutableTtlMs,

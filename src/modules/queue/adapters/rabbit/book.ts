@@ -1,18 +1,18 @@
-// What a broker cannot tell of its queues: which there are, of what kind, whether they are paused, and who subscribed
-// to topics. It is one message in a queue of its own.
+// What a broker does not report about its queues: their names and kinds, whether they are paused, and the subscriptions
+// of topics. It is one message in a queue of its own.
 //
-// Whoever changes the book fetches the message, writes the next one and only then acknowledges the old one: meanwhile
-// nobody else can have it. A crash between the two leaves both, and the higher version counts.
+// To change it, an engine fetches the message, writes the next one and only then acknowledges the old one: meanwhile no
+// other engine can get it. A crash between the two leaves both, and the higher version counts.
 
+import { Refusal } from '../../../../core/calls/refusal.ts';
 import type { BookedQueue, BrokerBook } from '../../../../core/queue/records.ts';
-import { Refusal } from '../../../../core/refusal.ts';
 import type { Clock } from '../../../../effects/clock.ts';
 import type { RabbitChannel } from '../../../../effects/rabbit-channel.ts';
 import type { RabbitLink } from '../../../../effects/rabbitmq.ts';
 import { isBrokerBook } from '../../../../generated/queue-shapes.ts';
 import { declareQuorum } from './topology.ts';
 
-/** Another engine that holds the book is done with it long before. */
+/** Another engine that holds the message returns it long before. */
 const TRIES_MAX = 100;
 const AGAIN_MS = 30;
 
@@ -50,7 +50,7 @@ export class Book {
     });
   }
 
-  /** One change after the other; durable when it resolves. A change that answers the same book writes nothing. */
+  /** One change after the other; durable when it resolves. A change that returns the same book writes nothing. */
   async change(change: (book: BrokerBook) => BrokerBook): Promise<BrokerBook> {
     const changed = this.#line.catch(() => {}).then(() => this.#link.use((channel) => this.#change(channel, change)));
     this.#line = changed;
@@ -73,7 +73,7 @@ export class Book {
     return written;
   }
 
-  /** Whether nobody has declared it before. */
+  /** Whether it was not declared before. */
   async #declare(channel: RabbitChannel): Promise<boolean> {
     if (await this.#link.use((other) => other.hasQueue(this.#queue))) return false;
     await declareQuorum(channel, this.#queue, {});
@@ -92,7 +92,7 @@ export class Book {
       if (best !== undefined) return { book: best, tag };
       await new Promise<void>((resolve) => this.#clock.after(AGAIN_MS, resolve));
     }
-    throw new Refusal('STORAGE_UNAVAILABLE', `The book of queues in RabbitMQ (${this.#queue}) cannot be had`);
+    throw new Refusal('STORAGE_UNAVAILABLE', `The book of queues in RabbitMQ (${this.#queue}) is not available`);
   }
 }
 

@@ -1,13 +1,13 @@
-// The deliveries of one queue: what RabbitMQ handed to this engine and has no answer to yet.
+// The deliveries of one queue: jobs that RabbitMQ handed to this engine and that are not acknowledged yet.
 //
-// A delivery passes: buffered (may be claimed), claimed (a worker has it, or will), held (FIFO only: waits for its
-// retry, its function or a free worker without leaving its place in the queue), answered. It ends with its channel as
-// well: then RabbitMQ hands the message out again.
+// A delivery is buffered (may be claimed), then claimed (a worker has it, or will), held (FIFO only: waits for its
+// retry, its function or a free worker without leaving its place in the queue), and answered. It also ends with its
+// channel: then RabbitMQ hands the message out again.
 // Invariants:
-//   C1  A delivery is answered once, on the channel that it came by. Outcomes of others are stale (Q8).
-//   C2  A message that moves elsewhere is confirmed there before it is acknowledged here: it may be seen twice, never
-//       not at all.
-//   C3  What a held job has behind it is remembered by its receipt, so that a lost channel costs no attempt.
+//   - A delivery is answered once, on the channel that it came on. Outcomes of other deliveries are stale (Q8).
+//   - A message that moves elsewhere is confirmed there before it is acknowledged here: it may be seen twice, but is
+//     never lost.
+//   - The history of a held job is kept by its receipt, so that a lost channel costs no attempt.
 
 import type { BrokerJob } from '../../../../core/queue/records.ts';
 import type { JobRow, JobState, SettledJob } from '../../../../core/queue/shapes.ts';
@@ -25,7 +25,7 @@ export interface ConsumerOptions {
   readonly queue: string;
   readonly isFifo: boolean;
   readonly prefetch: number;
-  /** A held job gives its place a fresh delivery this often, before RabbitMQ takes the engine for dead. */
+  /** A held job is redelivered this often, before RabbitMQ takes the engine for dead. */
   readonly refreshMs: number;
   readonly unroutableTtlMs: number;
   readonly link: RabbitLink;
@@ -56,7 +56,7 @@ export class QueueConsumer {
   readonly #remembered = new Remembered();
   #channel: RabbitChannel | undefined;
   #mode: 'consuming' | 'paused' | 'stopped' = 'paused';
-  /** Ends when its channel is there, or cannot be had. */
+  /** Ends when its channel is open, or failed to open. */
   #opening: Promise<void> | undefined;
   #lastNumber = 0;
 
@@ -76,7 +76,7 @@ export class QueueConsumer {
     };
   }
 
-  /** Whatever has no answer yet. */
+  /** The number of unanswered deliveries. */
   get held(): number {
     return this.#deliveries.size;
   }
@@ -91,7 +91,7 @@ export class QueueConsumer {
     return this.#mode === 'consuming' && this.#buffer.length > 0;
   }
 
-  /** Of a job that this engine was handed. */
+  /** A job that this engine was handed. */
   row(id: string): JobRow | undefined {
     const found = [...this.#deliveries.values()].find(({ message }) => message.job.id === id);
     if (found === undefined) return undefined;
@@ -116,7 +116,7 @@ export class QueueConsumer {
     this.#consume();
   }
 
-  /** What was not claimed goes back. */
+  /** Jobs that were not claimed go back. */
   async pause(): Promise<void> {
     if (this.#mode !== 'consuming') return;
     this.#mode = 'paused';
@@ -125,11 +125,11 @@ export class QueueConsumer {
     for (const delivery of this.#buffer.splice(0)) this.#giveBack(delivery, true);
     if (channel?.active !== true) return;
     await channel.basicCancel(CONSUMER_TAG).catch(() => {});
-    // What runs is still answered on this channel, which ends with the last answer.
+    // Running jobs are still answered on this channel, which ends with the last answer.
     this.#endIdle(channel);
   }
 
-  /** Acknowledgements that were written are on their way when it resolves. */
+  /** When it resolves, all written acknowledgements are on their way. */
   async stop(): Promise<void> {
     this.#mode = 'stopped';
     for (const { cancelTimer } of this.#deliveries.values()) cancelTimer?.();
@@ -139,7 +139,7 @@ export class QueueConsumer {
     await Promise.all([...channels].map((channel) => channel.close()));
   }
 
-  /** Jobs that may run now, and how many were given up instead. */
+  /** Jobs that may run now, and how many became dead letters instead. */
   async claim(count: number, deliveriesMax: number): Promise<{ readonly jobs: TakenJob[]; readonly died: number }> {
     const jobs: TakenJob[] = [];
     let died = 0;
@@ -159,7 +159,9 @@ export class QueueConsumer {
     return { jobs, died };
   }
 
-  /** Whether this is still the hand-over of the job: with its channel it ends, and RabbitMQ gives the job out anew. */
+  /**
+   * Whether this is still the current hand-over: it ends with its channel, and RabbitMQ then hands the job out again.
+   */
   isClaimed({ seq, token }: Pick<TakenJob, 'seq' | 'token'>): boolean {
     const delivery = this.#deliveries.get(seq);
     return delivery?.state === 'claimed' && delivery.token === token;
@@ -176,7 +178,7 @@ export class QueueConsumer {
       memory.attempts++;
       memory.firstFailedMs ??= this.#options.clock.nowMs();
     }
-    // A message that moves counts anew; one that is given back, or keeps its place, is counted by RabbitMQ.
+    // The count of a moved message restarts; RabbitMQ counts one that is returned or keeps its place.
     if (isUnsent === true && (how !== 'release' || afterMs !== undefined) && !this.#options.isFifo) memory.unsent++;
     if (how === 'done') this.#acknowledge(delivery);
     else if (how === 'dead') {
@@ -216,7 +218,7 @@ export class QueueConsumer {
       await channel.basicQos(prefetch);
       const work = topology.names.work(queue);
       await channel.basicConsume(work, CONSUMER_TAG, (message) => this.#receive(channel, message));
-      // Nobody else closes a channel that came when the queue was paused already, or the engine has ended.
+      // A channel that opened after the queue was paused, or after the engine ended, is not closed elsewhere.
       if (this.#mode === 'consuming') this.#channel = channel;
       else await channel.close();
     } catch {
@@ -236,13 +238,13 @@ export class QueueConsumer {
 
   #receive(channel: RabbitChannel, raw: RabbitMessage): void {
     const message = readMessage(raw);
-    // What the channel brought before it ended comes again, and counts as handed over.
+    // Deliveries of the ended channel come again, and count as handed over.
     if (!channel.active) {
       if (message !== undefined) this.#remembered.keepLost(message.job, 'buffered');
       return;
     }
     if (message === undefined) {
-      this.#options.logger.error('A message that is no job was put aside', { queue: this.#options.queue });
+      this.#options.logger.error('A message that is not a job was set aside', { queue: this.#options.queue });
       channel.basicNack({ deliveryTag: raw.deliveryTag, requeue: false });
       return;
     }
@@ -280,7 +282,7 @@ export class QueueConsumer {
     this.#options.changed();
   }
 
-  /** In a FIFO queue the job keeps its place; in another one it makes room and comes back. */
+  /** In a FIFO queue the job keeps its place; in another one it leaves and comes back. */
   async #wait(delivery: Delivery, word: 'retrying' | 'delayed', afterMs: number): Promise<void> {
     if (!this.#options.isFifo) {
       const { queue, mover } = this.#options;
@@ -322,7 +324,7 @@ export class QueueConsumer {
     return await this.#move(delivery, (job) => mover.dead(queue, encodeMessage({ ...job, ...death, diedMs }, payload)));
   }
 
-  /** C2. False: it could not be moved, and comes again. */
+  /** The new message is confirmed before the old one is acknowledged. False: it could not be moved, and comes again. */
   async #move(delivery: Delivery, publish: (job: BrokerJob) => Promise<void>): Promise<boolean> {
     const { job } = delivery.message;
     const { attempts, error, firstFailedMs } = delivery.memory;
@@ -371,11 +373,11 @@ export class QueueConsumer {
     this.#deliveries.delete(delivery.seq);
     const at = this.#buffer.indexOf(delivery);
     if (at >= 0) this.#buffer.splice(at, 1);
-    // A lost channel counts as a hand-over for RabbitMQ, also of what no worker ever had.
+    // A lost channel counts as a hand-over for RabbitMQ, even for jobs that no worker ever had.
     if (!delivery.channel.active) this.#remembered.keepLost(delivery.message.job, delivery.state, delivery.memory);
   }
 
-  /** A channel of before a pause ends with its last delivery. */
+  /** A channel from before a pause ends with its last delivery. */
   #endIdle(channel: RabbitChannel): void {
     if (channel === this.#channel || this.#mode === 'stopped') return;
     if ([...this.#deliveries.values()].some((delivery) => delivery.channel === channel)) return;
@@ -383,5 +385,5 @@ export class QueueConsumer {
   }
 }
 
-/** One consumer a channel. */
+/** One consumer for each channel. */
 const CONSUMER_TAG = 'svc';

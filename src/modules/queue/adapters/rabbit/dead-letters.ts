@@ -2,7 +2,7 @@
 
 import type { BrokerJob } from '../../../../core/queue/records.ts';
 import type { DeadListInput } from '../../../../core/queue/shapes.ts';
-import { JsonList } from '../../../../store/json-list.ts';
+import { JsonList } from '../../../../store/thread/json-list.ts';
 import { deadRowOf, encodeMessage } from './message.ts';
 import type { Mover } from './mover.ts';
 import type { Found, Inspector } from './scan.ts';

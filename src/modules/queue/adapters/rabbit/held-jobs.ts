@@ -1,11 +1,11 @@
 // What this engine knows of jobs beyond their messages, which cannot be changed while they stay in their place:
-// attempts of held FIFO jobs, and hand-overs that reached no worker. Gone with the engine: then a job is tried once
-// more.
+// attempts of held FIFO jobs, and hand-overs that reached no worker. It is lost with the engine: then a job gets one
+// more attempt.
 
 import type { BrokerJob } from '../../../../core/queue/records.ts';
 import type { JobState } from '../../../../core/queue/shapes.ts';
 
-/** What came back by itself is remembered for the last so many jobs. */
+/** The history of returned jobs is kept for this many of the latest. */
 const REMEMBERED_MAX = 10_000;
 
 export class Memory {

@@ -1,12 +1,12 @@
-// What RabbitMQ cannot do for a queue, and what its own time limit forbids: refused at the start or job by job, never
-// passed over in silence. `docs/queues.md` lists it for users.
+// What RabbitMQ cannot do for a queue, and what its own time limit forbids: refused at the start or for each job, never
+// ignored silently. `docs/queues.md` lists it for users.
 
 import { retryDelayMs } from '../../../../core/queue/backoff.ts';
 import type { EnqueueRefused, EnqueueRules } from '../../../../core/queue/shapes.ts';
 import type { JobToKeep, QueueKind } from '../adapter.ts';
 import { WAIT_MS_MAX } from './topology.ts';
 
-/** Of the time after which RabbitMQ gives a job to somebody else. */
+/** The share of the time after which RabbitMQ gives a job to another consumer. */
 const SHARE_OF_TIMEOUT = 2 / 3;
 
 /** Why the queue cannot be kept here. */
@@ -17,7 +17,7 @@ export function kindOffence(queue: string, kind: QueueKind, consumerTimeoutMs: n
   }
   if (jobTimeoutMs >= consumerTimeoutMs) {
     const text = `job_timeout_ms ${jobTimeoutMs} of the queue '${queue}' must be below consumer_timeout_ms`;
-    return `${text} ${consumerTimeoutMs}: RabbitMQ gives a job that takes longer to somebody else`;
+    return `${text} ${consumerTimeoutMs}: RabbitMQ gives a job that takes longer to another consumer`;
   }
   if (!isFifo) return undefined;
   const limitMs = Math.floor(consumerTimeoutMs * SHARE_OF_TIMEOUT);
@@ -25,13 +25,13 @@ export function kindOffence(queue: string, kind: QueueKind, consumerTimeoutMs: n
   for (let attempt = 1; attempt <= retry.maxRetries; attempt++) totalMs += retryDelayMs(retry, attempt) ?? 0;
   if (totalMs <= limitMs) return undefined;
   const text = `The waits of the fifo queue '${queue}' add up to ${totalMs} ms, over two thirds of consumer_timeout_ms`;
-  return `${text} (${limitMs} ms): set backoff_ms or max_retries lower`;
+  return `${text} (${limitMs} ms): lower backoff_ms or max_retries`;
 }
 
 /** Why the job cannot be kept here. */
 export function jobOffence(job: JobToKeep, rules: EnqueueRules): EnqueueRefused | undefined {
   const { idempotencyKey, priority = 0, delayMs = 0 } = job;
-  if (idempotencyKey !== undefined) return cannot('know an idempotency_key again');
+  if (idempotencyKey !== undefined) return cannot('recognise an idempotency_key');
   if (priority > 0) return cannot('give a job a priority: its quorum queues have none');
   if (delayMs > WAIT_MS_MAX) return cannot(`delay a job for more than ${WAIT_MS_MAX} ms`);
   if (delayMs > 0 && (rules.groupField !== undefined || rules.isOneGroup === true)) {

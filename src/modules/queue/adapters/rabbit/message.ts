@@ -1,15 +1,15 @@
-// A job as a message: its head as JSON, its payload byte for byte behind it; and what the broker adds on the way.
+// A job as a message: its head as JSON, followed by its payload byte for byte; and the headers that the broker adds.
 
 import type { BrokerJob } from '../../../../core/queue/records.ts';
 import type { DeadRow, DeathReason } from '../../../../core/queue/shapes.ts';
 import type { RabbitMessage } from '../../../../effects/rabbitmq.ts';
 import { isBrokerJob } from '../../../../generated/queue-shapes.ts';
-import { decodeFramed, encodeFramed } from '../../../../store/queue/framed.ts';
+import { decodeFramed, encodeFramed } from '../../../../store/commands/queue/framed.ts';
 
 export interface JobMessage {
   readonly job: BrokerJob;
   readonly payload: Buffer;
-  /** Hand-overs, as the broker counts them: this one is not among them. */
+  /** Hand-overs as the broker counts them, without this one. */
   readonly deliveries: number;
   readonly deliveryTag: number;
 }
@@ -18,7 +18,7 @@ export function encodeMessage(job: BrokerJob, payload: Uint8Array): Buffer {
   return encodeFramed(job, payload);
 }
 
-/** `undefined`: nobody of ours wrote it. */
+/** `undefined`: no engine of ours wrote it. */
 export function readMessage({ body, headers, deliveryTag }: RabbitMessage): JobMessage | undefined {
   if (!Buffer.isBuffer(body)) return undefined;
   try {
@@ -31,7 +31,7 @@ export function readMessage({ body, headers, deliveryTag }: RabbitMessage): JobM
   }
 }
 
-/** What became of it as a dead letter: the engine says so in its head, or the broker did it. */
+/** Its history as a dead letter: in the head if the engine moved it, otherwise in the headers of the broker. */
 export function deadRowOf({ headers }: RabbitMessage, { job, payload, deliveries }: JobMessage): DeadRow {
   const [byBroker] = Object(headers)['x-death'] ?? [];
   const reason = job.reason ?? brokerReason(job, String(Object(byBroker).reason));
@@ -60,5 +60,5 @@ const BROKER_ERRORS: Readonly<Record<DeathReason, string>> = {
   fatal: '',
   poison: 'handed over too often without an end',
   function_not_found: 'no worker offered the function in time',
-  no_subscriber: 'nobody subscribed to the topic in time',
+  no_subscriber: 'no function subscribed to the topic in time',
 };

@@ -1,4 +1,4 @@
-// Puts messages where they belong, each confirmed by the broker when its promise resolves.
+// Publishes messages to their queues, each confirmed by the broker when its promise resolves.
 
 import type { RabbitLink } from '../../../../effects/rabbitmq.ts';
 import type { Topology } from './topology.ts';

@@ -1,8 +1,8 @@
-// What things are called in RabbitMQ, and the way of a message that has to wait.
+// The names in RabbitMQ, and the path of a message that has to wait.
 //
-// Waiting is done by a ladder of queues whose messages live 64 ms, 128 ms, 256 ms … A message carries the length of its
-// wait in binary, one word of its routing key for each rung: it stops at the rungs whose word is 1, falls from rung to
-// rung when its time there is over, and from the last one into its queue. So any wait is kept to within one rung.
+// Waiting uses a ladder of queues whose messages live 64 ms, 128 ms, 256 ms … A message carries the length of its wait
+// in binary, one word of its routing key for each rung. It stops at the rungs whose word is 1, falls from rung to rung
+// when its time there is over, and from the last one into its queue. So any wait is exact to within one rung.
 
 import { createHash } from 'node:crypto';
 
@@ -24,7 +24,7 @@ export class BrokerNames {
     return `${this.#prefix}.work.${wordOf(queue)}`;
   }
 
-  /** What waits for a worker that offers its function. */
+  /** Jobs that wait for a worker with their function. */
   parked(queue: string): string {
     return `${this.#prefix}.parked.${wordOf(queue)}`;
   }
@@ -33,7 +33,7 @@ export class BrokerNames {
     return `${this.#prefix}.dead.${wordOf(queue)}`;
   }
 
-  /** Where queues, their kinds and subscriptions are written down. */
+  /** Holds the queues, their kinds and subscriptions. */
   get book(): string {
     return `${this.#prefix}.book`;
   }
@@ -43,14 +43,14 @@ export class BrokerNames {
     return index < 0 ? `${this.#prefix}.due` : `${this.#prefix}.wait.${index}`;
   }
 
-  /** Where a message begins its wait, never shorter than asked for. */
+  /** Where a message begins its wait, which is never shorter than requested. */
   wait(queue: string, delayMs: number): { readonly rung: number; readonly routingKey: string } {
     const units = Math.min(2 ** RUNGS - 1, Math.max(1, Math.ceil(delayMs / RUNG_MS)));
     const bits = units.toString(2).padStart(RUNGS, '0');
     return { rung: RUNGS - 1 - bits.indexOf('1'), routingKey: `${[...bits].join('.')}.${wordOf(queue)}` };
   }
 
-  /** Which messages a rung keeps (`1`) and which it hands on (`0`). */
+  /** Which messages a rung keeps (`1`) and which it passes on (`0`). */
   static rungPattern(index: number, bit: '0' | '1'): string {
     return [...Array.from({ length: RUNGS - 1 - index }, () => '*'), bit, '#'].join('.');
   }
@@ -60,7 +60,7 @@ export class BrokerNames {
   }
 }
 
-/** One word of a routing key, the same for the same queue for ever; readable where it is short enough. */
+/** One word of a routing key, always the same for the same queue; readable if it is short enough. */
 function wordOf(queue: string): string {
   const safe = encodeURIComponent(queue).replaceAll('.', '%2E').replaceAll('*', '%2A');
   if (safe.length <= READABLE_MAX) return safe;

@@ -1,12 +1,14 @@
-// Jobs whose function nobody offers, and messages that wait for a first subscriber: in a queue of their own, out of
-// which RabbitMQ lets them die when their time is over.
+// Jobs whose function no worker offers, and messages that wait for a first subscriber: in a queue of their own, from
+// which RabbitMQ dead-letters them when their time is over.
 
 import { encodeMessage } from './message.ts';
 import type { Mover } from './mover.ts';
 import type { Inspector } from './scan.ts';
 import type { Topology } from './topology.ts';
 
-/** Of one job. More than that, and the function comes and goes: whoever parks its jobs then has them woken again. */
+/**
+ * The limit for one job. Beyond it, the function comes and goes, and the engine that parks its jobs wakes them again.
+ */
 const COPIES_MAX = 20;
 
 export class ParkedJobs {
@@ -32,10 +34,11 @@ export class ParkedJobs {
   }
 
   /**
-   * Those of the function may run. Each is in its new place before it leaves the old one.
+   * Moves the parked jobs of the function back. Each is in its new place before it leaves the old one.
    *
-   * An engine that was killed while it parked a job leaves a copy for each time (C2), and one inspection takes one of
-   * them: any other looks to it like the same one parked again.
+   * An engine that was killed while it parked a job leaves a copy for each time, because a message is confirmed at its
+   * new place before it is acknowledged at the old one. One inspection takes one of the copies: any other looks to it
+   * like the same job parked again.
    */
   async wake(queue: string, functionId: string): Promise<number> {
     let woken = 0;
@@ -55,7 +58,7 @@ export class ParkedJobs {
     return woken;
   }
 
-  /** What does not fit stays where it is. */
+  /** Messages that do not fit stay where they are. */
   async handTo(from: string, to: string, functionId: string, hasRoom: () => boolean): Promise<number> {
     return await this.#inspector.each(this.#topology.names.parked(from), {
       judge: () => (hasRoom() ? 'taken' : 'kept, and enough'),

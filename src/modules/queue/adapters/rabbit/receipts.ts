@@ -1,9 +1,9 @@
-// Receipts of jobs that a broker keeps: UUIDs v7 that rise in the order in which one engine took its jobs (F3). Chance
-// in place of the numbers of queue and store tells those of several engines apart.
+// Receipts of jobs that a broker keeps: UUIDs v7 that increase in the order in which one engine took its jobs (F3).
+// Random bits instead of the numbers of queue and store distinguish those of several engines.
 
 import type { Clock } from '../../../../effects/clock.ts';
 import type { Random } from '../../../../effects/random.ts';
-import { writeReceipt } from '../../../../store/queue/receipt.ts';
+import { writeReceipt } from '../../../../store/commands/queue/receipt.ts';
 
 export class Receipts {
   readonly #clock: Pick<Clock, 'nowMs'>;

@@ -1,13 +1,12 @@
-// Queues of RabbitMQ read from their front: whoever looks for one message takes all before it, and gives back what
-// stays.
+// Reads queues of RabbitMQ from their front: a search for one message takes all before it, and returns the rest.
 //
-// One inspection is made at a time, all on one channel: RabbitMQ carries out what comes by one channel in its order, so
-// that what one inspection gave back is there for the next.
+// One inspection runs at a time, all on one channel: RabbitMQ processes the commands of one channel in order, so that
+// the messages that one inspection returned are there for the next.
 //
-// How many messages there are is not asked: RabbitMQ answers 0 while they are being given back, or when it is busy. An
-// inspection goes on until nothing comes any more. It keeps what it does not take until its end, so that nothing it
-// kept comes twice; what it took and what came back, or came only after it began, it leaves where it is, or it would
-// follow jobs that die and are redriven for ever.
+// The number of messages is not queried: RabbitMQ answers 0 while they are being returned, or when it is busy. An
+// inspection continues until no message comes any more. It keeps what it does not take until its end, so that no kept
+// message comes twice. It leaves taken messages that came back, and those that came after it began: otherwise it would
+// follow jobs that die and are redriven endlessly.
 
 import type { BrokerJob } from '../../../../core/queue/records.ts';
 import type { Clock } from '../../../../effects/clock.ts';
@@ -15,10 +14,10 @@ import type { RabbitChannel } from '../../../../effects/rabbit-channel.ts';
 import type { RabbitLink, RabbitMessage } from '../../../../effects/rabbitmq.ts';
 import { type JobMessage, readMessage } from './message.ts';
 
-/** Kept at once, oldest first: what stands behind is seen when these are gone. */
+/** Kept at once, oldest first: later messages are seen when these are gone. */
 const KEPT_MAX = 10_000;
 const KEPT_BYTES_MAX = 64 * 1024 * 1024;
-/** On their way elsewhere at once: a broker syncs them together, one by one each would wait for a sync of its own. */
+/** The limit of concurrent moves: a broker syncs them together; one by one each would wait for a sync of its own. */
 const MOVING_MAX = 256;
 const MOVING_BYTES_MAX = 16 * 1024 * 1024;
 
@@ -32,7 +31,7 @@ export type Verdict = 'kept' | 'taken' | 'kept, and enough' | 'taken, and enough
 
 export interface Inspection {
   readonly judge: (found: Found) => Verdict;
-  /** What becomes of one that is taken. It leaves the queue only afterwards. */
+  /** Moves a taken message. It leaves the queue only afterwards. */
   readonly move?: (found: Found) => Promise<void>;
 }
 
@@ -47,14 +46,14 @@ export class Inspector {
     this.#clock = clock;
   }
 
-  /** Those that are there now, oldest first. Resolves with how many were taken. */
+  /** Inspects the messages that are there now, oldest first. Resolves with how many were taken. */
   async each(queue: string, inspection: Inspection): Promise<number> {
     const done = this.#line.catch(() => {}).then(() => this.#inspect(queue, inspection));
     this.#line = done;
     try {
       return await done;
     } catch (error) {
-      // What was fetched goes back with the channel.
+      // Fetched messages go back with the channel.
       await this.#channel?.close();
       throw this.#link.refusalOf(error);
     }
@@ -93,14 +92,14 @@ export class Inspector {
     return moves.count;
   }
 
-  /** A time that is still to come was told by another clock, or before ours was set back, and says nothing. */
+  /** A time in the future was set by another clock, or before ours was set back, and is ignored. */
   #cameSince(beganMs: number, { diedMs, enqueuedMs }: BrokerJob): boolean {
     const cameMs = diedMs ?? enqueuedMs;
     return cameMs > beganMs && cameMs <= this.#clock.nowMs();
   }
 }
 
-/** Messages of one inspection that go elsewhere, many at a time. */
+/** The messages of one inspection that move elsewhere, many at a time. */
 class Moves {
   count = 0;
   readonly #channel: RabbitChannel;
@@ -121,7 +120,7 @@ class Moves {
     if (this.#away.length >= MOVING_MAX || this.#bytesAway >= MOVING_BYTES_MAX) await this.settled();
   }
 
-  /** Rejects with the first failure, when none is on its way any more. */
+  /** Rejects with the first failure, after all moves have ended. */
   async settled(): Promise<void> {
     await Promise.all(this.#away);
     this.#away = [];

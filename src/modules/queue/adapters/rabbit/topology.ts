@@ -1,9 +1,9 @@
 // The queues and exchanges of the adapter in its broker, declared when they are first needed.
 //
 //   work   jobs that may run; delivered too often, they go to `dead`
-//   parked jobs whose function nobody offers; when their time is over they go to `dead`
+//   parked jobs whose function no worker offers; when their time is over they go to `dead`
 //   dead   dead letters
-// All are quorum queues, and what the broker moves by itself it moves at least once.
+// All are quorum queues, and the broker moves messages by itself at least once.
 
 import type { Clock } from '../../../../effects/clock.ts';
 import type { RabbitChannel } from '../../../../effects/rabbit-channel.ts';
@@ -11,13 +11,15 @@ import type { RabbitLink } from '../../../../effects/rabbitmq.ts';
 import { BrokerNames, RUNG_MS, RUNGS } from './names.ts';
 
 /**
- * Beyond any number of hand-overs that a configuration can ask for: the engine counts them itself, and this is the net
- * below. A queue cannot be given another one while it exists.
+ * More than any number of hand-overs that a configuration can set: the engine counts them itself, and this is the
+ * safety net. The limit of an existing queue cannot be changed.
  */
 const DELIVERY_LIMIT = 106;
-/** RabbitMQ says 0 when a queue has not told it within 250 ms how many messages it holds: it is asked anew. */
+/** RabbitMQ answers 0 when a queue has not reported its number of messages within 250 ms: it is queried again. */
 const UNSURE_MS = 200;
 const ASKED_MAX = 10;
+/** Queues of topics come and go with ever new names; declaring one again changes nothing. */
+const DECLARED_MAX = 10_000;
 const AT_LEAST_ONCE = { 'x-dead-letter-strategy': 'at-least-once', 'x-overflow': 'reject-publish' };
 
 export interface QueueCountsOfBroker {
@@ -47,23 +49,24 @@ export class Topology {
     this.#rungs = -1;
   }
 
-  /** One consumer at a time works on a FIFO queue, so that nothing overtakes (F1). */
+  /** One consumer at a time works on a FIFO queue, so that no job overtakes another (F1). */
   ensureQueue(queue: string, isFifo: boolean): Promise<void> {
     const known = this.#queues.get(queue);
     if (known !== undefined) return known;
+    if (this.#queues.size >= DECLARED_MAX) this.#queues.clear();
     const declared = this.#link.use((channel) => this.#declare(channel, queue, isFifo));
     this.#queues.set(queue, declared);
     declared.catch(() => this.#queues.delete(queue));
     return declared;
   }
 
-  /** Of an empty queue that is to be of another kind. */
+  /** Removes an empty queue that is to be of another kind. */
   async remove(queue: string): Promise<void> {
     await this.#link.use((channel) => channel.queueDelete(this.names.work(queue)));
     this.#queues.delete(queue);
   }
 
-  /** Rungs up to this one are there. */
+  /** Declares the rungs up to this one. */
   async ensureRungs(highest: number): Promise<void> {
     if (highest <= this.#rungs) return;
     this.#rising = this.#rising
@@ -97,7 +100,7 @@ export class Topology {
     return (await this.#look(channel, queue)).messageCount;
   }
 
-  /** Messages that nobody was handed, and consumers. */
+  /** The numbers of undelivered messages and of consumers. */
   async #look(channel: RabbitChannel, queue: string) {
     for (let asked = 1; ; asked++) {
       const beganMs = this.#clock.monotonicMs();

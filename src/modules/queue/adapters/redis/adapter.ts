@@ -1,23 +1,24 @@
-// The adapter `extstore`: jobs in a Redis, which several engines may share. Each move is one script.
+// The adapter `extstore`: jobs in Redis, which several engines may share. Each move is one script.
 //
-// An engine holds a lease, and with it the jobs that it was handed. It renews the lease while it lives; whoever finds
-// one that has ended gives those jobs back (R2). An outcome counts only with the token of its hand-over (Q8).
+// An engine holds a lease, and with it the jobs that it was handed. It renews the lease while it lives; an engine that
+// finds an expired lease returns the jobs of that lease (R2). An outcome counts only with the token of its hand-over
+// (Q8).
 // Invariants:
-//   A1  A step that Redis has not answered is sent again until it has, so that no outcome is lost. It carries its
-//       number, and a script that meets it twice hands out what it did the first time.
-//   A2  A job is refused when Redis is away (K3). Where the connection broke meanwhile nobody knows what became of it.
+//   - A step that Redis has not answered is sent again until it has, so that no outcome is lost. It carries its number,
+//     and a script that gets it twice hands out the same jobs again.
+//   - A job is refused when Redis is away (K3). If the connection broke meanwhile, its fate is unknown.
 
+import { Refusal } from '../../../../core/calls/refusal.ts';
 import type { EnqueueAnswer } from '../../../../core/queue/shapes.ts';
-import { Refusal } from '../../../../core/refusal.ts';
 import type { Clock } from '../../../../effects/clock.ts';
 import type { Logger } from '../../../../effects/logger.ts';
 import type { RedisLink } from '../../../../effects/redis.ts';
 import type { RedisScript } from '../../../../effects/redis-script.ts';
 import { StartFailure } from '../../../../effects/start-failure.ts';
 import { isSubscriptionMark } from '../../../../generated/queue-shapes.ts';
-import { readRedisFacts, weakerPromises } from '../../../../store/extstore/settings-check.ts';
-import { parseAs } from '../../../../store/queue/marks.ts';
-import { readReceipt } from '../../../../store/queue/receipt.ts';
+import { parseAs } from '../../../../store/commands/queue/marks.ts';
+import { readReceipt } from '../../../../store/commands/queue/receipt.ts';
+import { readRedisFacts, weakerPromises } from '../../../../store/redis/settings-check.ts';
 import type { PublishTarget, QueueAdapter } from '../adapter.ts';
 import { GatheredJobs, type SendBatch } from '../gathered-jobs.ts';
 import { ONE_GROUP, placementOf } from '../placement.ts';
@@ -49,21 +50,21 @@ export const QUEUE_SCRIPTS: readonly RedisScript[] = [
 export interface RedisQueueOptions {
   /** Rejects with a `StartFailure` when the settings can never work. */
   readonly createLink: (scripts: readonly RedisScript[], onUp: () => void) => Promise<RedisLink>;
-  /** Before the name of every key and channel. */
+  /** The prefix of every key and channel. */
   readonly keyPrefix: string;
   readonly leaseMs: number;
-  /** Tells this start of this engine from every other. */
+  /** A unique id of this start of this engine. */
   readonly engine: string;
   readonly clock: Clock;
   readonly logger: Logger;
 }
 
-/** Of the records: another number is not understood. */
+/** The format of the records: another number is refused. */
 const FORMAT = '1';
-/** Of one script. */
+/** The limit of one script. */
 const MOVES_MAX = 200;
 const CLAIM_BYTES_MAX = 4 * 1024 * 1024;
-/** A Redis that does not answer must not keep the engine from its end (G1). */
+/** A Redis that does not answer must not delay the end of the engine (G1). */
 const STOP_MS_MAX = 2_000;
 
 export class RedisQueues implements QueueAdapter {
@@ -236,14 +237,14 @@ export class RedisQueues implements QueueAdapter {
     return await this.#moveAll(() => this.#run(MOVE_KEPT, from, to, functionId, MOVES_MAX, group, ...limits));
   };
 
-  /** What it was handed and has not done is free for other engines at once. */
+  /** Its unfinished jobs are free for other engines at once. */
   async stop(): Promise<void> {
     this.#lease.end();
     this.#steps.end();
     const link = this.#link;
     if (link === undefined) return;
     const { clock, engine } = this.#options;
-    // Behind the last outcomes, on the same connection: when this is answered, they are kept.
+    // After the last outcomes, on the same connection: when this is answered, they are kept.
     const cancel = clock.after(STOP_MS_MAX, () => link.close());
     await this.#run(END_LEASE, engine).catch(() => {});
     cancel();
@@ -279,7 +280,7 @@ export class RedisQueues implements QueueAdapter {
     );
   };
 
-  /** Other settings may be in force after a restart, and the lease may have ended meanwhile. */
+  /** After a restart other settings may be in force, and the lease may have ended meanwhile. */
   #isUp(link: RedisLink): void {
     void this.#lease.hold().catch(() => {});
     readRedisFacts(link).then(
@@ -290,7 +291,7 @@ export class RedisQueues implements QueueAdapter {
         const text = 'Redis promises less for queues than it could';
         this.#options.logger.warn(text, { address: facts.address, weaker_promise: this.#weaker });
       },
-      // It is away again: the next time it is up counts.
+      // It is away again: this is repeated the next time it is up.
       () => {},
     );
   }
@@ -302,12 +303,12 @@ export class RedisQueues implements QueueAdapter {
     const [format, salt] = replies.listIn(await link.run(['HMGET', store, 'v', 'salt']));
     if (replies.textIn(format) !== FORMAT) {
       const text = `The queues in Redis at ${link.address} have the format ${replies.textIn(format)}`;
-      throw new StartFailure(78, `${text}; this engine knows ${FORMAT}`);
+      throw new StartFailure(78, `${text}; this engine reads ${FORMAT}`);
     }
     this.#salt = replies.numberIn(salt);
   }
 
-  /** Script by script, each bounded, until nothing is left to move. */
+  /** Runs a bounded script until nothing is left to move. */
   async #moveAll(move: () => Promise<replies.Reply>): Promise<number> {
     for (let moved = 0; ; ) {
       const count = replies.numberIn(await move());
@@ -329,7 +330,7 @@ export class RedisQueues implements QueueAdapter {
     }
   }
 
-  /** A number that no job has, for what is no receipt of this store: others gave its number to other jobs. */
+  /** A number that no job has, for an id that is not a receipt of this store: the number may belong to another job. */
   #seqOf(id: string): string {
     const receipt = readReceipt(id);
     return String(receipt?.salt === this.#salt ? receipt.seq : 0);

@@ -1,4 +1,4 @@
-// What a queue is opened, woken, paused and asked about with, and what an engine says of itself.
+// The scripts that open, wake, pause and query queues, and the report of an engine.
 
 import { redisScript } from '../../../../effects/redis-script.ts';
 import { GOES_ON, PLACES } from './places-script.ts';
@@ -12,7 +12,7 @@ if head[1] and head[1] ~= ARGV[2] and count > 0 then return {1, {}} end
 redis.call('HSET', key(Q, 'head'), 'fifo', ARGV[2])
 return {0, redis.call('SMEMBERS', key(Q, 'absent'))}`);
 
-/** 1 queue, 2 function, 3 how many at most → how many waited for it. */
+/** 1 queue, 2 function, 3 the limit → how many jobs waited for it. */
 export const WAKE = redisScript(`${GOES_ON}${PLACES}
 local Q = find_queue(ARGV[1])
 if not Q then return 0 end
@@ -24,7 +24,7 @@ end
 if #seqs > 0 then tell(Q) end
 return #seqs`);
 
-/** 1 queue → the functions that its jobs wait for, where another engine may have put them aside. */
+/** 1 queue → the functions that its jobs wait for, if another engine may have parked them. */
 export const PARKED = redisScript(`${PLACES}
 local Q = find_queue(ARGV[1])
 if not Q or redis.call('ZCARD', BASE .. 'engines') < 2 then return {} end
@@ -36,7 +36,7 @@ local Q = queue_of(ARGV[1])
 redis.call('HSET', key(Q, 'head'), 'paused', ARGV[2])
 tell(Q)`);
 
-/** → of each queue: name, whether it is paused, jobs by where they stand. */
+/** → of each queue: name, whether it is paused, jobs by state. */
 export const STATS = redisScript(`${PLACES}
 local rows = {}
 for q = 1, tonumber(redis.call('HGET', BASE .. 'store', 'next_queue') or 0) do
@@ -61,7 +61,7 @@ end
 export const FIND_JOB = redisScript(`${PLACES}${ROW}
 return row(ARGV[1], ARGV[2])`);
 
-/** 1 queue, 2 behind which seq, 3 how many at most → number of the queue, and a row of each. */
+/** 1 queue, 2 after which seq, 3 the limit → number of the queue, and a row of each. */
 export const LIST_JOBS = redisScript(`${PLACES}${ROW}
 local Q = find_queue(ARGV[1])
 if not Q then return {0, {}} end
@@ -87,14 +87,14 @@ local ends = redis.call('ZRANGE', ENGINES, 0, 1, 'WITHSCORES')
 local left = ends[1] == ARGV[1] and ends[4] or ends[2]
 return {changed, math.max(0, math.floor(left - NOW))}`);
 
-/** 1 engine: it goes, and leaves what it has not done to others. */
+/** 1 engine: it ends, and leaves its unfinished jobs to others. */
 export const END_LEASE = redisScript(`${GOES_ON}${PLACES}
 give_back(ARGV[1])
 redis.call('ZREM', BASE .. 'engines', ARGV[1])`);
 
 /**
- * 1 from, 2 to, 3 function, 4 how many at most, 5 group, 6 jobs and 7 dead letters that the second may hold: what was
- * kept for a subscriber becomes its jobs, in order. What does not fit stays where it is.
+ * 1 from, 2 to, 3 function, 4 the limit, 5 group, 6 jobs and 7 dead letters that the second may hold: what was kept for
+ * a subscriber becomes its jobs, in order. Messages that do not fit stay where they are.
  */
 export const MOVE_KEPT = redisScript(`${GOES_ON}${PLACES}
 local from = find_queue(ARGV[1])

@@ -1,4 +1,4 @@
-// How claimed jobs went on, and the claim of the next ones, in one step.
+// Records the outcomes of claimed jobs and claims the next ones, in one step.
 
 import { redisScript } from '../../../../effects/redis-script.ts';
 import { GOES_ON, PLACES } from './places-script.ts';
@@ -70,7 +70,7 @@ end
 local function expire(seq)
   unplace(Q, seq, 'parked')
   local kept = redis.call('HEXISTS', job(Q, seq), 'kept') == 1
-  if kept then bury(Q, seq, 'no_subscriber', 'nobody subscribed to the topic in time')
+  if kept then bury(Q, seq, 'no_subscriber', 'no function subscribed to the topic in time')
   else bury(Q, seq, 'function_not_found', 'no worker offered the function in time') end
 end
 

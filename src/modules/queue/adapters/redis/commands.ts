@@ -1,4 +1,4 @@
-// Commands of queues in Redis, and what its answers mean.
+// The commands of queues in Redis, and the meaning of its answers.
 
 import type {
   AdvanceInput,
@@ -12,11 +12,11 @@ import type {
   QueueStats,
 } from '../../../../core/queue/shapes.ts';
 import { isJobFacts } from '../../../../generated/queue-shapes.ts';
-import { JsonList } from '../../../../store/json-list.ts';
-import { writeReceipt } from '../../../../store/queue/receipt.ts';
+import { writeReceipt } from '../../../../store/commands/queue/receipt.ts';
+import { JsonList } from '../../../../store/thread/json-list.ts';
 import type { Advanced, TakenJob } from '../adapter.ts';
 
-/** What an answer that is no text stands for. */
+/** An answer of Redis. */
 export type Reply = unknown;
 
 export class UnreadableReply extends Error {}
@@ -53,7 +53,7 @@ export function outcomeArguments({ settled }: AdvanceInput): string[] {
   ]);
 }
 
-/** The time of Redis becomes that of the monotonic clock of this engine. */
+/** Converts the time of Redis to the monotonic clock of this engine. */
 export function readAdvanced(reply: Reply, salt: number, monotonicMs: number): Advanced {
   const [jobs, hasMore, due, now, stale, died, queue] = listIn(reply);
   return {
@@ -68,7 +68,7 @@ export function readAdvanced(reply: Reply, salt: number, monotonicMs: number): A
 function readTaken(reply: Reply, queueNumber: number, salt: number): TakenJob {
   const [seqReply, token, attempt, time, factsReply, payloadReply] = listIn(reply);
   const facts: unknown = JSON.parse(textIn(factsReply));
-  if (!isJobFacts(facts)) throw new UnreadableReply('A job has not the shape that was written');
+  if (!isJobFacts(facts)) throw new UnreadableReply('A job has an unknown shape');
   const [seq, atMs, payload] = [numberIn(seqReply), numberIn(time), bytesIn(payloadReply)];
   return {
     seq,

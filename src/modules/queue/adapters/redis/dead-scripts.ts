@@ -1,12 +1,12 @@
-// Dead letters: list, redrive, edit, discard. Each job moves in one step, and no step moves many (Q10).
+// Dead letters: list, redrive, edit, discard. Each job moves in one step, and a step moves few (Q10).
 
 import { redisScript } from '../../../../effects/redis-script.ts';
 import { GOES_ON, PLACES } from './places-script.ts';
 
 /**
- * 1 queue, 2 offset, 3 how many at most, 4 only this seq, 5 bytes, 6 whether payloads are left out → number of the
- * queue, and of each, newest first: seq, time, function, error, reason, when it died, attempts, hand-overs, when it
- * first failed, bytes, payload.
+ * 1 queue, 2 offset, 3 the limit, 4 only this seq, 5 bytes, 6 whether payloads are left out → number of the queue, and
+ * of each, newest first: seq, time, function, error, reason, when it died, attempts, hand-overs, when it first failed,
+ * bytes, payload.
  */
 export const LIST_DEAD = redisScript(`${PLACES}
 local Q = find_queue(ARGV[1])
@@ -29,8 +29,8 @@ end
 return {tonumber(Q), rows}`);
 
 /**
- * 1 queue, 2 redrive or discard, 3 only this seq, 4 those that died before, 5 how many at most, 6 whether there is
- * another payload, 7 that payload → how many, whether there are more, and before which death to go on.
+ * 1 queue, 2 redrive or discard, 3 only this seq, 4 those that died before, 5 the limit, 6 whether there is another
+ * payload, 7 that payload → how many, whether there are more, and before which death to go on.
  */
 export const MOVE_DEAD = redisScript(`${GOES_ON}${PLACES}
 local Q = find_queue(ARGV[1])

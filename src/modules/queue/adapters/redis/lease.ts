@@ -9,13 +9,13 @@ export interface LeaseOptions {
   readonly renew: () => Promise<number>;
 }
 
-/** A lease that another engine lets run out is looked at this much after its end. */
+/** How long after its end an expired lease of another engine is checked. */
 const AFTER_END_MS = 20;
 
 export class Lease {
   readonly #options: LeaseOptions;
   #cancel: (() => void) | undefined;
-  /** By the monotonic clock: from then on others may have been given its jobs. */
+  /** By the monotonic clock: after it other engines may have got its jobs. */
   #endsMs = Number.NEGATIVE_INFINITY;
   #isOver = false;
 
@@ -27,7 +27,7 @@ export class Lease {
     return this.#options.clock.monotonicMs() < this.#endsMs;
   }
 
-  /** Renews now, and from then on by itself; also after Redis was away. */
+  /** Renews now, and periodically from then on; also after Redis was away. */
   async hold(): Promise<void> {
     this.#cancel?.();
     const { leaseMs, clock, renew } = this.#options;

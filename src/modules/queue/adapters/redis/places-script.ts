@@ -1,4 +1,4 @@
-// Where a job stands in Redis, and its ways from one place to another: the part that all scripts share.
+// The place of a job in Redis, and its moves from one place to another: the part that all scripts share.
 //
 // Keys, all of them below `<prefix>queue:` (`BASE`); `n` is the number of a queue, `seq` that of a job:
 //   store    hash: v, salt, next_seq, last_ms, next_queue, jobs      names    hash: name of a queue → n
@@ -13,12 +13,12 @@
 // line, pr priority, g group, e error, ff first failure, du due, kept, r reason and x time of its death.
 //
 // Invariants:
-//   P1  A job stands in exactly the sets that its state asks for; every script moves it whole.
-//   P2  Of a FIFO group only the head is ready, due, parked or running; all behind it are blocked (F2).
-//   P3  Times are those of Redis, so that engines whose clocks differ agree about what is due.
+//   - A job is in exactly the sets that its state requires; every script moves it as a whole.
+//   - Only the head of a FIFO group is ready, due, parked or running; all later jobs are blocked (F2).
+//   - Times are those of Redis, so that engines whose clocks differ agree about what is due.
 //
-// A script that is out of memory fails before its first change. One that must go on then begins with `GOES_ON`: behind
-// a write that needs no memory, Redis refuses none of the following.
+// A script that is out of memory fails before its first change. One that must not fail begins with `GOES_ON`: after a
+// write that needs no memory, Redis refuses none of the following.
 
 export const GOES_ON = "redis.call('DEL', KEYS[1] .. 'nothing')\n";
 

@@ -1,4 +1,4 @@
-// Steps that are sent to Redis again and again until it has answered (A1 of the adapter).
+// Steps that are sent to Redis again until it has answered, so that no outcome is lost.
 
 import type { Clock } from '../../../../effects/clock.ts';
 import type { Logger } from '../../../../effects/logger.ts';
@@ -19,7 +19,7 @@ export class Steps {
     this.#world = world;
   }
 
-  /** `send` is told whether the step may have been carried out before. Never answers when the engine ends first. */
+  /** `send` receives whether the step may have been carried out before. Does not answer if the engine ends first. */
   carryOut(send: (isRepeat: boolean) => Promise<Reply>, done: (reply: Reply) => void): void {
     const attempt = (isRepeat: boolean): void => {
       send(isRepeat).then(done, (error: unknown) => {

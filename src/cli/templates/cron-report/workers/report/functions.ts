@@ -1,4 +1,4 @@
-// Visits are counted as they come; a report of them is built by the calendar, every ten seconds.
+// Counts visits; a cron trigger builds a report every ten seconds.
 
 import { type CronTick, cron, http, ops, type SvcWorker } from 'svc-sdk';
 
@@ -16,7 +16,7 @@ export function register(svc: SvcWorker): void {
   });
 
   const build = svc.registerFunction(
-    { id: 'report::build', description: 'Builds the report; called by the calendar' },
+    { id: 'report::build', description: 'Builds the report; called on a schedule' },
     async ({ scheduled_time }: Pick<CronTick, 'scheduled_time'>): Promise<Report> => {
       const counted = await svc.state.get<{ total: number }>(SCOPE, 'visits');
       const report = { built_at: scheduled_time, visits: counted?.total ?? 0 };

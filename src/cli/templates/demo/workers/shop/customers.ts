@@ -1,4 +1,4 @@
-// Customers who never stop ordering: mostly what is there, now and then what breaks, or for somebody who is not there.
+// Customers that order all the time: mostly existing items, sometimes a broken one, or for an unknown customer.
 
 import { cron, type SvcWorker } from 'svc-sdk';
 import type { Order } from './functions.ts';
@@ -8,7 +8,7 @@ const ORDERS: readonly Order[] = [
   { sku: 'book', customer: 'bob' },
   { sku: 'candle', customer: 'cem' },
   { sku: 'broken', customer: 'dee' },
-  { sku: 'door', customer: 'nobody' },
+  { sku: 'door', customer: 'unknown' },
 ];
 
 export function registerCustomers(svc: SvcWorker, shopUrl: string): void {

@@ -1,4 +1,4 @@
-// The first worker: takes orders over HTTP, has the warehouse find them, and enqueues what comes after.
+// The first worker: takes orders over HTTP, asks the warehouse for them, and enqueues the next steps.
 
 import { Fatal, type HttpReply, type HttpRequest, http, type SvcWorker } from 'svc-sdk';
 
@@ -15,7 +15,7 @@ export function register(svc: SvcWorker): void {
     { id: 'shop::order', description: 'Takes an order' },
     async ({ body }: HttpRequest<Order>): Promise<HttpReply> => {
       const { sku, customer } = body;
-      await log('debug', 'An order came in', { sku, customer });
+      await log('debug', 'Order received', { sku, customer });
       const { shelf } = await svc.trigger<{ sku: string }, { shelf: number }>({
         function_id: 'warehouse::reserve',
         payload: { sku },
@@ -28,9 +28,9 @@ export function register(svc: SvcWorker): void {
   );
 
   svc.registerFunction(
-    { id: 'mail::send', description: 'Tells a customer; fails now and then' },
+    { id: 'mail::send', description: 'Sends a mail to a customer; sometimes fails' },
     async ({ to }: { to: string }, { attempt }) => {
-      if (to === 'nobody') throw new Fatal('There is no such customer');
+      if (to === 'unknown') throw new Fatal('There is no such customer');
       if (to === 'bob' && attempt === 1) {
         await log('warn', 'The mail server is busy', { to });
         throw new Error('The mail server is busy');
@@ -48,7 +48,7 @@ export function register(svc: SvcWorker): void {
   );
 
   const celebrate = svc.registerFunction(
-    { id: 'shop::count_parcel', description: 'Hears of every parcel' },
+    { id: 'shop::count_parcel', description: 'Called for every parcel' },
     ({ customer }: { customer: string }) => console.log(`a parcel for ${customer}`),
   );
 

@@ -1,15 +1,15 @@
-// The second worker of a trace: asked by the shop, and itself asking the state.
+// The second worker of a trace: the shop calls it, and it calls the state.
 
 import { ops, type SvcWorker } from 'svc-sdk';
 
 export function register(svc: SvcWorker): void {
   const locate = svc.registerFunction(
-    { id: 'warehouse::locate', description: 'On which shelf something lies' },
+    { id: 'warehouse::locate', description: 'Returns the shelf of an item' },
     ({ sku }: { sku: string }) => ({ shelf: sku.charCodeAt(0) % 10 }),
   );
 
   svc.registerFunction(
-    { id: 'warehouse::reserve', description: 'Takes something from its shelf' },
+    { id: 'warehouse::reserve', description: 'Reserves an item' },
     async ({ sku }: { sku: string }) => {
       if (sku === 'broken') {
         await svc.trigger({ function_id: 'engine::log::error', payload: { message: 'It fell down', data: { sku } } });

@@ -1,4 +1,4 @@
-// Orders over HTTP: made, listed, shown, deleted. They are kept in the state, under the scope `orders`.
+// Creates, lists, shows and deletes orders over HTTP. They are kept in the state, in the scope `orders`.
 
 import { randomUUID } from 'node:crypto';
 import { type HttpReply, type HttpRequest, http, type SvcWorker } from 'svc-sdk';
@@ -13,7 +13,7 @@ export interface Order {
 
 export function register(svc: SvcWorker): void {
   const create = svc.registerFunction(
-    { id: 'orders::create', description: 'Makes an order' },
+    { id: 'orders::create', description: 'Creates an order' },
     async ({ body }: HttpRequest): Promise<HttpReply> => {
       const problem = problemOf(body);
       if (problem !== undefined) return { status_code: 400, body: { error: problem } };
@@ -54,9 +54,9 @@ export function register(svc: SvcWorker): void {
   svc.registerTrigger({ ...http('DELETE', '/orders/:id'), function_id: remove });
 }
 
-const NOT_FOUND: HttpReply = { status_code: 404, body: { error: 'There is no such order.' } };
+const NOT_FOUND: HttpReply = { status_code: 404, body: { error: 'The order does not exist.' } };
 
-/** What is wrong with an order that somebody sent, in words. */
+/** The problem of an order from a request, if any. */
 export function problemOf(body: unknown): string | undefined {
   if (typeof body !== 'object' || body === null) return 'Send a JSON object.';
   const { sku, quantity } = body as { sku?: unknown; quantity?: unknown };

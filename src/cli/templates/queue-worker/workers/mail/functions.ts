@@ -1,5 +1,5 @@
-// Whoever signs up gets a mail. The request is answered as soon as the job is on disk; the mail is sent from the queue,
-// and tried again when that fails.
+// Sends a mail to every user that signs up. The request is answered when the job is on disk; the mail is sent from the
+// queue, with retries.
 
 import { Fatal, type HttpReply, type HttpRequest, http, type SvcWorker } from 'svc-sdk';
 
@@ -7,13 +7,13 @@ const QUEUE = 'mail';
 
 export type SendMail = (to: string, text: string, receipt: string) => Promise<void>;
 
-/** `sendMail` comes from outside, so that a test can put its own in place. */
+/** `sendMail` is a parameter, so that a test can pass its own. */
 export function register(svc: SvcWorker, sendMail: SendMail): void {
-  // May run twice: the receipt is the same for every attempt, and tells one job from another.
+  // May run twice: the receipt is unique for each job and the same for all its attempts.
   svc.registerFunction(
     { id: 'mail::send', description: 'Sends one mail; called from the queue' },
     async ({ to }: { to: string }, { attempt, messageReceiptId = '' }) => {
-      if (!to.includes('@')) throw new Fatal(`'${to}' is no address`); // no attempt will make it one
+      if (!to.includes('@')) throw new Fatal(`'${to}' is not an address`); // a retry would not help
       console.log(`attempt ${attempt} for ${to}`);
       await sendMail(to, 'Welcome!', messageReceiptId);
     },
@@ -29,7 +29,7 @@ export function register(svc: SvcWorker, sendMail: SendMail): void {
     },
   );
   const showJob = svc.registerFunction(
-    { id: 'mail::job', description: 'What became of a job' },
+    { id: 'mail::job', description: 'Returns the state of a job' },
     async ({ path_params }: HttpRequest) => ({ body: await svc.queue(QUEUE).job(path_params.id ?? '') }),
   );
   svc.registerTrigger({ ...http('POST', '/sign-up'), function_id: signUp });

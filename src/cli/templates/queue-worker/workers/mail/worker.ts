@@ -5,7 +5,7 @@ import { register } from './functions.ts';
 
 const svc = registerWorker(process.env.SVC_URL, { worker_name: 'mail' });
 register(svc, async (to, text, receipt) => {
-  // Your mail server comes here. This one is down every third time.
+  // Send the mail here. This placeholder fails every third time.
   if (Math.random() < 1 / 3) throw new Error('The mail server does not answer');
   console.log(`sent '${text}' to ${to} (${receipt})`);
 });

@@ -12,9 +12,9 @@ export interface Message {
 }
 
 export function register(svc: SvcWorker): void {
-  // Pages may call this one: svc-config.yaml says so.
+  // svc-config.yaml allows pages to call this function.
   svc.registerFunction(
-    { id: 'chat::send', description: 'Says something in a room' },
+    { id: 'chat::send', description: 'Sends a message to a room' },
     async ({ room, from, text }: { room: string; from: string; text: string }) => {
       if (typeof text !== 'string' || text === '' || text.length > CHARS_MAX) {
         throw new Error(`A message has 1 to ${CHARS_MAX} characters`);
@@ -35,7 +35,7 @@ export function register(svc: SvcWorker): void {
     return { status_code: 200, headers: { 'content-type': 'text/html; charset=utf-8' }, body };
   });
 
-  // The SDK for pages, as it was installed.
+  // The installed SDK for pages.
   const sdk = svc.registerFunction(
     { id: 'chat::sdk', description: 'Files of svc-browser-sdk' },
     async ({ path_params }: HttpRequest): Promise<HttpReply> => {

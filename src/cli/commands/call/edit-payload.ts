@@ -1,0 +1,66 @@
+// A payload written in an editor (CLI-21): JSON, below comment lines that say what the function expects.
+
+import { spawn } from 'node:child_process';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { EXIT } from '../../kernel/exit-codes.ts';
+import { CliFailure, usageFailure } from '../../kernel/failures.ts';
+import { refuseNumberLoss } from '../../text/number-loss.ts';
+import { quoteForShell } from '../../text/shell-quote.ts';
+import type { Terminal } from '../../text/terminal.ts';
+
+const COMMENT = '//';
+const EDITOR_DEFAULT = process.platform === 'win32' ? 'notepad' : 'vi';
+
+/** `help`: comment lines above the JSON. The rest of the file is the payload; an empty file cancels the call. */
+export async function editPayload(begin: unknown, help: readonly string[], terminal: Terminal): Promise<unknown> {
+  // Payloads may hold private data: only this user may read the file.
+  const folder = await mkdtemp(join(tmpdir(), 'svc-payload-'));
+  const file = join(folder, 'payload.json');
+  const comments = [...help, 'Empty the file to cancel the call.'].map((line) => `${COMMENT} ${line}`.trimEnd());
+  await writeFile(file, `${[...comments, JSON.stringify(begin, null, 2)].join('\n')}\n`);
+  await runEditor(file, terminal);
+  const text = (await readFile(file, 'utf8'))
+    .split('\n')
+    .filter((line) => !line.trimStart().startsWith(COMMENT))
+    .join('\n');
+  const payload = text.trim() === '' ? undefined : parse(text, file);
+  await rm(folder, { recursive: true, force: true });
+  if (payload !== undefined) return payload.value;
+  throw new CliFailure({
+    code: 'NOT_CONFIRMED',
+    message: 'The file was empty: nothing was called.',
+    exitCode: EXIT.failed,
+  });
+}
+
+/** A file with invalid content is kept, so that the text is not lost. */
+function parse(text: string, file: string): { readonly value: unknown } {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    const again = `Correct the file, remove its ${COMMENT} lines, and pass it with: --payload @${quoteForShell(file)}`;
+    throw usageFailure(`The text in ${file} is not valid JSON: ${reason}.`, again);
+  }
+  refuseNumberLoss(text, `The text in ${file}`);
+  return { value };
+}
+
+/** Run by the shell, because the variables hold commands such as `code --wait`. */
+async function runEditor(file: string, { env }: Terminal): Promise<void> {
+  const editor = env.VISUAL || env.EDITOR || EDITOR_DEFAULT;
+  const place = process.platform === 'win32' ? `"${file}"` : quoteForShell(file);
+  const code = await new Promise<number | null>((done) => {
+    const child = spawn(`${editor} ${place}`, { shell: true, stdio: 'inherit' });
+    child.once('error', () => done(null));
+    child.once('close', done);
+  });
+  if (code === 0) return;
+  throw usageFailure(
+    `The editor '${editor}' ended with ${code ?? 'a signal'}: nothing was called.`,
+    'Set VISUAL or EDITOR to another editor, or pass the payload with --payload.',
+  );
+}

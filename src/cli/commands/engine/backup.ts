@@ -1,0 +1,156 @@
+import { existsSync, realpathSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
+import { systemClock } from '../../../effects/clock.ts';
+import { storeFolders } from '../../../engine/store-places.ts';
+import type { BackupList } from '../../../store/place/backup.ts';
+import { withEngine } from '../../engine/connection.ts';
+import { CONNECTION_FLAGS } from '../../engine/connection-flags.ts';
+import { storeFailure } from '../../engine/store-failure.ts';
+import { type Context, defineCommand } from '../../kernel/command.ts';
+import { assertFileThere, CONFIG_FLAGS, readConfiguration } from '../../kernel/configuration.ts';
+import { EXIT } from '../../kernel/exit-codes.ts';
+import { CliFailure, usageFailure } from '../../kernel/failures.ts';
+import { isRecord, recordsIn, textIn } from '../../text/records.ts';
+import { tellCopy } from '../state/copy-progress.ts';
+
+const { fallback: URL_DEFAULT, ...URL_FLAG } = CONNECTION_FLAGS.url;
+
+/** Without a default: a named engine selects another kind of backup than the stores of a file. */
+const FLAGS = {
+  ...CONFIG_FLAGS,
+  ...CONNECTION_FLAGS,
+  url: { ...URL_FLAG, help: 'Address of the engine that makes the copy. Default: the stores of the configuration.' },
+} as const;
+type BackupContext = Context<typeof FLAGS>;
+
+export const backup = defineCommand({
+  name: 'backup',
+  summary: 'Make a consistent copy of the stores and verify it.',
+  details: [
+    'An engine given by --url, SVC_URL or a context copies its own stores into a folder on its machine. Otherwise ' +
+      'the stores of the configuration file are copied: by the engine that uses them, without interrupting it, or by ' +
+      'this command when no engine runs.',
+    'The folder must not exist yet. Every record of the copy is checked before the command ends; for a copy on ' +
+      'another machine a warning says that it was not verified. Traces and logs of trace_storage are not included.',
+  ],
+  operands: { usage: '<dir>', min: 1, max: 1, help: 'Folder of the backup; it must not exist yet.', kinds: ['file'] },
+  flags: FLAGS,
+  formats: ['table', 'json', 'jsonl'],
+  examples: [
+    { line: 'svc backup /backups/monday', shows: 'Copies every store of svc-config.yaml there.' },
+    { line: 'svc backup ../copy --config staging.yaml --json', shows: 'The same for another file, for a script.' },
+    { line: 'svc backup /backups/now --url ws://127.0.0.1:49134', shows: 'Has that engine copy its stores.' },
+  ],
+  exitCodes: [EXIT.unreachable, EXIT.refused, EXIT.conflict, EXIT.storage, EXIT.configuration],
+  hostsEngine: true,
+  checkFirst(context) {
+    const { flags, terminal } = context;
+    if (!isEngineNamed(context)) assertFileThere(flags.config, terminal);
+    else if (flags.config !== undefined) throw usageFailure(TWO_ORDERS);
+  },
+  async run(context) {
+    const { operands, output, terminal } = context;
+    const target = resolve(terminal.cwd, operands[0] ?? '');
+    const { assertNew } = await import('../../../store/place/backup.ts');
+    try {
+      // The answer has the same form, whether the engine or this process makes the copy.
+      assertNew(target);
+      if (isEngineNamed(context)) {
+        const made = await askEngine(target, context);
+        if (!(await isHere(made))) return tellCopyElsewhere(made, context);
+      } else {
+        await copyStores(target, context);
+      }
+      const { verifyBackup } = await import('../../../store/place/restore.ts');
+      const stores = await verifyBackup(target);
+      const lines = stores.map(({ folder, entries }) => `  ${folder}: ${entries} records`);
+      const document = { backup: target, verified: true, stores };
+      output.printDocument(document, [`Backed up to ${target}, and verified:`, ...lines].join('\n'));
+      return EXIT.done;
+    } catch (error) {
+      throw storeFailure(error);
+    }
+  },
+});
+
+/** The flag of a file takes precedence over an engine from the environment. */
+function isEngineNamed({ flags, terminal }: Pick<BackupContext, 'flags' | 'terminal'>): boolean {
+  return flags.url !== undefined && !(flags.config !== undefined && flags.url === terminal.env.SVC_URL);
+}
+
+const TWO_ORDERS =
+  '--config selects the stores of this machine; --url or a context selects those of an engine: give only one of them.';
+
+/** The answer of an engine that made a copy of its stores. */
+interface MadeCopy {
+  readonly target: string;
+  /** Without secrets. */
+  readonly address: string;
+  readonly answer: unknown;
+  readonly folders: readonly string[];
+}
+
+async function askEngine(target: string, context: BackupContext): Promise<MadeCopy> {
+  const url = context.flags.url ?? URL_DEFAULT;
+  return await withEngine({ ...context, flags: { ...context.flags, url } }, async (engine) => {
+    const answer = await engine.call('engine::stores::backup', { path: target });
+    const folders = recordsIn(answer, 'stores').map((store) => textIn(store, 'folder'));
+    return { target, address: engine.address, answer, folders };
+  });
+}
+
+/** Whether the copy lies on this machine: the list in its folder has the same time and the same stores. */
+async function isHere({ target, answer }: MadeCopy): Promise<boolean> {
+  const { readList } = await import('../../../store/place/backup.ts');
+  const list: BackupList | undefined = await readList(target).catch(() => undefined);
+  return list !== undefined && isRecord(answer) && isDeepStrictEqual({ ...list }, { ...answer });
+}
+
+function tellCopyElsewhere({ target, address, folders }: MadeCopy, { output }: BackupContext) {
+  const text = `${target} is on the machine of ${address}: this command could not verify the copy.`;
+  output.warn(text);
+  const document = { backup: target, engine: address, verified: false, stores: folders.map((folder) => ({ folder })) };
+  output.printDocument(document, [`Backed up by ${address}:`, ...folders.map((folder) => `  ${folder}`)].join('\n'));
+  return EXIT.done;
+}
+
+async function copyStores(target: string, context: BackupContext): Promise<void> {
+  const { flags, terminal } = context;
+  const { config } = await readConfiguration(flags.config, terminal);
+  const folders = storeFolders(config, terminal.cwd);
+  const order = { from: folders, to: [`${target}.partial-`], word: 'copied' };
+  await tellCopy(order, context, () => copyTo(target, folders, context));
+}
+
+/** A locked directory is in use by an engine: that engine makes the copy. */
+async function copyTo(target: string, folders: readonly string[], context: BackupContext): Promise<void> {
+  const { lockDirectory, StoreInUse } = await import('../../../store/place/directory-lock.ts');
+  const { backUp } = await import('../../../store/place/backup.ts');
+  const { openSources } = await import('../../../store/place/offline.ts');
+  try {
+    const sources = await openSources(folders, lockDirectory);
+    try {
+      await backUp(target, sources.list, systemClock.nowMs());
+    } finally {
+      sources.close();
+    }
+  } catch (error) {
+    if (!(error instanceof StoreInUse)) throw error;
+    assertStoresOf(folders, await askEngine(target, context));
+  }
+}
+
+/** The engine at the default address may use other stores than those of the configuration. */
+function assertStoresOf(folders: readonly string[], made: MadeCopy): void {
+  const meant = folders.filter((folder) => existsSync(folder)).map((folder) => realpathSync(folder));
+  if (meant.some((folder) => made.folders.includes(folder))) return;
+  throw new CliFailure({
+    code: 'CONFLICT',
+    message:
+      `The stores of the configuration (${meant.join(', ')}) are in use by another engine than the one at ` +
+      `${made.address}, which copied its own stores (${made.folders.join(', ')}) to ${made.target}.`,
+    exitCode: EXIT.conflict,
+    hint: 'Remove that folder, and give the address of the right engine with --url.',
+  });
+}

@@ -1,0 +1,196 @@
+import { availableParallelism } from 'node:os';
+import { resolve } from 'node:path';
+import type { LoadedConfig } from '../../../config/load.ts';
+import { systemClock } from '../../../effects/clock.ts';
+import { createLogger } from '../../../effects/logger.ts';
+import { watchFile } from '../../../effects/watch-file.ts';
+import type { RunningEngine } from '../../../engine/engine.ts';
+import { consoleStyle, StartError, securityWarnings } from '../../../engine/start-checks.ts';
+import { type Context, defineCommand } from '../../kernel/command.ts';
+import {
+  assertFileThere,
+  CONFIG_FLAGS,
+  defaultConfiguration,
+  type ReadConfiguration,
+  readConfiguration,
+  startFailure,
+} from '../../kernel/configuration.ts';
+import { EXIT } from '../../kernel/exit-codes.ts';
+import { usageFailure } from '../../kernel/failures.ts';
+import type { FlagTable } from '../../kernel/flags.ts';
+import type { StopSignal, Terminal } from '../../text/terminal.ts';
+import { formatPairs } from '../../text/two-columns.ts';
+
+const THREADS_MAX = 1_024;
+
+const FLAGS = {
+  ...CONFIG_FLAGS,
+  'use-default-config': { kind: 'switch', help: 'Start with the built-in defaults, without a file.' },
+  threads: {
+    kind: 'text',
+    placeholder: '<n|auto>',
+    env: 'SVC_THREADS',
+    help: 'Worker threads, in addition to the router: a number, or auto (one per core, at least 2).',
+  },
+  check: { kind: 'switch', help: 'Check the configuration and exit.' },
+} as const satisfies FlagTable;
+
+type StartContext = Context<typeof FLAGS>;
+
+export const start = defineCommand({
+  name: 'start',
+  summary: 'Start the engine.',
+  details: [
+    'SIGTERM or Ctrl-C stops the engine: running calls get drain_timeout_ms to finish. A second one stops it ' +
+      'immediately. svc --config <file> is the same as svc start --config <file>.',
+    'Addresses and modules go to stderr, followed by the log. With --json they are one document on stdout, and the ' +
+      'log is JSON, too.',
+  ],
+  flags: FLAGS,
+  formats: ['table', 'json', 'jsonl'],
+  examples: [
+    { line: 'svc start', shows: 'Starts with svc-config.yaml in the current folder.' },
+    { line: 'svc --config staging.yaml --threads 4', shows: 'Starts with that file and four threads.' },
+    { line: 'svc start --check', shows: 'Reports problems of the file and starts nothing.' },
+  ],
+  exitCodes: [EXIT.conflict, EXIT.storage, EXIT.dependency, EXIT.configuration, EXIT.interrupted],
+  hostsEngine: true,
+  checkFirst({ flags, terminal }) {
+    if (!flags['use-default-config']) assertFileThere(flags.config, terminal);
+  },
+  async run(context) {
+    const { flags, output, terminal } = context;
+    const configuration = await readNamedConfiguration(context);
+    const threads = resolveThreads(flags.threads ?? configuration.config.settings.threads);
+    if (flags.check) {
+      const name = configuration.file ?? 'The built-in configuration';
+      output.printDocument({ valid: true, file: configuration.file ?? null }, `${name} is valid.`);
+      for (const warning of securityWarnings(configuration.config)) output.warn(warning);
+      return EXIT.done;
+    }
+    const stop = new StopRequest(terminal);
+    const engine = await Promise.race([startEngineWith(context, configuration, threads), stop.requested]);
+    // No call has been accepted yet, so there is nothing to drain.
+    if (typeof engine === 'string') return engine === 'SIGINT' ? EXIT.interrupted : EXIT.terminated;
+
+    followFile(configuration, engine, terminal);
+    announce(context, configuration, engine);
+    // Process managers (pm2's wait_ready) and `npm start` wait for this message.
+    process.send?.('ready');
+    return await untilStopped(engine, stop.requested, terminal);
+  },
+});
+
+/** Serves until a signal asks it to stop, or a store fails. */
+export async function untilStopped(engine: RunningEngine, stopRequested: Promise<unknown>, terminal: Terminal) {
+  const failure = await Promise.race([stopRequested.then(() => undefined), engine.storeFailed]);
+  if (failure !== undefined) return await endAfterFailure(engine, terminal);
+  // A store may also fail while the engine drains.
+  const failedLate = engine.storeFailed.then(() => endAfterFailure(engine, terminal));
+  return await Promise.race([engine.drain().then(() => EXIT.done), failedLate]);
+}
+
+/** D3 allows five seconds; work that hangs is abandoned. */
+const FAILED_DRAIN_MS = 1_000;
+const FAILED_END_MS_MAX = 4_000;
+
+/** A supervisor restarts the engine: nothing may be acknowledged from here on. */
+async function endAfterFailure(engine: RunningEngine, terminal: Terminal): Promise<typeof EXIT.storage> {
+  setTimeout(() => terminal.exit(EXIT.storage), FAILED_END_MS_MAX).unref();
+  await engine.drain({ timeoutMs: FAILED_DRAIN_MS });
+  return EXIT.storage;
+}
+
+/** The first signal starts a drain, the second one ends the process (G1). */
+export class StopRequest {
+  readonly requested: Promise<StopSignal>;
+
+  constructor(terminal: Terminal) {
+    let signals = 0;
+    this.requested = new Promise((resolve) => {
+      terminal.onSignal((signal) => {
+        signals += 1;
+        if (signals > 1) terminal.exit(EXIT.interrupted);
+        resolve(signal);
+      });
+    });
+  }
+}
+
+async function readNamedConfiguration({ flags, terminal }: StartContext): Promise<ReadConfiguration> {
+  if (!flags['use-default-config']) return await readConfiguration(flags.config, terminal);
+  if (flags.config !== undefined) throw usageFailure('--config and --use-default-config exclude each other.');
+  return defaultConfiguration(terminal);
+}
+
+/** From the flag or variable, else from the file, which is validated. The router is not counted. */
+export function resolveThreads(threads: string | number, cores = availableParallelism()): number {
+  if (threads === 'auto') return Math.max(2, cores);
+  if (typeof threads === 'number') return threads;
+  const count = /^\d{1,4}$/.test(threads) ? Number(threads) : 0;
+  if (count >= 1 && count <= THREADS_MAX) return count;
+  throw usageFailure(`--threads is '${threads}': expected auto or a whole number from 1 to ${THREADS_MAX}.`);
+}
+
+/** Reads a changed file again, also on SIGHUP; problems are reported in the log and in the health. */
+export function followFile({ file }: ReadConfiguration, engine: RunningEngine, terminal: Terminal): void {
+  if (file === undefined) return;
+  const reload = (): void => {
+    // The result is logged already.
+    engine.reload();
+  };
+  watchFile(resolve(terminal.cwd, file), systemClock, reload);
+  terminal.onHangup(reload);
+  // The file may have changed since it was read.
+  reload();
+}
+
+export async function startEngineWith(
+  { output, terminal }: Pick<StartContext, 'output' | 'terminal'>,
+  { file, config }: ReadConfiguration,
+  threads: number,
+  adapt?: (config: LoadedConfig) => LoadedConfig,
+) {
+  const { level, format } = consoleStyle(config);
+  const logger = createLogger({
+    level: output.verbose ? 'debug' : output.quiet ? 'warn' : level,
+    format: output.jsonAsked ? 'json' : format,
+    clock: systemClock,
+    write: (line) => terminal.err.write(`${line}\n`),
+    isConsole: true,
+  });
+  // Imported only when needed: `--check` must work when the engine's libraries do not load.
+  const { startEngine } = await import('../../../engine/engine.ts');
+  try {
+    const configFile = file === undefined ? {} : { configFile: resolve(terminal.cwd, file) };
+    return await startEngine({ config, ...configFile, ...(adapt !== undefined && { adapt }), threads, logger });
+  } catch (error) {
+    throw error instanceof StartError ? startFailure(error) : error;
+  }
+}
+
+export function announce(
+  { output }: Pick<StartContext, 'output'>,
+  { file }: ReadConfiguration,
+  engine: RunningEngine,
+): void {
+  const { version, transport, threads, listeners, modules, warnings } = engine;
+  if (output.jsonAsked) {
+    output.printJson({ version, transport, threads, config: file ?? null, listeners, modules, warnings });
+  } else {
+    output.note(formatStartBlock(file, engine).join('\n'));
+  }
+  for (const warning of warnings) output.warn(warning);
+}
+
+function formatStartBlock(file: string | undefined, engine: RunningEngine): string[] {
+  const { version, transport, threads, listeners, modules } = engine;
+  const rows: [string, string][] = [
+    ['config', file ?? 'built-in defaults'],
+    ['transport', transport],
+    ['threads', `${threads}, and one for the router`],
+    ...listeners.map(({ name, address }): [string, string] => [name, address]),
+    ['modules', modules.map(({ name, adapter }) => (adapter === undefined ? name : `${name} (${adapter})`)).join(', ')],
+  ];
+  return [`svc ${version} is running`, ...formatPairs(rows)];
+}

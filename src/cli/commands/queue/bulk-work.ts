@@ -1,0 +1,76 @@
+// Work on many items with a rate limit, and a progress line with the remaining time.
+
+import { usageFailure } from '../../kernel/failures.ts';
+import { type Audience, ProgressLine } from '../../text/progress-line.ts';
+
+export interface BulkCounts {
+  done: number;
+  failed: number;
+  skipped: number;
+}
+
+export interface BulkWork<Item> {
+  readonly items: readonly Item[];
+  /** Items per second; `undefined`: as fast as the engine answers. */
+  readonly ratePerSecond: number | undefined;
+  /** `redriven` */
+  readonly word: string;
+  /** Whether the item existed. An exception counts as a failure. */
+  work(item: Item): Promise<boolean>;
+}
+
+export interface BulkOutcome extends BulkCounts {
+  readonly firstError: unknown;
+}
+
+const AT_ONCE = 32;
+
+export async function workThrough<Item>(
+  { items, ratePerSecond, word, work }: BulkWork<Item>,
+  audience: Audience,
+): Promise<BulkOutcome> {
+  const { terminal } = audience;
+  const counts: BulkCounts = { done: 0, failed: 0, skipped: 0 };
+  const progress = new ProgressLine({ total: items.length, word }, audience);
+  const startedMs = terminal.elapsedMs();
+  let begun = 0;
+  let firstError: unknown;
+  const lane = async (): Promise<void> => {
+    while (begun < items.length) {
+      const item = items[begun];
+      const dueMs = ratePerSecond === undefined ? 0 : startedMs + (begun * 1_000) / ratePerSecond;
+      begun++;
+      if (item === undefined) return;
+      await waitUntil(dueMs, terminal);
+      try {
+        if (await work(item)) counts.done++;
+        else counts.skipped++;
+      } catch (error) {
+        counts.failed++;
+        firstError ??= error;
+      }
+      tell(progress, counts);
+    }
+  };
+  await Promise.all(Array.from({ length: Math.min(AT_ONCE, items.length) }, lane));
+  progress.end();
+  return { ...counts, firstError };
+}
+
+function tell(progress: ProgressLine, { done, failed, skipped }: BulkCounts): void {
+  const troubles = `${failed > 0 ? `, ${failed} failed` : ''}${skipped > 0 ? `, ${skipped} skipped` : ''}`;
+  progress.tell(done + failed + skipped, troubles);
+}
+
+/** `50/s`: the largest number per second. */
+export function readRate(text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  const rate = Number(/^(\d{1,6}(?:\.\d{1,3})?)\/s$/.exec(text)?.[1] ?? 0);
+  if (rate > 0) return rate;
+  throw usageFailure(`--rate is '${text}': expected a rate such as 50/s or 0.5/s.`);
+}
+
+async function waitUntil(dueMs: number, terminal: Audience['terminal']): Promise<void> {
+  const delayMs = dueMs - terminal.elapsedMs();
+  if (delayMs > 0) await new Promise((resolve) => setTimeout(resolve, delayMs));
+}

@@ -1,0 +1,99 @@
+import { type EngineConnection, withEngine } from '../../engine/connection.ts';
+import { CONNECTION_FLAGS } from '../../engine/connection-flags.ts';
+import { type Context, defineCommand } from '../../kernel/command.ts';
+import { EXIT, type ExitCode } from '../../kernel/exit-codes.ts';
+import type { FlagTable } from '../../kernel/flags.ts';
+import { isRecord, type JsonRecord, numberIn, recordsIn, textIn } from '../../text/records.ts';
+import type { Column } from '../../text/table.ts';
+import { deadLettersOf, queuesWithDeadLetters } from './dead-letters.ts';
+import { isoText, timeText, withIsoTimes } from './queue-facts.ts';
+
+const FLAGS = {
+  'group-by': { kind: 'choice', placeholder: '<field>', choices: ['error'], help: 'One line for each kind of error.' },
+  limit: {
+    kind: 'count',
+    placeholder: '<n>',
+    min: 1,
+    max: 1_000_000,
+    fallback: '100',
+    help: 'Largest number of letters to list.',
+  },
+  ...CONNECTION_FLAGS,
+} as const satisfies FlagTable;
+
+type ListContext = Context<typeof FLAGS>;
+
+export const queueDlqList = defineCommand({
+  name: 'queue dlq list',
+  summary: 'List dead letters: jobs that failed for good.',
+  operands: { usage: '[queue]', min: 0, max: 1, help: 'The queue or topic. Without it, all that have dead letters.' },
+  details: ['Newest first. Groups replace numbers and ids in the errors: <n>, <id>.'],
+  flags: FLAGS,
+  formats: ['table', 'wide', 'json', 'jsonl', 'csv'],
+  examples: [
+    { line: 'svc queue dlq list mail', shows: 'The dead letters of one queue.' },
+    { line: 'svc queue dlq list --group-by error', shows: 'The errors of all queues, and how often each occurred.' },
+  ],
+  exitCodes: [EXIT.notFound, EXIT.timedOut, EXIT.unreachable, EXIT.refused],
+  async run(context) {
+    return await withEngine(context, (engine) =>
+      context.flags['group-by'] === undefined ? listLetters(context, engine) : listGroups(context, engine),
+    );
+  },
+});
+
+async function listLetters(context: ListContext, engine: EngineConnection): Promise<ExitCode> {
+  const { flags, operands, output } = context;
+  const rows: JsonRecord[] = [];
+  for (const queue of await queuesWithDeadLetters(engine, operands[0])) {
+    for await (const row of deadLettersOf(engine, queue)) {
+      if (rows.push({ queue, ...row }) > flags.limit) break;
+    }
+  }
+  const shown = rows.slice(0, flags.limit);
+  output.printRows({
+    columns: [...COLUMNS, timeColumn(context, 'failed_at'), ERROR],
+    rows: shown,
+    records: shown.map((row) => withIsoTimes(row, { failed_at: 's', first_failed_at: 's', enqueued_at: 's' })),
+  });
+  if (rows.length === 0) output.note('No dead letters.');
+  if (rows.length > flags.limit) output.note(`There are more: the limit is ${flags.limit} (--limit).`);
+  return EXIT.done;
+}
+
+async function listGroups(context: ListContext, engine: EngineConnection): Promise<ExitCode> {
+  const { operands, output } = context;
+  const groups: JsonRecord[] = [];
+  for (const queue of await queuesWithDeadLetters(engine, operands[0])) {
+    const answer = await engine.call('engine::queue::dlq_groups', { queue });
+    groups.push(...recordsIn(answer, 'groups').map((group) => ({ queue, ...group })));
+    if (isRecord(answer) && answer.complete === false) {
+      output.warn(`'${queue}': only the newest ${textIn(answer, 'scanned')} dead letters were grouped.`);
+    }
+  }
+  groups.sort((one, other) => (numberIn(other, 'count') ?? 0) - (numberIn(one, 'count') ?? 0));
+  output.printRows({
+    columns: [QUEUE, COUNT, timeColumn(context, 'last_failed_at'), ERROR],
+    rows: groups,
+    records: groups.map((group) => withIsoTimes(group, { first_failed_at: 's', last_failed_at: 's' })),
+  });
+  if (groups.length === 0) output.note('No dead letters.');
+  return EXIT.done;
+}
+
+function timeColumn({ output, terminal }: ListContext, name: string): Column<JsonRecord> {
+  const unixMs = (row: JsonRecord): number => (numberIn(row, name) ?? 0) * 1_000;
+  return { name, text: (row) => timeText(unixMs(row), output, terminal), raw: (row) => isoText(unixMs(row)) };
+}
+
+const QUEUE: Column<JsonRecord> = { name: 'queue', cut: 'middle', text: (row) => textIn(row, 'queue') };
+const COUNT: Column<JsonRecord> = { name: 'count', align: 'right', text: (row) => textIn(row, 'count') };
+const ERROR: Column<JsonRecord> = { name: 'error', cut: 'end', text: (row) => textIn(row, 'error') };
+const COLUMNS: readonly Column<JsonRecord>[] = [
+  QUEUE,
+  { name: 'id', text: (row) => textIn(row, 'id') },
+  { name: 'function_id', cut: 'middle', text: (row) => textIn(row, 'function_id') },
+  { name: 'reason', text: (row) => textIn(row, 'reason') },
+  { name: 'retries', align: 'right', wideOnly: true, text: (row) => textIn(row, 'retries') },
+  { name: 'size_bytes', align: 'right', wideOnly: true, text: (row) => textIn(row, 'size_bytes') },
+];

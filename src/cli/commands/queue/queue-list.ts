@@ -1,0 +1,114 @@
+import { withEngine } from '../../engine/connection.ts';
+import { CONNECTION_FLAGS } from '../../engine/connection-flags.ts';
+import { type Context, defineCommand } from '../../kernel/command.ts';
+import { EXIT, type ExitCode } from '../../kernel/exit-codes.ts';
+import type { FlagTable } from '../../kernel/flags.ts';
+import { type JsonRecord, numberIn, textIn } from '../../text/records.ts';
+import type { Column } from '../../text/table.ts';
+import { isoText, isTold, listQueues, NOT_TOLD, timeText, withIsoTimes } from './queue-facts.ts';
+
+const FLAGS = {
+  watch: { kind: 'switch', help: 'Refresh every second, with jobs in and out per second.' },
+  ...CONNECTION_FLAGS,
+} as const satisfies FlagTable;
+
+type ListContext = Context<typeof FLAGS>;
+
+export const queueList = defineCommand({
+  name: 'queue list',
+  summary: 'List queues and topics with the number of jobs in each state.',
+  details: [
+    'Queues with problems come first: by dead letters, then retries, then waiting jobs. With --watch and --json, one ' +
+      'object per line: {"time", "queues"}.',
+    'A - stands for a value that the adapter of a queue does not report: RabbitMQ does not count delayed jobs.',
+  ],
+  flags: FLAGS,
+  formats: ['table', 'wide', 'json', 'jsonl', 'csv'],
+  examples: [
+    { line: 'svc queue list', shows: 'How many jobs wait, run and have failed.' },
+    { line: 'svc queue list --watch', shows: 'The same every second, until Ctrl-C.' },
+    { line: 'svc queue list --json', shows: 'For a script.' },
+  ],
+  exitCodes: [EXIT.timedOut, EXIT.unreachable, EXIT.refused, EXIT.interrupted],
+  async run(context) {
+    return await withEngine(context, async (engine) => {
+      if (context.flags.watch) return await watch(context, engine);
+      print(context, await listQueues(engine), COLUMNS);
+      return EXIT.done;
+    });
+  },
+});
+
+async function watch(context: ListContext, engine: Parameters<typeof listQueues>[0]): Promise<ExitCode> {
+  const { output, terminal } = context;
+  let before = new Map<string, JsonRecord>();
+  for (let beforeMs = terminal.elapsedMs(); ; ) {
+    const queues = await listQueues(engine);
+    const nowMs = terminal.elapsedMs();
+    const seconds = Math.max((nowMs - beforeMs) / 1_000, 0.001);
+    const rows = queues.map((queue) => ({ ...queue, ...ratesOf(queue, before.get(textIn(queue, 'name')), seconds) }));
+    if (output.jsonAsked) output.printLine({ time: isoText(terminal.now()), queues: rows.map(documentOf) });
+    else {
+      if (terminal.out.isTerminal) terminal.out.write('\u001b[H\u001b[2J');
+      print(context, rows, [...COLUMNS, ...RATES]);
+    }
+    before = new Map(queues.map((queue) => [textIn(queue, 'name'), queue]));
+    beforeMs = nowMs;
+    await Promise.race([engine.lost, new Promise((resolve) => setTimeout(resolve, 1_000))]);
+  }
+}
+
+function ratesOf(queue: JsonRecord, before: JsonRecord | undefined, seconds: number) {
+  const rate = (field: string): number =>
+    before === undefined
+      ? 0
+      : Math.max(0, Math.round(((numberIn(queue, field) ?? 0) - (numberIn(before, field) ?? 0)) / seconds));
+  return { in_per_second: rate('enqueued_total'), out_per_second: rate('finished_total') };
+}
+
+function print({ output, terminal }: ListContext, queues: JsonRecord[], columns: readonly Column<JsonRecord>[]): void {
+  const rows = queues.toSorted((one, other) => troubleOf(other) - troubleOf(one));
+  const oldest: Column<JsonRecord> = {
+    name: 'oldest_enqueued_at',
+    text: (row) => {
+      const oldestMs = numberIn(row, 'oldest_enqueued_at');
+      return oldestMs === undefined && !isTold(row, 'oldest_enqueued_at')
+        ? NOT_TOLD
+        : timeText(oldestMs, output, terminal);
+    },
+    raw: (row) => isoText(numberIn(row, 'oldest_enqueued_at')),
+  };
+  output.printRows({ columns: [...columns, oldest], rows, records: rows.map(documentOf) });
+}
+
+function documentOf(queue: JsonRecord) {
+  return withIsoTimes(queue, { oldest_enqueued_at: 'ms' });
+}
+
+function troubleOf(queue: JsonRecord): number {
+  const count = (field: string): number => numberIn(queue, field) ?? 0;
+  return count('dead') * 1e12 + count('retrying') * 1e6 + count('waiting') + count('waiting_for_worker');
+}
+
+const count = (name: string): Column<JsonRecord> => ({
+  name,
+  align: 'right',
+  text: (row) => (isTold(row, name) ? textIn(row, name) : NOT_TOLD),
+  raw: (row) => (isTold(row, name) ? textIn(row, name) : ''),
+});
+
+const COLUMNS: readonly Column<JsonRecord>[] = [
+  { name: 'name', cut: 'middle', text: (row) => textIn(row, 'name') },
+  { name: 'type', text: (row) => textIn(row, 'type') || textIn(row, 'kind') },
+  count('waiting'),
+  count('running'),
+  count('retrying'),
+  { ...count('delayed'), wideOnly: true },
+  { ...count('waiting_for_worker'), wideOnly: true },
+  count('dead'),
+  { name: 'paused', text: (row) => (row.paused === true ? 'paused' : '') },
+  { ...count('concurrency'), wideOnly: true },
+  { name: 'adapter', wideOnly: true, text: (row) => textIn(row, 'adapter') },
+];
+
+const RATES = [count('in_per_second'), count('out_per_second')];

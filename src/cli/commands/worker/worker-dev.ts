@@ -1,0 +1,143 @@
+import { readFile } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import { parseEnv } from 'node:util';
+import { systemClock } from '../../../effects/clock.ts';
+import { watchFolder } from '../../../effects/watch-folder.ts';
+import { readToken, withEngine } from '../../engine/connection.ts';
+import { CONNECTION_FLAGS } from '../../engine/connection-flags.ts';
+import { engineNode } from '../../engine/pinned-node.ts';
+import { type Context, defineCommand } from '../../kernel/command.ts';
+import { EXIT } from '../../kernel/exit-codes.ts';
+import { CliFailure, toFailure, usageFailure } from '../../kernel/failures.ts';
+import type { FlagTable } from '../../kernel/flags.ts';
+import { stripUnsafe } from '../../text/display-text.ts';
+import { numberIn, recordsIn, textIn } from '../../text/records.ts';
+import { tellCalls } from '../call/call-lines.ts';
+import { TypeCheck } from '../call/type-check.ts';
+import { type DevOrder, DevWorker, type RegistrationWatch } from '../engine/dev-worker.ts';
+import { readProject } from './worker-project.ts';
+
+const FLAGS = {
+  inspect: { kind: 'switch', help: 'Open a debugger port; Node prints its address.' },
+  'env-file': { kind: 'text', placeholder: '<file>', help: 'Environment variables for the worker, NAME=value.' },
+  ...CONNECTION_FLAGS,
+} as const satisfies FlagTable;
+
+type DevContext = Context<typeof FLAGS>;
+
+/** Time limit for a new process to register with the engine. */
+const REGISTER_MS_MAX = 10_000;
+const LOOK_MS = 100;
+
+export const workerDev = defineCommand({
+  name: 'worker dev',
+  summary: 'Run one worker, and restart it when its files change.',
+  operands: { usage: '[path]', min: 0, max: 1, help: 'Its folder. Default: the current folder.', kinds: ['file'] },
+  details: [
+    'Needs a running engine. After a change the new process registers first, then the old one ends. When the new ' +
+      'process fails to start, the reason is printed and the old one keeps running. Each call is printed as a line ' +
+      'if   the engine keeps traces. With a tsconfig.json and a compiler, type errors are shown; they do not stop ' +
+      'the   worker. Runs until interrupted.',
+  ],
+  flags: FLAGS,
+  formats: ['text'],
+  examples: [
+    { line: 'svc worker dev ./workers/orders', shows: 'Runs it, with its output.' },
+    { line: 'svc worker dev --inspect --env-file .env', shows: 'The worker in this folder, with a debugger.' },
+  ],
+  exitCodes: [EXIT.interrupted],
+  async run(context) {
+    const { operands, output, terminal } = context;
+    const folder = resolve(terminal.cwd, operands[0] ?? '.');
+    // At the start, an unreadable manifest is a usage error; later it may be one that is being edited.
+    const { manifest } = await readProject(folder);
+    const say = (text: string): void => output.note(output.paintErr.dim(`· ${text}`));
+    const worker = new DevWorker({
+      order: () => orderFor(context, folder),
+      watchForNew: () => watchForNew(context, manifest.name),
+      say,
+      line: (stream, text) => terminal[stream === 'stdout' ? 'out' : 'err'].write(`${stripUnsafe(text)}\n`),
+    });
+    const types = new TypeCheck({
+      ...{ folder, say, node: engineNode() },
+      line: (text) => terminal.err.write(`${stripUnsafe(text)}\n`),
+    });
+    types.look();
+    watchFolder(folder, systemClock, () => {
+      say('changed');
+      types.look();
+      worker.turn();
+    });
+    await worker.turn();
+    tellCalls(context, manifest.name, (text) => say(stripUnsafe(text)));
+    // A signal ends this process, and the worker drains.
+    systemClock.every(60_000, () => {}, { keepsProcessAlive: true });
+    return await new Promise(() => {});
+  },
+});
+
+async function orderFor(context: DevContext, folder: string): Promise<DevOrder> {
+  const { flags, terminal } = context;
+  const { manifest, commands } = await readProject(folder).catch((error: unknown) => {
+    const { message, lines = [] } = toFailure(error).facts;
+    throw new Error([message, ...lines].join('\n'));
+  });
+  const isNode = ['node', 'javascript', 'typescript'].includes(manifest.runtime.kind);
+  if (flags.inspect && !isNode)
+    throw new Error(`--inspect needs a Node worker; the runtime of this one is '${manifest.runtime.kind}'.`);
+  const token = await readToken(context);
+  const debug = [terminal.env.NODE_OPTIONS ?? '', '--inspect=127.0.0.1:0'].join(' ').trim();
+  return {
+    command: commands.start,
+    cwd: folder,
+    env: {
+      ...terminal.env,
+      ...manifest.env,
+      ...(await readVariables(flags['env-file'], terminal.cwd)),
+      ...(flags.inspect && { NODE_OPTIONS: debug }),
+      SVC_URL: flags.url,
+      SVC_NODE: engineNode(),
+      SVC_WORKER_NAME: manifest.name,
+      ...(token !== undefined && { SVC_TOKEN: token }),
+    },
+  };
+}
+
+async function readVariables(file: string | undefined, cwd: string): Promise<NodeJS.Dict<string>> {
+  if (file === undefined) return {};
+  const path = resolve(cwd, file);
+  const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    throw usageFailure(`Cannot read the variables from ${path} (${error.code}).`);
+  });
+  return parseEnv(text);
+}
+
+/** Keeps a connection open from before the start until the registration. */
+async function watchForNew(context: DevContext, name: string): Promise<RegistrationWatch | undefined> {
+  let close = (): void => {};
+  const isOver = new Promise<void>((resolve) => {
+    close = resolve;
+  });
+  return await new Promise((resolve, reject) => {
+    withEngine(context, async (engine) => {
+      const present = async (): Promise<string[]> =>
+        recordsIn(await engine.call('engine::workers::list', { search: name }), 'workers')
+          .filter((record) => textIn(record, 'name') === name && (numberIn(record, 'function_count') ?? 0) > 0)
+          .map((record) => textIn(record, 'id'));
+      const before = new Set(await present());
+      const appeared = async (): Promise<boolean> => {
+        for (const endMs = performance.now() + REGISTER_MS_MAX; performance.now() < endMs; ) {
+          if ((await present()).some((id) => !before.has(id))) return true;
+          await new Promise((done) => setTimeout(done, LOOK_MS));
+        }
+        return false;
+      };
+      resolve({ appeared, close });
+      await isOver;
+    }).catch((error: unknown) => {
+      const isAway = error instanceof CliFailure && error.facts.exitCode === EXIT.unreachable;
+      if (isAway) resolve(undefined);
+      else reject(error);
+    });
+  });
+}

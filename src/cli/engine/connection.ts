@@ -1,0 +1,214 @@
+// The connection of a client command. It serves one command, does not register as a worker, and never reconnects.
+
+import { readFile } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import { redactUrl } from '../../core/config-fields/redaction.ts';
+import type { Action } from '../../sdk/calls/actions.ts';
+import { isSvcError, type SvcError } from '../../sdk/calls/errors.ts';
+import type { StateClient } from '../../sdk/data/state-client.ts';
+import type { SvcStream } from '../../sdk/streams/streams.ts';
+import type { Platform } from '../../sdk/worker/platform.ts';
+import type { Context } from '../kernel/command.ts';
+import { EXIT } from '../kernel/exit-codes.ts';
+import { CliFailure, usageFailure } from '../kernel/failures.ts';
+import { formatDuration } from '../text/durations.ts';
+import { printedNumber, withNumberWatch } from '../text/number-watch.ts';
+import { callFailure } from './call-failure.ts';
+import type { CONNECTION_FLAGS } from './connection-flags.ts';
+
+export interface CallSettings {
+  readonly timeoutMs?: number;
+  readonly action?: Action | undefined;
+  /** The trace context of the call; by default there is none. */
+  readonly traceparent?: string | undefined;
+}
+
+export interface EngineConnection {
+  /** Without user info and query, so that it can be shown. */
+  readonly address: string;
+  readonly state: StateClient;
+  stream(name: string): SvcStream;
+  /** A number in an answer that is printed with other digits than stored; only searched when values are printed. */
+  readonly lostNumber: string | undefined;
+  /** Rejects when the connection is lost; for commands that keep running. */
+  readonly lost: Promise<never>;
+  /** The answer, or an `SvcError`. */
+  call(functionId: string, payload: unknown, settings?: CallSettings): Promise<unknown>;
+}
+
+type ConnectionContext = Pick<Context<typeof CONNECTION_FLAGS>, 'flags' | 'output' | 'terminal'>;
+
+/**
+ * Connects, passes the connection to `use`, and always closes it. `printsValues`: the command prints stored values, so
+ * it warns of a number that loses digits.
+ */
+export async function withEngine<T>(
+  context: ConnectionContext,
+  use: (engine: EngineConnection) => Promise<T>,
+  { printsValues = false } = {},
+): Promise<T> {
+  const { flags, output, terminal } = context;
+  const address = checkAddress(flags.url);
+  const token = await readToken(context);
+  const startedMs = terminal.elapsedMs();
+  // The socket library is slow to load: help texts and usage errors do not need it.
+  const { createWorker, nodePlatform } = await import('../../sdk/internal.ts');
+  const shown = output.showsWire ? await loggedPlace(nodePlatform, output) : nodePlatform;
+  const loss: { number?: string } = {};
+  const noteLoss = (number: string): void => {
+    loss.number ??= number;
+  };
+  const place = printsValues ? withNumberWatch(shown, noteLoss) : shown;
+  const contexts = place.createContextStorage();
+  const caller = createWorker(
+    flags.url,
+    {
+      announce: false,
+      reconnect: false,
+      handle_signals: false,
+      timeout_ms: flags.timeout,
+      ...(token === undefined ? {} : { token }),
+      log: (_level, message) => output.detail(message),
+    },
+    { ...place, createContextStorage: () => contexts },
+  );
+  const call = async (functionId: string, payload: unknown, settings: CallSettings = {}) => {
+    const { timeoutMs, action, traceparent } = settings;
+    const request = { function_id: functionId, payload, timeout_ms: timeoutMs ?? flags.timeout };
+    const trigger = () => (action === undefined ? caller.trigger(request) : caller.trigger({ ...request, action }));
+    const carrier = { traceparent, baggage: undefined, depth: undefined };
+    try {
+      return await (traceparent === undefined ? trigger() : contexts.run(carrier, trigger, undefined, undefined));
+    } catch (error) {
+      // The connection was lost, whatever error the call reports.
+      throw isSvcError(error) && caller.state_of_connection === 'closed' ? lostEngine(error.message, address) : error;
+    }
+  };
+  const lost = new Promise<never>((_, reject) => {
+    caller.on('disconnected', ({ code, reason }) =>
+      reject(lostEngine(`code ${code}${reason && ` ${reason}`}`, address)),
+    );
+  });
+  // Most commands only make calls, and a failed call reports the loss.
+  lost.catch(() => {});
+  try {
+    await withinTime(caller.ready(), flags.timeout, address);
+    output.detail(`connected to ${address} in ${formatDuration(terminal.elapsedMs() - startedMs)}`);
+    return await use({
+      address,
+      state: caller.state,
+      stream: (name) => caller.stream(name),
+      get lostNumber() {
+        return loss.number;
+      },
+      lost,
+      call,
+    });
+  } catch (error) {
+    throw isSvcError(error) ? explain(error, address, output.verbose) : error;
+  } finally {
+    if (loss.number !== undefined) output.warn(lossText(loss.number));
+    await caller.shutdown();
+  }
+}
+
+function lossText(number: string): string {
+  const printed = printedNumber(number);
+  return `The answer holds the number ${number}, which is printed as ${printed}: this program cannot keep its digits.`;
+}
+
+async function loggedPlace(platform: Platform, output: ConnectionContext['output']): Promise<Platform> {
+  const { withWireLog } = await import('../commands/call/wire-log.ts');
+  return withWireLog(platform, (line) => output.detail(line));
+}
+
+function checkAddress(url: string): string {
+  const protocol = URL.canParse(url) ? new URL(url).protocol : '';
+  if (protocol === 'ws:' || protocol === 'wss:') return redactUrl(url);
+  throw usageFailure(`The engine address is '${redactUrl(url)}': expected ws://host:port or wss://host:port.`);
+}
+
+export async function readToken({ flags, terminal }: ConnectionContext): Promise<string | undefined> {
+  const file = flags['token-file'];
+  // An empty variable counts as absent.
+  if (file === undefined) return checkToken(terminal.env.SVC_TOKEN || undefined, 'SVC_TOKEN');
+  const path = resolve(terminal.cwd, file);
+  try {
+    return checkToken((await readFile(path, 'utf8')).trim(), path);
+  } catch (error) {
+    if (error instanceof CliFailure) throw error;
+    const reason = error instanceof Error && 'code' in error ? error.code : error;
+    throw usageFailure(`Cannot read the token from ${path} (${reason}).`);
+  }
+}
+
+/** Refuses a token that is not valid in a header. The message does not contain the token. */
+function checkToken(token: string | undefined, source: string): string | undefined {
+  if (token === undefined || /^[\x21-\x7e]+$/.test(token)) return token;
+  const found = token === '' ? 'is empty' : 'has spaces, line breaks or letters beyond ASCII';
+  throw usageFailure(`The token in ${source} ${found}.`);
+}
+
+/** An address that drops packets must not block the command longer than the timeout. */
+async function withinTime(connected: Promise<void>, timeoutMs: number, address: string): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(unreachable(address, `no answer within ${formatDuration(timeoutMs)}`)), timeoutMs);
+  });
+  try {
+    await Promise.race([connected, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+function explain(error: SvcError, address: string, verbose: boolean): CliFailure {
+  if (error.code === 'UNREACHABLE') return unreachable(address, readReason(error.message));
+  if (error.code === 'UNAUTHORIZED' || (error.code === 'FORBIDDEN' && error.function_id === undefined)) {
+    return new CliFailure({
+      code: error.code,
+      message: `The engine at ${address} refused the connection: ${error.message}.`,
+      exitCode: EXIT.refused,
+      hint: 'Give its bridge token with --token-file <file> or in the variable SVC_TOKEN.',
+    });
+  }
+  const functionId = error.function_id ?? 'The call';
+  return callFailure(error, { functionId, verbose });
+}
+
+function unreachable(address: string, reason: string): CliFailure {
+  return new CliFailure({
+    code: 'ENGINE_UNREACHABLE',
+    message: `Cannot reach the engine at ${address} (${reason}).`,
+    exitCode: EXIT.unreachable,
+    hint: 'Start it with: svc --config svc-config.yaml',
+    details: { address },
+  });
+}
+
+/** For an engine that has answered before. */
+export function lostEngine(reason: string, address: string): CliFailure {
+  return new CliFailure({
+    code: 'ENGINE_UNREACHABLE',
+    message: `Lost the engine at ${address}: ${reason}.`,
+    exitCode: EXIT.unreachable,
+    details: { address },
+  });
+}
+
+/** The SDK appends the system's error in parentheses. */
+export function readReason(message: string): string {
+  const said = /^[^(]*\((.*)\)$/.exec(message)?.[1] ?? message;
+  const known = Object.entries(SYSTEM_ERRORS).find(([code]) => said.includes(code));
+  return known?.[1] ?? said;
+}
+
+const SYSTEM_ERRORS: Readonly<Record<string, string>> = {
+  ECONNREFUSED: 'connection refused',
+  ECONNRESET: 'connection reset',
+  ENOTFOUND: 'no such host',
+  EAI_AGAIN: 'no such host',
+  ETIMEDOUT: 'no answer',
+  EHOSTUNREACH: 'no route to the host',
+  ENETUNREACH: 'no route to the network',
+};

@@ -1,0 +1,99 @@
+// A failed command: what was attempted, what is wrong, what to do next (CLI-9), as text or as JSON (CLI-3).
+
+import { docUrl, ERROR_CODES } from '../../protocol/frames/errors.ts';
+import { escapeUnsafe, stripUnsafeLines } from '../text/display-text.ts';
+import { EXIT, type ExitCode } from './exit-codes.ts';
+
+/** Codes of the command line itself that docs/errors.md explains. */
+export const OWN_CODES: readonly string[] = [
+  'USAGE',
+  'ENGINE_UNREACHABLE',
+  'CONFIG_INVALID',
+  'MANIFEST_INVALID',
+  'NODE_TOO_OLD',
+  'NOT_CONFIRMED',
+  'STORE_IN_USE',
+  'FILE_UNUSABLE',
+];
+
+export interface FailureFacts {
+  /** Stable word for scripts. Codes of the engine are passed on unchanged. */
+  readonly code: string;
+  readonly message: string;
+  readonly exitCode: ExitCode;
+  /** What to do next. */
+  readonly hint?: string;
+  /** Further machine-readable fields, next to `code` and `message` in the JSON form. */
+  readonly details?: Readonly<Record<string, unknown>>;
+  /** Lines below the message in the text form: a stack, a list of problems. */
+  readonly lines?: readonly string[];
+  /** Print the help of the command first. */
+  readonly showHelp?: boolean;
+}
+
+export class CliFailure extends Error {
+  override readonly name = 'CliFailure';
+  readonly facts: FailureFacts;
+
+  constructor(facts: FailureFacts) {
+    super(facts.message);
+    this.facts = facts;
+  }
+}
+
+export function usageFailure(message: string, hint?: string): CliFailure {
+  return new CliFailure({ code: 'USAGE', message, exitCode: EXIT.usage, ...(hint === undefined ? {} : { hint }) });
+}
+
+/**
+ * Converts anything thrown to a failure. A file that cannot be used is reported as such. Any other error that is not a
+ * `CliFailure` is a defect of svc and is shown with its stack, which a bug report needs.
+ */
+export function toFailure(error: unknown): CliFailure {
+  if (error instanceof CliFailure) return error;
+  if (isFileError(error)) {
+    const [, reason = error.message] = /^\w+: (.*?), \w+ '/.exec(error.message) ?? [];
+    const message = `Cannot use ${error.path}: ${reason} (${error.code}).`;
+    return new CliFailure({ code: 'FILE_UNUSABLE', message, exitCode: EXIT.failed, details: { path: error.path } });
+  }
+  const message = error instanceof Error ? error.message : String(error);
+  const stack = error instanceof Error ? error.stack?.split('\n').slice(1) : undefined;
+  return new CliFailure({
+    code: 'INTERNAL',
+    message: `Unexpected: ${message}`,
+    exitCode: EXIT.failed,
+    hint: 'This is a defect of svc; please report it with the lines above.',
+    ...(stack === undefined ? {} : { lines: stack }),
+  });
+}
+
+/** A Node error about a file that is missing, already exists, or is not accessible. */
+function isFileError(error: unknown): error is Error & { readonly code: string; readonly path: string } {
+  if (!(error instanceof Error && 'code' in error && 'path' in error && 'syscall' in error)) return false;
+  // A program that could not be started has a path as well.
+  return typeof error.code === 'string' && typeof error.path === 'string' && !String(error.syscall).startsWith('spawn');
+}
+
+/** The failure as text for stderr, without the final line break. */
+export function formatFailure(failure: CliFailure, paintLabel: (label: string) => string): string {
+  const { message, lines = [], hint } = failure.facts;
+  const body = stripUnsafeLines([message, ...lines, ...(hint === undefined ? [] : [hint])].join('\n'));
+  return `${paintLabel('error:')} ${body}`;
+}
+
+/** The failure as one line of JSON: `{"error":{"code","message","hint?","doc_url?",…}}`. */
+export function formatFailureJson(failure: CliFailure): string {
+  const { code, message, hint, details } = failure.facts;
+  const isExplained = OWN_CODES.includes(code) || Object.hasOwn(ERROR_CODES, code);
+  return escapeUnsafe(
+    JSON.stringify({
+      error: {
+        code,
+        message,
+        ...(hint === undefined ? {} : { hint }),
+        ...(isExplained ? { doc_url: docUrl(code) } : {}),
+        ...details,
+      },
+    }),
+  );
+}

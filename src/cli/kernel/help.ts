@@ -1,0 +1,130 @@
+// Help texts at every level (CLI-7), generated from the tables that the parser uses. Less than 80 columns wide.
+
+import { MONITOR_CODES } from '../commands/check/monitor-codes.ts';
+import { TOPICS } from '../commands/queue/topics.ts';
+import { CONNECTION_FLAGS } from '../engine/connection-flags.ts';
+import { wrap } from '../text/display-text.ts';
+import { formatPairs, INDENT, TEXT_COLUMNS } from '../text/two-columns.ts';
+import { CATALOGUE, type CatalogueEntry, SECTIONS } from './catalogue.ts';
+import type { Command, Example } from './command.ts';
+import { EXIT_MEANINGS, type ExitCode } from './exit-codes.ts';
+import type { Flag, FlagTable } from './flags.ts';
+import { GLOBAL_FLAGS } from './global-flags.ts';
+import { OUTPUT_FLAGS } from './output-flags.ts';
+
+export function formatRootHelp(version: string): string {
+  const shown = CATALOGUE.filter((entry) => entry.aliasOf === undefined);
+  const sections = SECTIONS.flatMap((section) => {
+    const rows = shown.filter((entry) => entry.section === section).map(entryRow);
+    if (section === 'Help')
+      rows.push(['help', `Show the help of a command or topic: ${Object.keys(TOPICS).join(', ')}.`]);
+    return [section, ...formatPairs(rows), ''];
+  });
+  return join([
+    `svc ${version}: an engine that calls the functions of connected workers.`,
+    '',
+    'Usage: svc <command> [flags]',
+    '       svc [--config <file>]    start the engine',
+    '',
+    ...sections,
+    'Flags of every command',
+    ...formatFlags({ ...GLOBAL_FLAGS, help: HELP_FLAG }),
+    '',
+    'Flags of commands that connect to an engine',
+    ...formatFlags(CONNECTION_FLAGS),
+    '',
+    ...formatExamples([
+      { line: 'svc --config svc-config.yaml', shows: 'Starts the engine.' },
+      { line: 'svc trigger orders::create sku=a1', shows: 'Calls a function with the payload {"sku":"a1"}.' },
+      { line: 'svc functions list --json', shows: 'Lists the functions for a script.' },
+    ]),
+  ]);
+}
+
+export function formatGroupHelp(group: string, members: readonly CatalogueEntry[]): string {
+  return join([
+    `Usage: svc ${group} <command> [flags]`,
+    '',
+    ...formatPairs(members.map(entryRow)),
+    '',
+    `Flags and examples of a command: svc ${members[0]?.name ?? group} --help`,
+  ]);
+}
+
+/** `explained`: lines from the running engine; see `Command.explain`. */
+export function formatCommandHelp(command: Command, explained: readonly string[] = []): string {
+  const { name, summary, details = [], operands, flags, formats, examples, exitCodes = [] } = command;
+  const usage = ['svc', name, operands?.usage, '[flags]'].filter((part) => part !== undefined).join(' ');
+  const own = { ...flags };
+  const connection: Record<string, Flag> = {};
+  for (const [flagName, flag] of Object.entries(CONNECTION_FLAGS)) {
+    if (own[flagName] !== flag) continue;
+    delete own[flagName];
+    connection[flagName] = flag;
+  }
+  return join([
+    summary,
+    '',
+    `Usage: ${usage}`,
+    ...(operands === undefined ? [] : ['', ...indented(operands.help)]),
+    ...details.flatMap((paragraph) => ['', ...wrap(paragraph, TEXT_COLUMNS)]),
+    ...section(explained),
+    ...section(formatFlags(own), 'Flags'),
+    ...section(formatFlags(connection), 'Engine'),
+    ...section(formatFlags({ ...outputFlags(formats), help: HELP_FLAG }), 'Output'),
+    ...section(formatExamples(examples)),
+    ...section(exitCodes.length === 0 ? [] : formatExitCodes(exitCodes), 'Exit codes, in addition to 0 and 2'),
+    ...section(command.monitors === true ? formatPairs(MONITOR_CODES) : [], 'Exit codes for monitoring systems'),
+  ]);
+}
+
+/** `-o` with what this command prints, the default first. */
+function outputFlags(formats: readonly string[]): FlagTable {
+  return { ...OUTPUT_FLAGS, output: { ...OUTPUT_FLAGS.output, choices: formats } };
+}
+
+const HELP_FLAG: Flag = { kind: 'switch', short: 'h', help: 'Show this help.' };
+
+export function formatExitCodes(codes: readonly ExitCode[]): string[] {
+  return formatPairs(codes.map((code) => [String(code), EXIT_MEANINGS[code]]));
+}
+
+function formatFlags(flags: FlagTable): string[] {
+  return formatPairs(Object.entries(flags).map(([name, flag]) => [flagUsage(name, flag), flagText(flag)]));
+}
+
+function flagUsage(name: string, flag: Flag): string {
+  const short = flag.short === undefined ? '' : `-${flag.short}, `;
+  return `${short}--${name}${flag.kind === 'switch' ? '' : ` ${flag.placeholder}`}`;
+}
+
+function flagText(flag: Flag): string {
+  if (flag.kind === 'switch') return flag.help;
+  const facts = [
+    ...(flag.kind === 'choice' ? [`one of ${flag.choices.join(', ')}`] : []),
+    ...(flag.fallback === undefined ? [] : [`default ${flag.fallback}`]),
+    ...(flag.env === undefined ? [] : [`environment ${flag.env}`]),
+  ];
+  return facts.length === 0 ? flag.help : `${flag.help} [${facts.join('; ')}]`;
+}
+
+function formatExamples(examples: readonly Example[]): string[] {
+  return ['Examples', ...examples.flatMap(({ line, shows }) => [`${INDENT}${line}`, `${INDENT}${INDENT}${shows}`])];
+}
+
+function entryRow(entry: CatalogueEntry): [string, string] {
+  return [entry.name, entry.summary];
+}
+
+function section(lines: readonly string[], title?: string): string[] {
+  if (lines.length === 0) return [];
+  return ['', ...(title === undefined ? [] : [title]), ...lines];
+}
+
+function indented(text: string): string[] {
+  return wrap(text, TEXT_COLUMNS - INDENT.length).map((line) => INDENT + line);
+}
+
+function join(lines: readonly string[]): string {
+  return `${lines.join('\n')}\n`;
+}

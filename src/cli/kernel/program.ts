@@ -1,0 +1,178 @@
+// One run of `svc`: finds the command, parses its flags, runs it, and turns any failure into one message and one exit
+// code.
+
+import { engineVersion } from '../../effects/version.ts';
+import { createOutput, type Format, type Output } from '../text/output.ts';
+import type { Terminal } from '../text/terminal.ts';
+import { asksForHelp, parseArguments, peekFlags, timesGiven } from './arguments.ts';
+import type { CatalogueEntry } from './catalogue.ts';
+import type { Command } from './command.ts';
+import { EXIT, type ExitCode } from './exit-codes.ts';
+import { toFailure, usageFailure } from './failures.ts';
+import type { FlagValues } from './flags.ts';
+import { GLOBAL_FLAGS } from './global-flags.ts';
+import { OUTPUT_FLAGS } from './output-flags.ts';
+import { entryNamed, firstWords, groupMembers, type Route, routeArguments, unknownCommand } from './route.ts';
+
+export async function runProgram(args: readonly string[], terminal: Terminal): Promise<number> {
+  let output = createOutput(terminal, peekOutputOptions(args));
+  let monitors = false;
+  let helpText = async () => (await import('./help.ts')).formatRootHelp(engineVersion());
+  try {
+    if (args[0] === COMPLETE) return await printCandidates(args.slice(args[1] === '--' ? 2 : 1), terminal);
+    const route = routeArguments(args);
+    if (route.kind !== 'command') return await runWithoutCommand(route, terminal, output);
+
+    const command = await route.entry.load();
+    monitors = command.monitors === true;
+    if (asksForHelp(route.args, { ...GLOBAL_FLAGS, ...command.flags }))
+      return await help(command, route.args, terminal);
+    if (route.named) helpText = () => commandHelpText(command);
+
+    const table = { ...command.flags, ...GLOBAL_FLAGS };
+    const parsed = parseArguments(route.args, table, await environmentFor(command, route.args, terminal));
+    output = createOutput(terminal, outputOptions(parsed.flags, command, route.args));
+    checkOperands(command, parsed.operands);
+    const context = { flags: parsed.flags, operands: parsed.operands, output, terminal };
+    command.checkFirst?.(context);
+    if (command.hostsEngine === true) {
+      const { runOnPinnedNode } = await import('../engine/pinned-node.ts');
+      const exitCode = await runOnPinnedNode(args, terminal);
+      if (exitCode !== undefined) return exitCode;
+    } else if (command.handlesSignals !== true) {
+      terminal.onSignal((signal) => terminal.exit(signal === 'SIGINT' ? EXIT.interrupted : EXIT.terminated));
+    }
+    return await command.run(context);
+  } catch (error) {
+    const failure = toFailure(error);
+    if (failure.facts.showHelp === true && !output.jsonAsked) terminal.err.write(`${await helpText()}\n`);
+    output.fail(failure);
+    return monitors ? MONITOR_UNKNOWN : failure.facts.exitCode;
+  }
+}
+
+/** The internal command that the scripts of `svc completion` call. */
+const COMPLETE = '__complete';
+
+async function printCandidates(words: readonly string[], terminal: Terminal): Promise<ExitCode> {
+  const [{ complete }, { namesFor }] = await Promise.all([import('./completion.ts'), import('./completion-names.ts')]);
+  const found = await complete(words, (kind, before) => namesFor(terminal, kind, before));
+  terminal.out.write(found.map((word) => `${word}\n`).join(''));
+  return EXIT.done;
+}
+
+/** Commands that connect to an engine can use a saved engine. */
+async function environmentFor({ flags }: Command, args: readonly string[], { env }: Terminal) {
+  if (!Object.hasOwn(flags, 'context') || !Object.hasOwn(flags, 'timeout')) return env;
+  const { withContext } = await import('../engine/contexts.ts');
+  const { context } = peekFlags(args, { context: { kind: 'text', placeholder: '<name>', help: '' } });
+  return withContext(env, context ?? (env.SVC_CONTEXT || undefined));
+}
+/** The exit code with which monitoring systems show that a check could not run. */
+const MONITOR_UNKNOWN = 3;
+
+async function runWithoutCommand(
+  route: Exclude<Route, { kind: 'command' }>,
+  terminal: Terminal,
+  output: Output,
+): Promise<ExitCode> {
+  switch (route.kind) {
+    case 'version':
+      output.printDocument({ version: engineVersion() }, `svc ${engineVersion()}`);
+      return EXIT.done;
+    case 'help':
+      terminal.out.write(await helpFor(route.words));
+      return EXIT.done;
+    case 'group':
+      throw usageFailure(
+        `'svc ${route.group}' is a group of commands.`,
+        `One of: ${groupMembers(route.group)
+          .map((entry) => `svc ${entry.name}`)
+          .join(', ')}.`,
+      );
+  }
+}
+
+/** `svc help …`: a topic, a command, the commands of a group, or all commands. */
+async function helpFor(words: readonly string[]): Promise<string> {
+  const { formatGroupHelp, formatRootHelp } = await import('./help.ts');
+  const { TOPICS } = await import('../commands/queue/topics.ts');
+  const [first] = words;
+  if (first === undefined) return formatRootHelp(engineVersion());
+  const topic = words.length === 1 && Object.hasOwn(TOPICS, first) ? TOPICS[first] : undefined;
+  if (topic !== undefined) return topic();
+  const members = groupMembers(words.join(' '));
+  if (members.length > 0) return formatGroupHelp(words.join(' '), members);
+  // Words after the command may be its operands.
+  const names = words.map((_, index) => words.slice(0, words.length - index).join(' '));
+  const entry: CatalogueEntry | undefined = names.map(entryNamed).find((found) => found !== undefined);
+  if (entry === undefined) throw unknownCommand(words.join(' '), [...firstWords(), ...Object.keys(TOPICS)]);
+  return await commandHelpText(await entry.load());
+}
+
+/** `--help` with a command, with facts from the engine about the operands if the command supports it. */
+async function help(command: Command, args: readonly string[], terminal: Terminal): Promise<ExitCode> {
+  terminal.out.write(await commandHelpText(command, await explain(command, args, terminal)));
+  return EXIT.done;
+}
+
+async function explain(
+  command: Command,
+  args: readonly string[],
+  terminal: Terminal,
+): Promise<readonly string[] | undefined> {
+  if (command.explain === undefined) return undefined;
+  try {
+    const table = { ...command.flags, ...GLOBAL_FLAGS, help: { kind: 'switch', short: 'h', help: '' } } as const;
+    const parsed = parseArguments(args, table, terminal.env);
+    const output = createOutput(terminal, outputOptions(parsed.flags, command, args));
+    return await command.explain({ flags: parsed.flags, operands: parsed.operands, output, terminal });
+  } catch {
+    // Help is shown even for an invalid line or without an engine.
+    return undefined;
+  }
+}
+
+async function commandHelpText(command: Command, explained?: readonly string[]): Promise<string> {
+  const { formatCommandHelp } = await import('./help.ts');
+  return formatCommandHelp(command, explained);
+}
+
+function checkOperands({ name, operands }: Command, given: readonly string[]): void {
+  const { min, max, usage } = operands ?? { min: 0, max: 0, usage: '' };
+  if (given.length > max) {
+    throw usageFailure(`svc ${name} does not take '${given[max]}'.`, `Usage: svc ${name} ${usage}`.trimEnd());
+  }
+  if (given.length < min) throw usageFailure(`svc ${name} needs ${usage}.`, `See: svc ${name} --help`);
+}
+
+type OutputFlagValues = FlagValues<typeof OUTPUT_FLAGS>;
+
+function outputOptions(flags: OutputFlagValues, { name, formats }: Command, args: readonly string[]) {
+  if (flags.json && flags.output !== undefined && flags.output !== 'json') {
+    throw usageFailure(`--json and -o ${flags.output} exclude each other.`);
+  }
+  const asked = flags.output ?? (flags.json ? 'json' : undefined);
+  if (asked !== undefined && !formats.includes(asked)) {
+    throw usageFailure(`svc ${name} does not print ${asked}: expected one of ${formats.join(', ')}.`);
+  }
+  return { ...commonOptions(flags, args), format: asked ?? formats[0] };
+}
+
+/** Output options for messages before the command is known, such as an unknown command. */
+function peekOutputOptions(args: readonly string[]) {
+  const flags = peekFlags(args, OUTPUT_FLAGS);
+  const format: Format = flags.output ?? (flags.json ? 'json' : 'table');
+  return { ...commonOptions(flags, args), format };
+}
+
+function commonOptions(flags: OutputFlagValues, args: readonly string[]) {
+  return {
+    jsonAsked: flags.json || flags.output === 'json' || flags.output === 'jsonl',
+    quiet: flags.quiet,
+    verbose: flags.verbose,
+    showsWire: flags.verbose && timesGiven('verbose', args, OUTPUT_FLAGS) > 1,
+    colour: flags.color,
+    timeStyle: flags.time,
+  };
+}

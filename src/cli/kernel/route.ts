@@ -1,0 +1,117 @@
+// Finds the command for the words on the command line, without loading it.
+
+import { nearestWords } from '../../core/config-fields/nearest.ts';
+import { CONNECTION_FLAGS } from '../engine/connection-flags.ts';
+import { CATALOGUE, type CatalogueEntry, DEFAULT_COMMAND } from './catalogue.ts';
+import { type CliFailure, usageFailure } from './failures.ts';
+import type { Flag } from './flags.ts';
+import { GLOBAL_FLAGS } from './global-flags.ts';
+
+export type Route =
+  | { readonly kind: 'version' }
+  /** `svc --help`, `svc help`, `svc help <topic or command>`. */
+  | { readonly kind: 'help'; readonly words: readonly string[] }
+  /** `svc functions`: the first words of several commands, alone. */
+  | { readonly kind: 'group'; readonly group: string }
+  | {
+      readonly kind: 'command';
+      readonly entry: CatalogueEntry;
+      /** The rest, for the command's own parser. */
+      readonly args: readonly string[];
+      /** False for `svc --config …`, which starts the engine without the word `start`. */
+      readonly named: boolean;
+    };
+
+export function routeArguments(args: readonly string[]): Route {
+  const [first, ...positions] = commandWords(args);
+  if (first === undefined) return routeWithoutCommand(args);
+  const word = args[first] ?? '';
+  if (word === 'help') return { kind: 'help', words: args.slice(first + 1).filter((arg) => !arg.startsWith('-')) };
+
+  let name = word;
+  for (const [depth, position] of [...positions, undefined].entries()) {
+    const entry = entryNamed(name);
+    const used = [first, ...positions.slice(0, depth)];
+    if (entry !== undefined) return { kind: 'command', entry, args: without(args, used), named: true };
+    const members = groupMembers(name);
+    if (members.length === 0) throw unknownCommand(name, namesBeside(name));
+    if (position === undefined) break;
+    name = `${name} ${args[position] ?? ''}`;
+  }
+  return { kind: 'group', group: name };
+}
+
+/** Suggestions for the last of these words. */
+function namesBeside(name: string): readonly string[] {
+  const group = name.split(' ').slice(0, -1).join(' ');
+  return group === '' ? firstWords() : groupMembers(group).map((member) => member.name);
+}
+
+export function entryNamed(name: string): CatalogueEntry | undefined {
+  return CATALOGUE.find((entry) => entry.name === name);
+}
+
+/** The commands that begin with this word, without aliases unless a command has only an alias here. */
+export function groupMembers(word: string): readonly CatalogueEntry[] {
+  return CATALOGUE.filter((entry) => entry.name.startsWith(`${word} `));
+}
+
+export function unknownCommand(typed: string, known: readonly string[]): CliFailure {
+  const [suggestion] = nearestWords(typed, known);
+  return usageFailure(
+    `Unknown command '${typed}'.`,
+    suggestion === undefined ? 'List the commands with: svc --help' : `Did you mean: svc ${suggestion}?`,
+  );
+}
+
+export function firstWords(): readonly string[] {
+  return [...new Set([...CATALOGUE.map((entry) => entry.name.split(' ')[0] ?? ''), 'help'])];
+}
+
+/** A line that begins with a flag: help, version, or the start of the engine. */
+function routeWithoutCommand(args: readonly string[]): Route {
+  if (args.includes('--version') || args.includes('-V')) return { kind: 'version' };
+  if (args.includes('--help') || args.includes('-h')) return { kind: 'help', words: [] };
+  const entry = entryNamed(DEFAULT_COMMAND);
+  if (entry === undefined) throw new Error('the default command is not in the catalogue');
+  return { kind: 'command', entry, args, named: false };
+}
+
+/**
+ * The positions of the command words: up to three, before anything except the flags that may come first
+ * (`svc --url ws://… functions list`).
+ */
+function commandWords(args: readonly string[]): number[] {
+  const positions: number[] = [];
+  for (let index = 0; index < args.length && positions.length < 3; index += 1) {
+    const arg = args[index] ?? '';
+    if (!arg.startsWith('-')) {
+      positions.push(index);
+      continue;
+    }
+    const long = arg.startsWith('--');
+    const name = long ? (arg.slice(2).split('=')[0] ?? '') : arg.slice(1, 2);
+    const kind = LEADING_FLAGS.get(name);
+    if (kind === undefined) break;
+    const valueAttached = long ? arg.includes('=') : arg.length > 2;
+    if (kind === 'value' && !valueAttached) index += 1;
+  }
+  return positions;
+}
+
+/** Long and short names of the flags that may come before the command. */
+const LEADING_FLAGS: ReadonlyMap<string, 'switch' | 'value'> = new Map(
+  Object.entries<Flag>({ ...GLOBAL_FLAGS, ...CONNECTION_FLAGS })
+    .flatMap(([name, flag]) => {
+      const kind = flag.kind === 'switch' ? 'switch' : 'value';
+      return [name, ...(flag.short === undefined ? [] : [flag.short])].map((word) => [word, kind] as const);
+    })
+    .concat([
+      ['help', 'switch'],
+      ['h', 'switch'],
+    ]),
+);
+
+function without(args: readonly string[], positions: readonly number[]): string[] {
+  return args.filter((_, index) => !positions.includes(index));
+}

@@ -1,0 +1,28 @@
+// The command that starts this program: `svc` if the shell finds it, else `npx svc`. Texts are written with `svc`;
+// hints pass through this file, so that they work when pasted.
+
+import { delimiter, dirname, resolve } from 'node:path';
+import { firstWords } from './route.ts';
+
+export type StartedAs = 'svc' | 'npx svc';
+
+/**
+ * npm links a program of a project into `node_modules/.bin`, and puts that folder on the PATH of its own child
+ * processes. So under npm the PATH says nothing about the shell.
+ */
+export function startedAs(entry: string | undefined, env: Readonly<Record<string, string | undefined>>): StartedAs {
+  if (entry === undefined || !/[\\/]node_modules[\\/]\.bin[\\/][^\\/]+$/.test(entry)) return 'svc';
+  const isRunByNpm = env.npm_execpath !== undefined;
+  const folders = (env.PATH ?? '').split(delimiter).map((folder) => resolve(folder));
+  return !isRunByNpm && folders.includes(dirname(resolve(entry))) ? 'svc' : 'npx svc';
+}
+
+/** The text with its commands as the user has to type them. */
+export function asTyped(text: string, start: StartedAs): string {
+  return start === 'svc' ? text : text.replace(commandsOfOurs(), start);
+}
+
+/** `svc` before a known command word; the name of the program alone is unchanged. */
+function commandsOfOurs(): RegExp {
+  return new RegExp(`(?<!npx )(?<![\\w./-])svc(?= (?:--config|${firstWords().join('|')})\\b)`, 'g');
+}

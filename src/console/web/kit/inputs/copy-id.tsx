@@ -1,0 +1,69 @@
+// An id: cut in the middle, opened by a click, copied by the button next to it (APP-9).
+
+import { Link } from '@tanstack/react-router';
+import { Copy } from 'lucide-react';
+import type { ReactNode } from 'react';
+import { visibleText } from '../json/logic/visible-text.ts';
+import { classes } from '../layout/classes.ts';
+import { copyText } from './clipboard.ts';
+
+export interface CopyIdProps {
+  readonly id: string;
+  /** What it is, for the button's name: "function id". */
+  readonly what: string;
+  /** The page that it opens, with search parameters. */
+  readonly to?: string | undefined;
+  readonly search?: Readonly<Record<string, string>> | undefined;
+  /** For links that select in the page itself. */
+  readonly onOpen?: (() => void) | undefined;
+  readonly className?: string;
+}
+
+export function CopyId({ id, what, to, search, onOpen, className }: CopyIdProps): ReactNode {
+  return (
+    <span className={classes('group/id inline-flex max-w-full min-w-0 items-center gap-1 font-mono', className)}>
+      {to === undefined && onOpen === undefined ? (
+        <MiddleCut text={id} />
+      ) : to === undefined ? (
+        <button type="button" onClick={onOpen} className="min-w-0 text-left hover:text-accent hover:underline">
+          <MiddleCut text={id} />
+        </button>
+      ) : (
+        <Link to={to} search={search ?? {}} className="min-w-0 text-accent hover:underline">
+          <MiddleCut text={id} />
+        </Link>
+      )}
+      <button
+        type="button"
+        aria-label={`Copy ${what}`}
+        title={`Copy ${what}`}
+        onClick={(event) => {
+          event.stopPropagation();
+          void copyText(id, what);
+        }}
+        className={
+          'relative shrink-0 rounded-sm p-0.5 text-faint opacity-0 hover:text-text focus-visible:opacity-100 ' +
+          // A touch target has to be larger than the icon.
+          'group-hover/id:opacity-100 after:absolute after:-inset-1 [@media(hover:none)]:opacity-100'
+        }
+      >
+        <Copy size={12} />
+      </button>
+    </span>
+  );
+}
+
+/** The end stays visible, because it distinguishes ids. The first part shrinks, the last does not. */
+export function MiddleCut({ text, tail = 10 }: { readonly text: string; readonly tail?: number }): ReactNode {
+  const shown = visibleText(text);
+  if (shown.length <= tail * 2) return <span className="block truncate whitespace-pre">{shown}</span>;
+  // Do not split a surrogate pair.
+  const end = shown.length - tail;
+  const cut = /[\udc00-\udfff]/.test(shown.charAt(end)) ? end - 1 : end;
+  return (
+    <span className="flex min-w-0 whitespace-pre" title={shown}>
+      <span className="truncate">{shown.slice(0, cut)}</span>
+      <span className="shrink-0">{shown.slice(cut)}</span>
+    </span>
+  );
+}

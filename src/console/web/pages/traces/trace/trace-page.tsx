@@ -1,0 +1,251 @@
+// An open trace: five views of it, which share one selection, one time range and one search (TRC-4).
+
+import { Link, useNavigate } from '@tanstack/react-router';
+import { type ReactNode, useEffect, useMemo, useState } from 'react';
+import { isNotFound } from '../../../data/api-error.ts';
+import { type SearchState, usePageSearch } from '../../../data/search.ts';
+import type { TimeRange } from '../../../kit/charts/time-scale.ts';
+import { formatCountOf, formatDuration } from '../../../kit/charts/times.ts';
+import { Announce } from '../../../kit/feedback/announce.tsx';
+import { EmptyState, FailedState, Loading } from '../../../kit/feedback/empty-state.tsx';
+import { visibleText } from '../../../kit/json/logic/visible-text.ts';
+import { Page } from '../../../kit/layout/page.tsx';
+import { Compare } from '../list/compare.tsx';
+import { TRACE_SEARCH } from '../list/trace-search.ts';
+import { rootName } from '../logic/critical-path.ts';
+import { printTraceFilters, traceFilter } from '../logic/trace-filters.ts';
+import { visibleRows } from '../logic/trace-rows.ts';
+import type { TraceView } from '../logic/trace-session.ts';
+import type { AttributeActions } from '../views/attribute-list.tsx';
+import { useServiceColours } from '../views/colours.ts';
+import { indexRows } from '../views/draw-waterfall.ts';
+import { Flame, type FlameProps } from '../views/flame.tsx';
+import { TraceMapView } from '../views/map.tsx';
+import { Services } from '../views/services.tsx';
+import { SpanPanel } from '../views/span-panel.tsx';
+import { Waterfall } from '../views/waterfall.tsx';
+import { TraceActions, TraceNote } from './trace-head.tsx';
+import { TraceToolbar } from './trace-toolbar.tsx';
+import { useFind } from './use-find.ts';
+import { useRowsView } from './use-rows-view.ts';
+import { type OpenTrace, type TraceSource, useTrace } from './use-trace.ts';
+import { useTraceKeys } from './use-trace-keys.ts';
+import { logDots, useTraceLogs } from './use-trace-logs.ts';
+
+export function TracePage({ source }: { readonly source: TraceSource }): ReactNode {
+  const trace = useTrace(source);
+  const { view, client } = trace;
+  if (view !== undefined && client !== undefined && view.columns.count > 0) {
+    return <LoadedTrace source={source} trace={trace} view={view} client={client} />;
+  }
+  const name = source.from === 'engine' ? source.traceId : 'File';
+  return (
+    <Page title={`Trace ${name.slice(0, 8)}`}>
+      {isNotFound(trace.error) ? (
+        <NoSuchTrace />
+      ) : trace.error !== undefined ? (
+        <FailedState error={trace.error} what="Traces" shows="every span of a trace" retry={trace.reload} />
+      ) : view === undefined ? (
+        <Loading what="the trace" />
+      ) : (
+        <NoSuchTrace />
+      )}
+    </Page>
+  );
+}
+
+function NoSuchTrace(): ReactNode {
+  return (
+    <EmptyState title="This trace is not stored">
+      <p>
+        It was never sampled, or newer traces replaced it: the store keeps the last <code>memory_max_spans</code> spans.
+        An exported trace can be opened from its file.
+      </p>
+      <Link to="/traces" search={{}} className="text-accent hover:underline">
+        All traces
+      </Link>
+    </EmptyState>
+  );
+}
+
+export interface LoadedProps {
+  readonly source: TraceSource;
+  readonly trace: OpenTrace;
+  readonly view: TraceView;
+  readonly client: NonNullable<OpenTrace['client']>;
+}
+
+function LoadedTrace(props: LoadedProps): ReactNode {
+  const { source, trace, view, client } = props;
+  const { columns } = view;
+  const { search, setSearch } = usePageSearch(TRACE_SEARCH);
+  const serviceColours = useServiceColours(columns.services);
+  const isFile = source.from === 'file';
+  const logs = useTraceLogs(isFile ? undefined : columns.traceId, columns.pendingCount > 0);
+  const find = useFind(client, view, search.q, logs);
+  const rowsView = useRowsView(view, search.level, search.only, search.fold, find.found);
+  const rows = useMemo(() => visibleRows(columns, rowsView.rowsView), [columns, rowsView.rowsView]);
+  const index = useMemo(() => indexRows(view, search.logs ? logDots(view, logs) : []), [view, logs, search.logs]);
+  const { whole, range, setRange } = useTimeRange(columns.durationMs, { search, setSearch });
+  const selectedAt = search.span === undefined ? -1 : columns.ids.indexOf(search.span);
+  const selected = selectedAt === -1 ? undefined : selectedAt;
+  const select = (row: number): void => {
+    rowsView.reveal(row);
+    setSearch({ span: columns.ids[row] });
+  };
+  const attributeColumns = useAttributeColumns(client, view, search.cols);
+  useTraceKeys({ view, range, whole, setRange, selected, select, find });
+  const attributeActions = useAttributeActions((key) => setSearch({ cols: [...search.cols, key] }));
+  useClocks(trace, search.clocks);
+  const clock = { range, whole, onRange: setRange };
+  const shared = { client, view, serviceColours, ...clock, selected, onSelect: select, found: find.shown };
+  return (
+    <Page
+      title={titleOf(view)}
+      note={<TraceNote {...props} isFile={isFile} />}
+      actions={<TraceActions {...props} isFile={isFile} />}
+      toolbar={
+        <TraceToolbar
+          {...{ search, setSearch, find, select, view, range, setRange, whole, selected }}
+          setLevel={(level) => {
+            rowsView.forget();
+            setSearch({ level });
+          }}
+        />
+      }
+      detail={
+        selected === undefined ? undefined : (
+          <SpanPanel
+            {...{ client, view, logs, attributeActions, isFile }}
+            row={selected}
+            tab={search.tab}
+            onTab={(tab) => setSearch({ tab })}
+            onClose={() => setSearch({ span: undefined, tab: 'info' })}
+            onSelectSpan={(span) => setSearch({ span })}
+          />
+        )
+      }
+    >
+      {search.view === 'waterfall' && (
+        <Waterfall
+          {...shared}
+          {...{ rows, index, attributeColumns }}
+          rowsView={rowsView.rowsView}
+          onToggle={rowsView.toggle}
+          onToggleFold={rowsView.toggleFold}
+          onLoadBelow={(row) => trace.loadBelow(columns.ids[row] ?? '')}
+          showsPath={search.path}
+        />
+      )}
+      <OtherViews {...shared} {...{ search, setSearch }} />
+      <Announce text={`${formatCountOf(columns.spanCount, 'span')} in ${formatDuration(columns.durationMs)}`} />
+    </Page>
+  );
+}
+
+type OtherViewsProps = Pick<TracePageState, 'search' | 'setSearch'> &
+  Omit<FlameProps, 'order' | 'onOrder'> &
+  Pick<LoadedProps, 'client'>;
+
+/** The spans in the views other than the waterfall (TRC-4). */
+function OtherViews({ search, setSearch, ...shared }: OtherViewsProps): ReactNode {
+  const showOnly = (q: string): void => setSearch({ view: 'waterfall', q, only: 'found' });
+  switch (search.view) {
+    case 'waterfall':
+      return undefined;
+    case 'flame':
+      return <Flame {...shared} order={search.order} onOrder={(order) => setSearch({ order })} />;
+    case 'services':
+      return <Services {...shared} onService={showOnly} />;
+    case 'compare':
+      return (
+        <Compare
+          {...shared}
+          other={search.with}
+          onOther={(id) => setSearch({ with: id }, { push: true })}
+          onlyChanges={search.changes}
+        />
+      );
+    case 'map':
+      return (
+        <TraceMapView
+          {...shared}
+          by={search.by}
+          onBy={(by) => setSearch({ by })}
+          onNode={(node) => showOnly(node.name)}
+        />
+      );
+  }
+}
+
+function titleOf({ columns }: TraceView): string {
+  return visibleText(rootName(columns)) || 'Trace';
+}
+
+type TracePageState = SearchState<typeof TRACE_SEARCH>;
+
+interface TimeRangeState {
+  readonly whole: TimeRange;
+  readonly range: TimeRange;
+  readonly setRange: (range: TimeRange) => void;
+}
+
+/** The visible part of the trace, which the address holds (TRC-6). */
+function useTimeRange(durationMs: number, { search, setSearch }: TracePageState): TimeRangeState {
+  const { from, to } = search;
+  const whole: TimeRange = useMemo(() => ({ fromMs: 0, toMs: Math.max(durationMs, 1e-3) }), [durationMs]);
+  const range: TimeRange = useMemo(
+    () => ({ fromMs: from ?? whole.fromMs, toMs: Math.max(to ?? whole.toMs, (from ?? 0) + 1e-4) }),
+    [from, to, whole],
+  );
+  const setRange = (next: TimeRange): void => {
+    const isWhole = next.fromMs <= whole.fromMs && next.toMs >= whole.toMs;
+    setSearch(isWhole ? { from: undefined, to: undefined } : { from: rounded(next.fromMs), to: rounded(next.toMs) });
+  };
+  return { whole, range, setRange };
+}
+
+/** The sixth decimal is a nanosecond; more digits are noise in an address. */
+function rounded(ms: number): number {
+  return Math.round(ms * 1e6) / 1e6;
+}
+
+function useAttributeColumns(
+  client: LoadedProps['client'],
+  view: TraceView,
+  keys: readonly string[],
+): { key: string; values: readonly (string | null)[] }[] {
+  const [columns, setColumns] = useState<{ key: string; values: readonly (string | null)[] }[]>([]);
+  const wanted = keys.join('\n');
+  useEffect(() => {
+    let isCurrent = true;
+    const asked = wanted === '' ? [] : wanted.split('\n');
+    void Promise.all(asked.map(async (key) => ({ key, values: await client.ask({ op: 'column', key }) }))).then(
+      (next) => isCurrent && view !== undefined && setColumns(next),
+    );
+    return () => {
+      isCurrent = false;
+    };
+  }, [client, view, wanted]);
+  return columns;
+}
+
+function useAttributeActions(addColumn: (key: string) => void): AttributeActions {
+  const navigate = useNavigate();
+  const open = (key: string, value: string, isNot: boolean): void => {
+    void navigate({ to: '/traces', search: { f: printTraceFilters([traceFilter('attr', value, { key, isNot })]) } });
+  };
+  return {
+    filterBy: (key, value) => open(key, value, false),
+    exclude: (key, value) => open(key, value, true),
+    addColumn,
+  };
+}
+
+function useClocks({ setCorrected, view }: OpenTrace, isOn: boolean): void {
+  const isCorrected = (view?.movedCount ?? 0) > 0;
+  // biome-ignore lint/correctness/useExhaustiveDependencies: once for each change of the switch
+  useEffect(() => {
+    if (isOn !== isCorrected) setCorrected(isOn);
+  }, [isOn]);
+}

@@ -1,0 +1,58 @@
+// The rights that a job keeps of the connection that made it: the connection may be gone when the job runs, and the
+// engine restarted (X7).
+//
+// What the auth function granted is kept as it was. The rules of the port are read when the job runs, as for every
+// connection (X12). If the port no longer exists, nothing is allowed.
+
+import { Access, type AccessPolicy, ANONYMOUS, type PolicyInForce, type Registrations } from './access.ts';
+import { readPattern } from './pattern.ts';
+
+export interface KeptRights {
+  /** The connection: while it is open, its current rights count. */
+  workerId: string;
+  /** The port it connected to. */
+  port: string;
+  allowed?: string[];
+  allowedPatterns?: string[];
+  forbidden?: string[];
+}
+
+export function keptRights(workerId: string, { port, grant }: Access): KeptRights {
+  const { allowed, allowedPatterns, forbidden } = grant;
+  return {
+    workerId,
+    port,
+    ...(allowed.size > 0 && { allowed: [...allowed] }),
+    ...(allowedPatterns.length > 0 && { allowedPatterns: allowedPatterns.map(({ text }) => text) }),
+    ...(forbidden.size > 0 && { forbidden: [...forbidden] }),
+  };
+}
+
+/** The current rules of the restricted ports, by name. */
+export class PortPolicies {
+  readonly #inForce = new Set<PolicyInForce>();
+
+  /** Returns a function that removes it. */
+  add(inForce: PolicyInForce): () => void {
+    this.#inForce.add(inForce);
+    return () => this.#inForce.delete(inForce);
+  }
+
+  restore({ port, allowed, allowedPatterns = [], forbidden }: KeptRights, registrations: Registrations): Access {
+    const named = [...this.#inForce].filter((one) => one.port === port);
+    const [inForce] = named;
+    // Two ports whose numbers the system chose cannot be distinguished.
+    if (inForce === undefined || named.length > 1)
+      return new Access({ port, policy: NOTHING }, ANONYMOUS, registrations);
+    const patterns = allowedPatterns.map(readPattern).flatMap((read) => (read.ok ? [read.pattern] : []));
+    const grant = {
+      ...ANONYMOUS,
+      allowed: new Set(allowed),
+      allowedPatterns: patterns,
+      forbidden: new Set(forbidden),
+    };
+    return new Access(inForce, grant, registrations);
+  }
+}
+
+const NOTHING: AccessPolicy = { expose: [], triggerTypes: new Set(), queues: new Set() };

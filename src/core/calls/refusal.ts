@@ -1,0 +1,36 @@
+// A call that the engine answers with an error of its own. Thrown by built-in functions, turned into a reply
+// in one place (`router/calls/reply.ts`).
+
+import type { ErrorCode } from '../../protocol/frames/errors.ts';
+import type { ErrorBody } from '../../protocol/frames/frames.ts';
+
+export class Refusal extends Error {
+  readonly code: ErrorCode;
+
+  constructor(code: ErrorCode, message: string) {
+    super(message);
+    this.name = 'Refusal';
+    this.code = code;
+  }
+
+  toBody(): ErrorBody {
+    return { code: this.code, message: this.message };
+  }
+}
+
+/** The messages of refusals that several places use. */
+export const refusals = {
+  functionNotFound: (id: string) => new Refusal('function_not_found', `Function ${id} not found`),
+  shuttingDown: () => new Refusal('SHUTTING_DOWN', 'The engine is shutting down and takes no new calls'),
+  stopped: () =>
+    new Refusal(
+      'invocation_stopped',
+      "Invocation stopped: the worker's connection ended; whether it took effect is unknown",
+    ),
+  timedOut: (timeoutMs: number) => new Refusal('TIMEOUT', `invocation timed out after ${timeoutMs}ms`),
+};
+
+/** A payload of the binary wire is parsed only where it must become text; only then invalid JSON is found. */
+export function unreadablePayload(what: string): Refusal {
+  return new Refusal('BAD_REQUEST', `${what[0]?.toUpperCase()}${what.slice(1)} is not JSON, or nested too deep`);
+}

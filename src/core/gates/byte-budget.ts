@@ -1,0 +1,65 @@
+// A number of bytes shared by many users: bytes that one of them has, no other can get.
+
+export interface Budget {
+  /** False: not enough bytes are left, and nothing was taken. */
+  take(bytes: number): boolean;
+  giveBack(bytes: number): void;
+}
+
+export class ByteBudget implements Budget {
+  readonly #bytesMax: number;
+  #taken = 0;
+
+  constructor(bytesMax: number) {
+    this.#bytesMax = bytesMax;
+  }
+
+  get taken(): number {
+    return this.#taken;
+  }
+
+  take(bytes: number): boolean {
+    if (this.#taken + bytes > this.#bytesMax) return false;
+    this.#taken += bytes;
+    return true;
+  }
+
+  giveBack(bytes: number): void {
+    this.#taken -= bytes;
+  }
+}
+
+/** A budget under the name of its limit. */
+export interface NamedBudget {
+  readonly name: string;
+  readonly budget: Budget;
+}
+
+/** Bytes that count in each of several budgets, in full. */
+export class JointBudget implements Budget {
+  readonly #parts: readonly NamedBudget[];
+  #refusedBy = '';
+
+  constructor(parts: readonly NamedBudget[]) {
+    this.#parts = parts;
+  }
+
+  /** The limit that the last refusal exceeded. */
+  get refusedBy(): string {
+    return this.#refusedBy;
+  }
+
+  take(bytes: number): boolean {
+    for (const [index, { name, budget }] of this.#parts.entries()) {
+      if (budget.take(bytes)) continue;
+      for (const taken of this.#parts.slice(0, index)) taken.budget.giveBack(bytes);
+      this.#refusedBy = name;
+      return false;
+    }
+    return true;
+  }
+
+  giveBack(bytes: number): void {
+    for (const { budget } of this.#parts) budget.giveBack(bytes);
+  }
+}

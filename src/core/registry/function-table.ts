@@ -1,0 +1,134 @@
+// Which functions exist and who can run them.
+//
+// Job: registrations of workers and of the engine's own modules, looked up on every call.
+// Neighbours: `router/registrations/functions.ts` writes worker registrations, `router/calls/invoke.ts` reads.
+// Invariants:
+//   - A function exists exactly while at least one live registration for its id exists.
+//   - A registration belongs to one executor; only that very object can remove it (W3).
+//   - An id that a module provides cannot be registered by a worker.
+
+import type { RawJson } from '../../protocol/json/byte-string.ts';
+import type { Executor } from '../calls/executor.ts';
+import { type Balance, type Candidates, selectWorker } from '../calls/select-worker.ts';
+
+/** A worker's description of its function; schemas are stored and shown, never enforced. */
+export interface FunctionFacts {
+  readonly description: string | undefined;
+  readonly requestFormat: RawJson | undefined;
+  readonly responseFormat: RawJson | undefined;
+  readonly metadata: RawJson | undefined;
+}
+
+export interface WorkerFunction<E extends Executor> extends Candidates<E> {
+  readonly kind: 'worker';
+  readonly id: string;
+  readonly executors: E[];
+  /** One entry for each executor, in the same order: its registration. The newest is shown. */
+  readonly facts: FunctionFacts[];
+  readonly balance: Balance;
+}
+
+export interface BuiltinFunction<B> {
+  readonly kind: 'builtin';
+  readonly id: string;
+  readonly module: string;
+  readonly facts: FunctionFacts;
+  readonly handler: B;
+}
+
+export type FunctionEntry<E extends Executor, B> = WorkerFunction<E> | BuiltinFunction<B>;
+
+export type RegisterOutcome =
+  /** `isNew`: the id did not exist before. */
+  { readonly ok: true; readonly isNew: boolean } | { readonly ok: false; readonly reason: string };
+
+export class FunctionTable<E extends Executor, B> {
+  readonly #entries = new Map<string, FunctionEntry<E, B>>();
+  readonly #balanceOf: (functionId: string) => Balance;
+  #version = 0;
+
+  constructor(balanceOf: (functionId: string) => Balance) {
+    this.#balanceOf = balanceOf;
+  }
+
+  get(id: string): FunctionEntry<E, B> | undefined {
+    return this.#entries.get(id);
+  }
+
+  all(): IterableIterator<FunctionEntry<E, B>> {
+    return this.#entries.values();
+  }
+
+  /** Changes with every registration or removal. */
+  get version(): number {
+    return this.#version;
+  }
+
+  addBuiltin(entry: BuiltinFunction<B>): void {
+    if (this.#entries.has(entry.id)) throw new Error(`Two modules provide the function ${entry.id}`);
+    this.#entries.set(entry.id, entry);
+    this.#version++;
+  }
+
+  /** A module left: its functions are gone. */
+  removeBuiltins(module: string): void {
+    for (const entry of this.#entries.values()) {
+      if (entry.kind === 'builtin' && entry.module === module) this.#entries.delete(entry.id);
+    }
+    this.#version++;
+  }
+
+  /** Upsert: a repeated registration of the same executor replaces its earlier one. */
+  register(id: string, executor: E, facts: FunctionFacts): RegisterOutcome {
+    this.#version++;
+    const entry = this.#entries.get(id);
+    if (entry === undefined) {
+      const balance = this.#balanceOf(id);
+      this.#entries.set(id, { kind: 'worker', id, executors: [executor], facts: [facts], balance, next: 0 });
+      return { ok: true, isNew: true };
+    }
+    if (entry.kind === 'builtin') return { ok: false, reason: `'${id}' is provided by the module ${entry.module}` };
+    const index = entry.executors.indexOf(executor);
+    if (index >= 0) {
+      entry.executors.splice(index, 1);
+      entry.facts.splice(index, 1);
+    } else if (entry.balance === 'reject_duplicates') {
+      return { ok: false, reason: `'${id}' is already registered by another worker, and balance is reject_duplicates` };
+    }
+    entry.executors.push(executor);
+    entry.facts.push(facts);
+    return { ok: true, isNew: false };
+  }
+
+  /** Removes the executor's own registration, if it has one. Returns whether the id ceased to exist. */
+  unregister(id: string, executor: E): boolean {
+    const entry = this.#entries.get(id);
+    if (entry === undefined || entry.kind === 'builtin') return false;
+    const index = entry.executors.indexOf(executor);
+    if (index < 0) return false;
+    this.#version++;
+    entry.executors.splice(index, 1);
+    entry.facts.splice(index, 1);
+    entry.next = 0;
+    if (entry.executors.length > 0) return false;
+    this.#entries.delete(id);
+    return true;
+  }
+
+  select(entry: WorkerFunction<E>): E | undefined {
+    return selectWorker(entry, entry.balance);
+  }
+}
+
+/** Reads the `balance` setting: one word for all, or a word per namespace (the first `::` segment of the id). */
+export function balanceBy(setting: Balance | Readonly<Record<string, Balance>>): (functionId: string) => Balance {
+  if (typeof setting === 'string') return () => setting;
+  const byNamespace = new Map(Object.entries(setting));
+  const fallback = byNamespace.get('default') ?? 'least_in_flight';
+  return (functionId) => byNamespace.get(namespaceOf(functionId)) ?? fallback;
+}
+
+export function namespaceOf(functionId: string): string {
+  const end = functionId.indexOf('::');
+  return end < 0 ? functionId : functionId.slice(0, end);
+}

@@ -1,0 +1,199 @@
+// Which trigger types exist, what provides them, and which triggers are bound to them.
+//
+// Job: keep types and bindings consistent in whatever order they arrive and leave.
+// Neighbours: `router/triggers/triggers.ts` applies the verbs and sends the frames; `router/triggers/fire-trigger.ts`
+// reads.
+// States of a binding:
+//   parked   its type has no provider; it waits and is handed over when one appears
+//   bound    its provider has it
+//   refused  its provider refused it; it stays listed with the reason until its owner leaves or the type returns
+// Invariants:
+//   - A binding is owned by one executor, or has no owner (durable); only that very object takes it along.
+//   - A type has at most one provider. A module's type cannot be replaced by a worker.
+//   - When a type's provider leaves, its bindings are parked, never lost.
+
+import type { RawJson } from '../../protocol/json/byte-string.ts';
+import type { Executor } from '../calls/executor.ts';
+import { Groups } from './groups.ts';
+
+export interface TriggerTypeFacts {
+  readonly description: string;
+  /** JSON Schema of a binding's `config`, and of the payload a bound function receives. */
+  readonly configFormat: RawJson | undefined;
+  readonly payloadFormat: RawJson | undefined;
+}
+
+export interface TriggerType<E extends Executor, M> {
+  readonly id: string;
+  readonly facts: TriggerTypeFacts;
+  readonly provider:
+    | { readonly kind: 'worker'; readonly executor: E }
+    | { readonly kind: 'module'; readonly module: M };
+}
+
+export interface TriggerBinding<E extends Executor> {
+  readonly id: string;
+  readonly type: string;
+  readonly functionId: string;
+  readonly config: RawJson;
+  readonly metadata: RawJson | undefined;
+  /** The connection that registered it; `undefined` for a durable one. */
+  readonly owner: E | undefined;
+  /** Function that is asked before each call of the target; set by a module's type when it accepts the config. */
+  conditionFunctionId: string | undefined;
+  state: 'parked' | 'bound' | 'refused';
+  /** A newer binding has the place that this one requests; this one gets it back when the newer one leaves (PD-26). */
+  isDisplaced: boolean;
+  /** Why it was refused, or why its last firing never reached the handler. */
+  error: string | undefined;
+  lastFiredAtMs: number | undefined;
+  /** Its effect and its config, as one text; built when it is first compared. */
+  face: string | undefined;
+}
+
+export type NewBinding<E extends Executor> = Pick<
+  TriggerBinding<E>,
+  'id' | 'type' | 'functionId' | 'config' | 'metadata' | 'owner'
+>;
+
+export class TriggerTable<E extends Executor, M> {
+  readonly #types = new Map<string, TriggerType<E, M>>();
+  readonly #bindings = new Map<string, TriggerBinding<E>>();
+  readonly #byType = new Groups<string, TriggerBinding<E>>();
+  readonly #byOwner = new Groups<E | undefined, TriggerBinding<E>>();
+  readonly #byFunction = new Groups<string, TriggerBinding<E>>();
+  #version = 0;
+
+  /** Changes with every change of the table. */
+  get version(): number {
+    return this.#version;
+  }
+
+  type(id: string): TriggerType<E, M> | undefined {
+    return this.#types.get(id);
+  }
+
+  types(): IterableIterator<TriggerType<E, M>> {
+    return this.#types.values();
+  }
+
+  binding(id: string): TriggerBinding<E> | undefined {
+    return this.#bindings.get(id);
+  }
+
+  bindings(): IterableIterator<TriggerBinding<E>> {
+    return this.#bindings.values();
+  }
+
+  bindingsOf(type: string): ReadonlySet<TriggerBinding<E>> {
+    return this.#byType.of(type);
+  }
+
+  bindingsTo(functionId: string): ReadonlySet<TriggerBinding<E>> {
+    return this.#byFunction.of(functionId);
+  }
+
+  addModuleType(id: string, facts: TriggerTypeFacts, module: M): void {
+    if (this.#types.has(id)) throw new Error(`Two modules provide the trigger type ${id}`);
+    this.#types.set(id, { id, facts, provider: { kind: 'module', module } });
+  }
+
+  /** The newest provider wins. Returns whether the type is now this executor's. */
+  registerType(id: string, executor: E, facts: TriggerTypeFacts): boolean {
+    if (this.#types.get(id)?.provider.kind === 'module') return false;
+    this.#types.set(id, { id, facts, provider: { kind: 'worker', executor } });
+    this.#version++;
+    return true;
+  }
+
+  /** Removes the type if it belongs to this executor, and parks its bindings. */
+  unregisterType(id: string, executor: E): void {
+    if (this.isProvider(id, executor)) this.#park(id);
+  }
+
+  /** Removes a type of a module, and parks its bindings. */
+  removeModuleType(id: string): void {
+    if (this.#types.get(id)?.provider.kind === 'module') this.#park(id);
+  }
+
+  #park(id: string): void {
+    this.#version++;
+    this.#types.delete(id);
+    for (const binding of this.bindingsOf(id)) {
+      binding.state = 'parked';
+      binding.error = undefined;
+    }
+  }
+
+  isProvider(typeId: string, executor: E): boolean {
+    const provider = this.#types.get(typeId)?.provider;
+    return provider?.kind === 'worker' && provider.executor === executor;
+  }
+
+  /** The number of triggers without an owner. */
+  get durableCount(): number {
+    return this.#byOwner.of(undefined).size;
+  }
+
+  /**
+   * Stores the binding as parked; returns the one with the same id that it replaces, because a reconnecting owner
+   * replays.
+   */
+  add(binding: NewBinding<E>): { added: TriggerBinding<E>; replaced: TriggerBinding<E> | undefined } {
+    this.#version++;
+    const replaced = this.#bindings.get(binding.id);
+    if (replaced !== undefined) this.remove(replaced);
+    const added: TriggerBinding<E> = {
+      ...binding,
+      conditionFunctionId: undefined,
+      state: 'parked',
+      isDisplaced: false,
+      error: undefined,
+      lastFiredAtMs: undefined,
+      face: undefined,
+    };
+    this.#bindings.set(added.id, added);
+    this.#byType.add(added.type, added);
+    this.#byFunction.add(added.functionId, added);
+    this.#byOwner.add(added.owner, added);
+    return { added, replaced };
+  }
+
+  remove(binding: TriggerBinding<E>): void {
+    this.#version++;
+    if (this.#bindings.get(binding.id) === binding) this.#bindings.delete(binding.id);
+    this.#byType.remove(binding.type, binding);
+    this.#byFunction.remove(binding.functionId, binding);
+    this.#byOwner.remove(binding.owner, binding);
+  }
+
+  /** Everything that the executor owns or provides leaves, in one step (W2). Returns its own bindings. */
+  withdraw(executor: E): TriggerBinding<E>[] {
+    const removed = [...this.#byOwner.of(executor)];
+    for (const binding of removed) this.remove(binding);
+    for (const type of [...this.#types.keys()]) this.unregisterType(type, executor);
+    return removed;
+  }
+}
+
+/**
+ * The bindings to fire for one event: equal ones of different owners count once (PD-26), so that two replicas of a
+ * worker do not double every event. An owner that binds the same trigger twice gets it twice.
+ */
+export function distinctBindings<E extends Executor>(bindings: Iterable<TriggerBinding<E>>): TriggerBinding<E>[] {
+  const bound = [...bindings].filter(({ state }) => state === 'bound');
+  if (bound.length < 2) return bound;
+  const seen = new Map<string, TriggerBinding<E>>();
+  const countByOwner = new Map<E | undefined, Map<string, number>>();
+  for (const binding of bound) {
+    binding.face ??= JSON.stringify([binding.functionId, binding.config, binding.metadata ?? null]);
+    const { face } = binding;
+    const counts = countByOwner.get(binding.owner) ?? new Map<string, number>();
+    countByOwner.set(binding.owner, counts);
+    const ordinal = counts.get(face) ?? 0;
+    counts.set(face, ordinal + 1);
+    const key = `${ordinal} ${face}`;
+    if (!seen.has(key)) seen.set(key, binding);
+  }
+  return [...seen.values()];
+}

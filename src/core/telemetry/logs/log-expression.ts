@@ -1,0 +1,45 @@
+// Regular expressions of log searches: they take time linear in the text, are bounded, and charged for.
+
+import { RE2JS } from 're2js';
+import type { SearchBudget } from './search-budget.ts';
+
+/** Decisions 48. */
+export const REGEX_BYTES_MAX = 256;
+/** Repetitions make a program of a few bytes large: to compile one of that size takes 20 to 50 ms. */
+export const REGEX_INSTRUCTIONS_MAX = 5_000;
+/** Of its automaton, for one expression: one whose states outgrow it would build them again for every record. */
+const REGEX_STATE_BYTES = 1024 * 1024;
+
+export type TextMatcher = (text: string, budget: SearchBudget) => boolean;
+
+interface CompiledRegex {
+  readonly instructions: number;
+  readonly matches: TextMatcher;
+}
+
+/** A search that takes time linear in the text, and is charged for it; or what is wrong with the expression. */
+export function compileRegex(source: string, ignoresCase: boolean): CompiledRegex | string {
+  if (Buffer.byteLength(source) > REGEX_BYTES_MAX) {
+    return `the regular expression is over the limit of ${REGEX_BYTES_MAX} bytes`;
+  }
+  try {
+    return matcherOf(RE2JS.compile(source, ignoresCase ? RE2JS.CASE_INSENSITIVE : 0), `/${source}/`);
+  } catch (error) {
+    return `the regular expression is not valid: ${error instanceof Error ? error.message : String(error)}`;
+  }
+}
+
+function matcherOf(pattern: RE2JS, shown: string): CompiledRegex | string {
+  const instructions = pattern.programSize();
+  if (instructions > REGEX_INSTRUCTIONS_MAX) {
+    const limit = `the limit is ${REGEX_INSTRUCTIONS_MAX}; repeat less`;
+    return `the regular expression is a program of ${instructions} instructions, ${limit}`;
+  }
+  const { dfa } = pattern.re2Input;
+  dfa.stateBudget = dfa.memBudget = REGEX_STATE_BYTES;
+  const matches: TextMatcher = (text, budget) => {
+    budget.charge(shown, instructions, text.length);
+    return pattern.test(text);
+  };
+  return { instructions, matches };
+}

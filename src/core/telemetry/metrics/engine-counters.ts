@@ -1,0 +1,153 @@
+// The engine's own totals: calls, their times, workers (modules 11.6). Alert rules compare the increase of a counter
+// within their window, so its past is kept for the longest possible window: rules come and change while the engine
+// runs. Counts of each function are in `engine-metrics.ts`.
+
+import { type CallCounts, DURATION_BOUNDS_MS, type DurationCounts, type WorkerCounts } from '../records/intake.ts';
+import { ALERT_WINDOW_SECONDS_MAX } from './alert-rules.ts';
+import { percentileOfBuckets } from './engine-metrics.ts';
+
+export interface DurationFacts {
+  readonly avg_duration_ms: number;
+  readonly p50_duration_ms: number;
+  readonly p95_duration_ms: number;
+  readonly p99_duration_ms: number;
+  readonly min_duration_ms: number;
+  readonly max_duration_ms: number;
+}
+
+const COUNTERS = [
+  'iii.invocations.total',
+  'iii.invocations.success',
+  'iii.invocations.error',
+  'iii.invocations.deferred',
+  'iii.workers.spawns',
+  'iii.workers.deaths',
+] as const;
+type Counter = (typeof COUNTERS)[number];
+type Values = Readonly<Record<Counter, number>>;
+
+const ACTIVE = 'iii.workers.active';
+
+/** Whether it is one of these, with either prefix (PD-45); any other is a metric of workers. */
+export function isOfEngine(metric: string): boolean {
+  const name = peerName(metric);
+  return name === ACTIVE || COUNTERS.some((known) => known === name);
+}
+
+/** Rules may name the engine's metrics with its own prefix. */
+export function peerName(metric: string): string {
+  return metric.startsWith('svc.') ? `iii.${metric.slice('svc.'.length)}` : metric;
+}
+
+interface Moment {
+  readonly timeMs: number;
+  readonly values: Values;
+}
+
+/** Windows are whole seconds, and rules are evaluated every ten. */
+const REMEMBER_EVERY_MS = 1_000;
+/** For older readings, once a minute is enough. */
+const LONG_AGO_MS = 10 * 60_000;
+const LONG_AGO_EVERY_MS = 60_000;
+const LOOKBACK_MS = ALERT_WINDOW_SECONDS_MAX * 1_000;
+/** Twice the number of readings that are kept after trimming. */
+const MOMENTS_TIDY_AT = 4_000;
+
+export class EngineCounters {
+  #success = 0;
+  #error = 0;
+  #deferred = 0;
+  #spawns = 0;
+  #deaths = 0;
+  #durations: DurationCounts = { count: 0, sum: 0, min: 0, max: 0, buckets: DURATION_BOUNDS_MS.map(() => 0).concat(0) };
+  /** The readings just before that time, oldest first. */
+  #past: Moment[] = [];
+
+  get invocations() {
+    const [success, error, deferred] = [this.#success, this.#error, this.#deferred];
+    return { total: success + error + deferred, success, error, deferred };
+  }
+
+  get workers() {
+    return { spawns: this.#spawns, deaths: this.#deaths, active: this.#spawns - this.#deaths };
+  }
+
+  add(calls: readonly CallCounts[], { spawns, deaths }: WorkerCounts, nowMs: number): void {
+    this.#remember(nowMs);
+    for (const counts of calls) {
+      this.#success += counts.ok;
+      this.#error += counts.error;
+      this.#deferred += counts.deferred;
+      this.#durations = sumOf(sumOf(this.#durations, counts.okDurations), counts.errorDurations);
+    }
+    this.#spawns += spawns;
+    this.#deaths += deaths;
+  }
+
+  /** Of all calls that ended; undefined while there was none. */
+  durations(): DurationFacts | undefined {
+    const { count, sum, min, max, buckets } = this.#durations;
+    if (count === 0) return undefined;
+    const at = (share: number): number => Math.max(min, percentileOfBuckets(buckets, max, share) ?? max);
+    return {
+      avg_duration_ms: sum / count,
+      p50_duration_ms: at(0.5),
+      p95_duration_ms: at(0.95),
+      p99_duration_ms: at(0.99),
+      min_duration_ms: min,
+      max_duration_ms: max,
+    };
+  }
+
+  /** The value that an alert rule compares; undefined for a name that is none of these. */
+  windowValue(name: string, startMs: number): number | undefined {
+    if (name === ACTIVE) return this.workers.active;
+    const counter = COUNTERS.find((known) => known === name);
+    if (counter === undefined) return undefined;
+    // A reading covers the time until it was taken; after the last one nothing has changed.
+    const now = this.#values();
+    const before = this.#past.find(({ timeMs }) => timeMs > startMs)?.values ?? now;
+    return now[counter] - before[counter];
+  }
+
+  #values(): Values {
+    return {
+      'iii.invocations.total': this.#success + this.#error + this.#deferred,
+      'iii.invocations.success': this.#success,
+      'iii.invocations.error': this.#error,
+      'iii.invocations.deferred': this.#deferred,
+      'iii.workers.spawns': this.#spawns,
+      'iii.workers.deaths': this.#deaths,
+    };
+  }
+
+  #remember(nowMs: number): void {
+    const last = this.#past.at(-1);
+    // After a clock was set back, all readings lie in the future.
+    if (last !== undefined && nowMs < last.timeMs) this.#past = [];
+    else if (last !== undefined && nowMs - last.timeMs < REMEMBER_EVERY_MS) return;
+    this.#past.push({ timeMs: nowMs, values: this.#values() });
+    if (this.#past.length >= MOMENTS_TIDY_AT) this.#past = thinOut(this.#past, nowMs);
+  }
+}
+
+function thinOut(past: readonly Moment[], nowMs: number): Moment[] {
+  let keptMs = Number.NEGATIVE_INFINITY;
+  return past.filter(({ timeMs }) => {
+    if (timeMs <= nowMs - LOOKBACK_MS) return false;
+    if (timeMs < nowMs - LONG_AGO_MS && timeMs - keptMs < LONG_AGO_EVERY_MS) return false;
+    keptMs = timeMs;
+    return true;
+  });
+}
+
+function sumOf(one: DurationCounts, other: DurationCounts): DurationCounts {
+  if (other.count === 0) return one;
+  return {
+    count: one.count + other.count,
+    sum: one.sum + other.sum,
+    min: one.count === 0 ? other.min : Math.min(one.min, other.min),
+    max: Math.max(one.max, other.max),
+    buckets: one.buckets.map((count, index) => count + (other.buckets[index] ?? 0)),
+  };
+}

@@ -1,0 +1,168 @@
+// The newest points of the metrics of workers, in memory. Bounded by count, bytes and age; the oldest leave first (O1).
+//
+// A metric may have 2 000 label sets: further ones are folded into one called `other`, so that a worker that puts ids
+// into labels cannot fill the memory with names.
+
+import { recordBytes } from '../records/record-bytes.ts';
+import type { Attributes, HistogramPoint, MetricRecord, NumberPoint } from '../records/records.ts';
+import { countsOf, difference, type HistogramCounts } from './histogram-sum.ts';
+
+export interface MetricStoreLimits {
+  readonly maxCount: number;
+  readonly maxBytes: number;
+  readonly retentionMs: number;
+}
+
+export type MetricFacts = Omit<MetricRecord, 'data_points' | 'timestamp_unix_nano'>;
+export type MetricPoint = NumberPoint | HistogramPoint;
+
+export interface StoredPoint {
+  readonly series: Series;
+  readonly point: MetricPoint;
+  readonly bytes: number;
+}
+
+/** Points of one metric of one service with the same labels. */
+export interface Series {
+  readonly key: string;
+  readonly facts: MetricFacts;
+  readonly labels: Attributes;
+  points: number;
+  /** The last histogram, from which the next one's increase is computed. */
+  lastHistogram: HistogramCounts | undefined;
+}
+
+/** The contribution of a new point to rollups. */
+export type RolledPoint =
+  | { readonly kind: 'number'; readonly name: string; readonly timeMs: number; readonly value: number }
+  | { readonly kind: 'histogram'; readonly name: string; readonly timeMs: number; readonly counts: HistogramCounts };
+
+export const LABEL_SETS_MAX = 2_000;
+export const OTHER_LABELS: Attributes = [['other', 'true']];
+
+export type MetricDropReason = 'limit' | 'retention' | 'label_sets';
+
+export class MetricStore {
+  readonly #limits: MetricStoreLimits;
+  readonly #onDrop: (reason: MetricDropReason, count: number) => void;
+  #points: StoredPoint[] = [];
+  /** Points before it have left. */
+  #head = 0;
+  #bytes = 0;
+  readonly #series = new Map<string, Series>();
+  /** Label sets by metric and service. */
+  readonly #labelSets = new Map<string, number>();
+
+  constructor(limits: MetricStoreLimits, onDrop: (reason: MetricDropReason, count: number) => void) {
+    this.#limits = limits;
+    this.#onDrop = onDrop;
+  }
+
+  get count(): number {
+    return this.#points.length - this.#head;
+  }
+
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  get seriesCount(): number {
+    return this.#series.size;
+  }
+
+  /** Returns the points to roll up. */
+  add(record: MetricRecord): RolledPoint[] {
+    const { data_points: points, timestamp_unix_nano: _time, ...facts } = record;
+    const rolled = points.map((point) => this.#addPoint(facts, point));
+    this.#leave('limit', () => this.count > this.#limits.maxCount || this.#bytes > this.#limits.maxBytes);
+    return rolled;
+  }
+
+  expire(nowMs: number): void {
+    const endNano = (nowMs - this.#limits.retentionMs) * 1e6;
+    this.#leave('retention', ({ point }) => point.timestamp_unix_nano < endNano);
+  }
+
+  /** Oldest first. */
+  *all(): Iterable<StoredPoint> {
+    for (let at = this.#head; at < this.#points.length; at++) {
+      const point = this.#points[at];
+      if (point !== undefined) yield point;
+    }
+  }
+
+  #addPoint(facts: MetricFacts, given: MetricPoint): RolledPoint {
+    const series = this.#seriesOf(facts, given.attributes);
+    const point = series.labels === given.attributes ? given : { ...given, attributes: series.labels };
+    const bytes = recordBytes(point);
+    this.#points.push({ series, point, bytes });
+    this.#bytes += bytes;
+    series.points++;
+    const timeMs = point.timestamp_unix_nano / 1e6;
+    if ('value' in point) return { kind: 'number', name: facts.name, timeMs, value: point.value };
+    const counts = countsOf(point);
+    const isWhole = facts.is_delta === true || series.labels === OTHER_LABELS;
+    const added = isWhole ? counts : difference(counts, series.lastHistogram);
+    series.lastHistogram = counts;
+    return { kind: 'histogram', name: facts.name, timeMs, counts: added };
+  }
+
+  #seriesOf(facts: MetricFacts, attributes: Attributes): Series {
+    const metric = metricKey(facts);
+    const key = `${metric}\0${labelText(attributes)}`;
+    const known = this.#series.get(key);
+    if (known !== undefined) return known;
+    const sets = this.#labelSets.get(metric) ?? 0;
+    if (sets < LABEL_SETS_MAX) return this.#open(metric, key, facts, attributes);
+    this.#onDrop('label_sets', 1);
+    const other = `${metric}\0\0other`;
+    return this.#series.get(other) ?? this.#open(metric, other, facts, OTHER_LABELS);
+  }
+
+  #open(metric: string, key: string, facts: MetricFacts, labels: Attributes): Series {
+    const series = { key, facts, labels, points: 0, lastHistogram: undefined };
+    this.#series.set(key, series);
+    this.#labelSets.set(metric, (this.#labelSets.get(metric) ?? 0) + 1);
+    return series;
+  }
+
+  #leave(reason: MetricDropReason, isDue: (oldest: StoredPoint) => boolean): void {
+    let left = 0;
+    for (
+      let oldest = this.#points[this.#head];
+      oldest !== undefined && isDue(oldest);
+      oldest = this.#points[this.#head]
+    ) {
+      this.#bytes -= oldest.bytes;
+      this.#head++;
+      left++;
+      this.#forget(oldest.series);
+    }
+    if (this.#head > 1_024 && this.#head * 2 > this.#points.length) {
+      this.#points = this.#points.slice(this.#head);
+      this.#head = 0;
+    }
+    if (left > 0) this.#onDrop(reason, left);
+  }
+
+  #forget(series: Series): void {
+    series.points--;
+    if (series.points > 0) return;
+    this.#series.delete(series.key);
+    const metric = metricKey(series.facts);
+    const sets = (this.#labelSets.get(metric) ?? 1) - 1;
+    if (sets === 0) this.#labelSets.delete(metric);
+    else this.#labelSets.set(metric, sets);
+  }
+}
+
+function metricKey({ name, service_name: service, metric_type: type }: MetricFacts): string {
+  return `${name}\0${service}\0${type}`;
+}
+
+function labelText(attributes: Attributes): string {
+  return attributes
+    .map(([key, value]) => `${key}\0${value}`)
+    .sort()
+    .join('\0');
+}

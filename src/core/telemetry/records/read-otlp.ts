@@ -1,0 +1,197 @@
+// Parses OTLP/JSON requests of workers into records. Nothing is trusted: data with a wrong shape is left out and
+// counted.
+
+import { severityTextOf } from '../logs/log-record.ts';
+import { boundSpan } from '../spans/span-bounds.ts';
+import type { TelemetryKind } from './intake.ts';
+import { readMetric } from './otlp-metrics.ts';
+import {
+  type Fields,
+  fieldsOf,
+  idOf,
+  jsonValueOf,
+  listOf,
+  numberOf,
+  pairsOf,
+  recordOf,
+  textForm,
+  textOf,
+} from './otlp-values.ts';
+import type { LogRecord, MetricRecord, SpanRecord, SpanStatus } from './records.ts';
+
+export interface ReadFrame {
+  readonly spans: SpanRecord[];
+  readonly logs: LogRecord[];
+  readonly metrics: MetricRecord[];
+}
+
+export interface ReadWorld {
+  readonly nowMs: number;
+  /** Counts data that was left out or cut. */
+  dropped(reason: string): void;
+  /** Whether a log trigger caused that trace. */
+  isQuiet(traceId: string): boolean;
+}
+
+/** The origin of records: what all records below it share. */
+interface Origin {
+  readonly serviceName: string;
+  readonly resource: Readonly<Record<string, string>>;
+  readonly scope: { readonly instrumentation_scope_name?: string; readonly instrumentation_scope_version?: string };
+}
+
+/** The limit of one frame: many batches of any SDK. */
+const RECORDS_MAX = 50_000;
+const RESOURCE_ENTRIES_MAX = 64;
+const RESOURCE_KEY_CHARS_MAX = 256;
+
+export function readFrame(kind: TelemetryKind, bytes: Uint8Array, world: ReadWorld): ReadFrame {
+  const frame: ReadFrame = { spans: [], logs: [], metrics: [] };
+  const request = parse(bytes);
+  if (request === undefined) world.dropped('unreadable');
+  else if (kind === 'OTLP') readAll(request.resourceSpans, 'scopeSpans', 'spans', world, spanReader(frame, world));
+  else if (kind === 'LOGS') readAll(request.resourceLogs, 'scopeLogs', 'logRecords', world, logReader(frame, world));
+  else readAll(request.resourceMetrics, 'scopeMetrics', 'metrics', world, metricReader(frame, world));
+  return frame;
+}
+
+function parse(bytes: Uint8Array): Fields | undefined {
+  try {
+    const value: unknown = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
+    return typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+type ReadOne = (item: Fields, origin: Origin) => void;
+
+function readAll(resources: unknown, scopesKey: string, itemsKey: string, world: ReadWorld, read: ReadOne): void {
+  let count = 0;
+  for (const resource of listOf(resources).map(fieldsOf)) {
+    const facts = resourceOf(resource.resource);
+    for (const scope of listOf(resource[scopesKey]).map(fieldsOf)) {
+      const origin = { ...facts, scope: scopeOf(scope.scope) };
+      for (const item of listOf(scope[itemsKey])) {
+        if (++count > RECORDS_MAX) return world.dropped('frame_too_large');
+        read(fieldsOf(item), origin);
+      }
+    }
+  }
+}
+
+function resourceOf(given: unknown): Omit<Origin, 'scope'> {
+  const resource: Record<string, string> = Object.create(null);
+  const pairs = pairsOf(fieldsOf(given).attributes).slice(0, RESOURCE_ENTRIES_MAX);
+  for (const [key, value] of pairs) resource[key.slice(0, RESOURCE_KEY_CHARS_MAX)] = value.slice(0, 1_024);
+  return { resource, serviceName: resource['service.name'] || 'unknown' };
+}
+
+function scopeOf(given: unknown): Origin['scope'] {
+  const { name, version } = fieldsOf(given);
+  return {
+    ...(typeof name === 'string' && name !== '' && { instrumentation_scope_name: name.slice(0, 256) }),
+    ...(typeof version === 'string' && version !== '' && { instrumentation_scope_version: version.slice(0, 256) }),
+  };
+}
+
+function spanReader(frame: ReadFrame, world: ReadWorld): ReadOne {
+  return (item, origin) => {
+    const span = readSpan(item, origin);
+    if (span === undefined) world.dropped('malformed');
+    else frame.spans.push(boundSpan(span, () => world.dropped('truncated')));
+  };
+}
+
+function readSpan(item: Fields, { serviceName, scope }: Origin): SpanRecord | undefined {
+  const traceId = idOf(item.traceId, 32);
+  const spanId = idOf(item.spanId, 16);
+  const start = numberOf(item.startTimeUnixNano);
+  const end = numberOf(item.endTimeUnixNano) ?? 0;
+  if (traceId === undefined || spanId === undefined || start === undefined || start <= 0) return undefined;
+  const status = fieldsOf(item.status);
+  const flags = numberOf(item.flags);
+  const state = textOf(item.traceState).slice(0, 512);
+  return {
+    trace_id: traceId,
+    span_id: spanId,
+    parent_span_id: idOf(item.parentSpanId, 16) ?? null,
+    name: textOf(item.name),
+    start_time_unix_nano: start,
+    end_time_unix_nano: end <= 0 ? 0 : Math.max(start, end),
+    status: statusOf(status.code),
+    ...(textOf(status.message) !== '' && { status_description: textOf(status.message).slice(0, 4_096) }),
+    attributes: pairsOf(item.attributes),
+    service_name: serviceName,
+    events: listOf(item.events).map(readEvent),
+    links: listOf(item.links).flatMap(readLink),
+    ...scope,
+    ...(flags !== undefined && { flags }),
+    ...(state !== '' && { trace_state: state }),
+    ...(end <= 0 && { pending: true }),
+  };
+}
+
+function statusOf(code: unknown): SpanStatus {
+  if (code === 1 || code === 'STATUS_CODE_OK') return 'ok';
+  return code === 2 || code === 'STATUS_CODE_ERROR' ? 'error' : 'unset';
+}
+
+function readEvent(given: unknown) {
+  const event = fieldsOf(given);
+  return {
+    name: textOf(event.name),
+    timestamp_unix_nano: numberOf(event.timeUnixNano) ?? 0,
+    attributes: pairsOf(event.attributes),
+  };
+}
+
+function readLink(given: unknown) {
+  const link = fieldsOf(given);
+  const traceId = idOf(link.traceId, 32);
+  const spanId = idOf(link.spanId, 16);
+  if (traceId === undefined || spanId === undefined) return [];
+  return [{ trace_id: traceId, span_id: spanId, attributes: pairsOf(link.attributes) }];
+}
+
+function logReader(frame: ReadFrame, world: ReadWorld): ReadOne {
+  return (item, origin) => {
+    frame.logs.push(readLog(item, origin, world));
+  };
+}
+
+function readLog(item: Fields, { serviceName, resource, scope }: Origin, { nowMs, isQuiet }: ReadWorld): LogRecord {
+  const number = Math.round(numberOf(item.severityNumber) ?? 0);
+  const severityNumber = number >= 1 && number <= 24 ? number : numberOfSeverity(textOf(item.severityText));
+  const traceId = idOf(item.traceId, 32) ?? null;
+  return {
+    timestamp_unix_nano: Math.max(0, numberOf(item.timeUnixNano) ?? 0),
+    observed_timestamp_unix_nano: numberOf(item.observedTimeUnixNano) || nowMs * 1e6,
+    severity_number: severityNumber,
+    severity_text: severityTextOf(severityNumber),
+    body: textForm(jsonValueOf(item.body)),
+    attributes: recordOf(item.attributes),
+    trace_id: traceId,
+    span_id: idOf(item.spanId, 16) ?? null,
+    resource,
+    service_name: serviceName,
+    ...scope,
+    ...(traceId !== null && isQuiet(traceId) && { is_quiet: true }),
+  };
+}
+
+const SEVERITIES: readonly string[] = ['TRACE', 'DEBUG', 'INFO', 'WARN', 'ERROR', 'FATAL'];
+
+/** Where only the word was sent: INFO for an unknown word. */
+function numberOfSeverity(text: string): number {
+  const at = SEVERITIES.indexOf(text.toUpperCase());
+  return at < 0 ? 9 : at * 4 + 1;
+}
+
+function metricReader(frame: ReadFrame, world: ReadWorld): ReadOne {
+  return (item, { serviceName, scope }) => {
+    const metric = readMetric(item, world);
+    if (metric === undefined) world.dropped('malformed');
+    else frame.metrics.push({ ...metric, service_name: serviceName, ...scope });
+  };
+}

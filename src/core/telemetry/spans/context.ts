@@ -1,0 +1,48 @@
+// W3C trace context as the engine parses it: parts of the header in place, without an allocation.
+
+/**
+ * Replaces the context of a trace that was just decided not to be kept and has no id: creating one for each call costs
+ * more than the rest of its way. Only for a worker whose wire form can express it.
+ */
+export const UNTRACED = 'untraced';
+
+/** `00-<32>-<16>-<2>`; a later version may have further fields after these. */
+const LENGTH_MIN = 55;
+
+/** Whether a header can be a parent: absent and malformed ones start a new trace. */
+export function isTraceparent(header: string | undefined): header is string {
+  if (header === undefined || header.length < LENGTH_MIN || header.length > 512) return false;
+  if (header.charCodeAt(2) !== DASH || header.charCodeAt(35) !== DASH || header.charCodeAt(52) !== DASH) return false;
+  if (header.startsWith('ff') || (header.length > LENGTH_MIN && header.charCodeAt(LENGTH_MIN) !== DASH)) return false;
+  let digits = 0;
+  for (let at = 0; at < LENGTH_MIN; at++) digits += IS_LOWER_HEX[header.charCodeAt(at)] ?? 0;
+  if (digits !== LENGTH_MIN - DASHES) return false;
+  return !header.startsWith(NO_TRACE, 3) && !header.startsWith(NO_SPAN, 36);
+}
+
+/** Only for a header that passes `isTraceparent`. */
+export function traceIdOf(header: string): string {
+  return header.slice(3, 35);
+}
+
+/** Only for a header that passes `isTraceparent`. */
+export function spanIdOf(header: string): string {
+  return header.slice(36, 52);
+}
+
+/** Whether the sender of the header keeps the trace. Only for a header that passes `isTraceparent`. */
+export function isSampled(header: string): boolean {
+  const low = header.charCodeAt(54);
+  // The lowest bit of a hexadecimal digit is that of its character, and for letters the opposite.
+  return low >= LETTER_A ? (low & 1) === 0 : (low & 1) === 1;
+}
+
+/** One for each hexadecimal character: a table lookup costs less than four comparisons. */
+const IS_LOWER_HEX = Uint8Array.from({ length: 128 }, (_, code) =>
+  /[0-9a-f]/.test(String.fromCharCode(code)) ? 1 : 0,
+);
+const DASHES = 3;
+const DASH = 0x2d;
+const LETTER_A = 0x61;
+const NO_TRACE = '0'.repeat(32);
+const NO_SPAN = '0'.repeat(16);

@@ -1,0 +1,161 @@
+// The modules that run: built, registered, started, replaced while the engine runs, stopped.
+//
+// Invariant: a module is registered exactly while it runs.
+
+import { isDeepStrictEqual } from 'node:util';
+import type { ModulePlace } from '../config/changes.ts';
+import { Refusal } from '../core/calls/refusal.ts';
+import type { Pool } from '../effects/pool.ts';
+import { StartFailure } from '../effects/start-failure.ts';
+import type { EngineModule, ListenerFacts, ModuleContext, ModuleHealth, Reconfiguration } from '../modules/module.ts';
+import { plugIn, plugInOffence, unplug } from '../modules/plug-in.ts';
+import type { RouterContext } from '../router/context.ts';
+import { StoreInUse } from '../store/place/directory-lock.ts';
+import { StoreDamaged, type StoreRegistry } from '../store/place/registry.ts';
+import { ListenError } from '../transport/socket.ts';
+import type { ListedModule } from './listed-modules.ts';
+import { keepMarkKey } from './mark-key.ts';
+import { StartError } from './start-checks.ts';
+
+interface RunningModule extends ListedModule {
+  readonly module: EngineModule;
+}
+
+export class ModuleSet {
+  readonly #context: RouterContext;
+  readonly #stores: StoreRegistry;
+  #running: readonly RunningModule[] = [];
+
+  constructor(context: RouterContext, stores: StoreRegistry) {
+    this.#context = context;
+    this.#stores = stores;
+  }
+
+  get names(): { readonly name: string; readonly adapter?: string }[] {
+    return this.#running.map(({ name, adapter }) => ({
+      name,
+      ...(adapter !== undefined && { adapter: adapter.name }),
+    }));
+  }
+
+  listeners(): readonly ListenerFacts[] {
+    return this.#running.flatMap(({ module }) => module.listeners());
+  }
+
+  /** By name; for several ports of one module, the worst health. */
+  health(): Record<string, ModuleHealth> {
+    const health: Record<string, ModuleHealth> = {};
+    for (const { name, module } of this.#running) {
+      const own = module.health();
+      const known = health[name];
+      if (known === undefined || SEVERITY.indexOf(own.status) > SEVERITY.indexOf(known.status)) health[name] = own;
+    }
+    return health;
+  }
+
+  /** Starts all or none (K1). All are built before the first one starts, so that they can find each other's stores. */
+  async start(listed: readonly ListedModule[], context: ModuleContext, pool: Pool): Promise<void> {
+    const started: EngineModule[] = [];
+    try {
+      // A module may find a problem of its configuration that only it can detect.
+      this.#running = listed.map((entry) => ({ ...entry, module: create(entry, context) }));
+      for (const { name, module } of this.#running) plugIn(this.#context, name, module);
+      await this.#stores.start();
+      await keepMarkKey(this.#context, this.#stores);
+      for (const { module } of this.#running) {
+        // The module may have opened resources before it failed.
+        started.push(module);
+        await module.start();
+      }
+    } catch (error) {
+      for (const module of started.reverse()) module.stop();
+      await Promise.all([...started.map((module) => module.close?.()), this.#stores.close(), pool.close()]);
+      throw startErrorOf(error);
+    }
+    for (const { module } of this.#running) module.started?.();
+  }
+
+  drain(): void {
+    for (const { module } of this.#running) module.drain();
+  }
+
+  stop(): void {
+    for (const { module } of [...this.#running].reverse()) module.stop();
+  }
+
+  /** After `stop`: waits until slow work has ended. */
+  async close(): Promise<void> {
+    await Promise.all(this.#running.map(({ module }) => module.close?.()));
+  }
+
+  /** The answer of the running module to the new configuration. */
+  async ask(place: ModulePlace, listed: ListedModule): Promise<Reconfiguration> {
+    const running = this.#at(place);
+    if (!isDeepStrictEqual(running?.adapter, listed.adapter)) {
+      return { ok: false, reason: 'its adapter can only change with a new start of the engine' };
+    }
+    const answer = await running?.module.reconfigure?.(listed.config);
+    return answer ?? { ok: false, reason: 'it can only change with a new start of the engine' };
+  }
+
+  /** Starts further modules: all or none. Rejects with a `StartError`. */
+  async add(listed: readonly ListedModule[], context: ModuleContext): Promise<void> {
+    const added: RunningModule[] = [];
+    try {
+      for (const entry of listed) added.push(await this.#addOne(entry, context));
+    } catch (error) {
+      for (const running of added.reverse()) await this.#end(running);
+      throw startErrorOf(error);
+    }
+    this.#running = [...this.#running, ...added];
+    for (const { module } of added) module.started?.();
+  }
+
+  /** Removes everything of a module that cannot start: its open resources and its listeners. */
+  async #addOne(entry: ListedModule, context: ModuleContext): Promise<RunningModule> {
+    const module = create(entry, context);
+    try {
+      const offence = plugInOffence(this.#context, module);
+      if (offence !== undefined) throw new StartError(78, `${entry.name} cannot be started: ${offence}`);
+      await this.#stores.start();
+      await module.start();
+    } catch (error) {
+      module.stop();
+      await module.close?.();
+      throw error;
+    }
+    plugIn(this.#context, entry.name, module);
+    return { ...entry, module };
+  }
+
+  async remove(places: readonly ModulePlace[]): Promise<void> {
+    const leaving = places.flatMap((place) => this.#at(place) ?? []);
+    this.#running = this.#running.filter((running) => !leaving.includes(running));
+    for (const running of leaving) await this.#end(running);
+  }
+
+  async #end({ name, module }: RunningModule): Promise<void> {
+    module.drain();
+    unplug(this.#context, name, module);
+    module.stop();
+    await module.close?.();
+  }
+
+  #at({ name, nth }: ModulePlace): RunningModule | undefined {
+    return this.#running.filter((running) => running.name === name)[nth];
+  }
+}
+
+function create({ definition, config, adapter }: ListedModule, context: ModuleContext): EngineModule {
+  return definition.create(context, config, adapter);
+}
+
+function startErrorOf(error: unknown): unknown {
+  if (error instanceof ListenError || error instanceof StoreInUse) return new StartError(7, error.message);
+  if (error instanceof StoreDamaged) return new StartError(74, error.message);
+  // A broker became unavailable while modules were starting: a new attempt may find it (K3).
+  if (error instanceof Refusal && error.code === 'STORAGE_UNAVAILABLE') return new StartError(75, error.message);
+  return error instanceof StartFailure ? new StartError(error.exitCode, error.message) : error;
+}
+
+const SEVERITY: readonly ModuleHealth['status'][] = ['healthy', 'degraded', 'unhealthy'];

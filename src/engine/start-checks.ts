@@ -1,0 +1,208 @@
+// Checks of the configuration at the start: its warnings, and the errors that prevent a start. Commands that start
+// nothing load this file too, so it imports no code of modules; `listed-modules.ts` does.
+
+import { type LoadedConfig, modulesOf } from '../config/load.ts';
+import { formatProblem } from '../config/problem.ts';
+import { exposes, readExposeEntry } from '../core/access/expose-filter.ts';
+import { isLoopbackHost } from '../core/access/origin.ts';
+import type { Path } from '../core/config-fields/fields-check.ts';
+import type { ModuleDeclaration } from '../core/config-fields/module-declaration.ts';
+import type { ConsoleStyle } from '../effects/logger.ts';
+import { OPEN_FILES_SHARE } from '../effects/open-files.ts';
+import { DECLARATIONS, UNBUILT } from '../modules/declarations.ts';
+import type { BrowserLimits, ModuleSettings, StreamLimits } from '../modules/module.ts';
+import { otelDeclaration } from '../modules/observability/config.ts';
+import { streamDeclaration } from '../modules/stream/config.ts';
+import { authFunctionOf, workerManagerDeclaration } from '../modules/worker-manager/config.ts';
+import type { ChannelSettings } from '../router/channels/channels.ts';
+
+/** The engine cannot start; the process ends with the code (7 port in use, 78 configuration). */
+export class StartError extends Error {
+  readonly exitCode: number;
+
+  constructor(exitCode: number, message: string) {
+    super(message);
+    this.name = 'StartError';
+    this.exitCode = exitCode;
+  }
+}
+
+/** What the configuration loader must know about the modules. */
+export function declareModules(): {
+  declarations: readonly ModuleDeclaration[];
+  unbuilt: readonly { readonly names: readonly string[]; readonly message: string }[];
+} {
+  return { declarations: DECLARATIONS, unbuilt: UNBUILT };
+}
+
+/** With fewer open files, a busy engine reaches this limit before its own limits apply (guarantees 4). */
+const OPEN_FILES_ADVISED = 65_536;
+
+export function startWarnings(config: LoadedConfig, openFiles: number | undefined): readonly string[] {
+  const warnings = securityWarnings(config);
+  if (openFiles === undefined || openFiles >= OPEN_FILES_ADVISED) return warnings;
+  const text =
+    `The limit of open files is ${openFiles}: at most ${Math.floor(openFiles * OPEN_FILES_SHARE)} connections ` +
+    `are taken. Raise the limit to ${OPEN_FILES_ADVISED} (ulimit -n, or LimitNOFILE in systemd)`;
+  return [...warnings, text];
+}
+
+/** Warnings about the file itself, and about ports that anyone can use. */
+export function securityWarnings(config: LoadedConfig): readonly string[] {
+  const open = modulesOf(config, workerManagerDeclaration)
+    .filter(({ config: port }) => port.rbac !== undefined && authFunctionOf(port) === undefined)
+    .map(({ path }) => {
+      const message = 'No auth_function_id: any client that reaches the port may call expose_functions.';
+      return warningAt(config, [...path, 'config', 'rbac'], message);
+    });
+  const streams = modulesOf(config, streamDeclaration)
+    .filter(({ config: port }) => port.auth_function === undefined && !isLoopbackHost(port.host))
+    .map(({ config: port, path }) => {
+      const message =
+        `No auth_function, and '${port.host}' can be reached from other machines: any client that reaches the port ` +
+        'may read every stream.';
+      return warningAt(config, [...path, 'config'], message);
+    });
+  return [...config.warnings, ...open, ...engineFunctionsExposed(config), ...streams];
+}
+
+/** Engine functions that a pattern for user functions exposes, too, one per module, as `match("*")` does (X8). */
+const OPENED_BY_STARS = new Map([
+  ['svc-state', 'state::delete'],
+  ['svc-stream', 'stream::delete'],
+  ['svc-queue', 'svc::queue::purge'],
+]);
+
+function engineFunctionsExposed(config: LoadedConfig): readonly string[] {
+  const listed = [...OPENED_BY_STARS].filter(([module]) => config.modules.some(({ name }) => name === module));
+  return modulesOf(config, workerManagerDeclaration).flatMap(({ config: port, path }) =>
+    (port.rbac?.expose_functions ?? []).flatMap((entry, index) => {
+      const read = readExposeEntry(entry);
+      if (!read.ok || read.value.kind !== 'id' || !read.value.pattern.text.startsWith('*')) return [];
+      const { value: filter } = read;
+      const opened = listed.flatMap(([, id]) => (exposes(filter, id, []) ? [id] : []));
+      if (opened.length === 0) return [];
+      const message = `This exposes ${opened.join(', ')} as well. List only your own functions: match("api::*").`;
+      return [warningAt(config, [...path, 'config', 'rbac', 'expose_functions', index], message)];
+    }),
+  );
+}
+
+function warningAt(config: LoadedConfig, path: Path, message: string): string {
+  return formatProblem({ ...config.locate({ path, at: 'key', message }), excerpt: '' });
+}
+
+/** The log settings of the file; flags of the command line take precedence. */
+export function consoleStyle(config: LoadedConfig): ConsoleStyle {
+  const [entry] = modulesOf(config, otelDeclaration);
+  const { level = 'info', format = 'default' } = entry?.config ?? {};
+  // The engine writes no log records below debug.
+  return { level: level === 'trace' ? 'debug' : level, format };
+}
+
+export function moduleSettings({ settings }: LoadedConfig, openFiles: number | undefined): ModuleSettings {
+  const { trusted, http } = settings.limits;
+  const affordable = openFiles === undefined ? Number.POSITIVE_INFINITY : Math.floor(openFiles * OPEN_FILES_SHARE);
+  return {
+    isDropIn: settings.compat === 'iii',
+    bridgeToken: settings.bridge_token,
+    allowedHosts: settings.allowed_hosts,
+    trustedProxies: settings.trusted_proxies,
+    http: {
+      connectionsMax: Math.min(http.connections, affordable),
+      bodyBuffersBytesMax: http.body_buffers_bytes,
+    },
+    trusted: {
+      frameBytes: trusted.frame_bytes,
+      connectionsMax: Math.min(trusted.connections, affordable),
+      connectionsPerSecondMax: trusted.connections_per_second,
+      outboundBufferBytes: trusted.outbound_buffer_bytes,
+      outboundCloseBytes: trusted.outbound_close_bytes,
+      inFlightPerWorker: trusted.in_flight_per_worker,
+      inFlightPerCaller: trusted.in_flight_per_caller,
+      functionsPerWorker: trusted.functions_per_worker,
+      triggersPerWorker: trusted.triggers_per_worker,
+    },
+    browser: browserLimits(settings.limits.browser, affordable),
+    stream: streamLimits(settings.limits, affordable),
+  };
+}
+
+function streamLimits({ stream, engine }: LoadedConfig['settings']['limits'], affordable: number): StreamLimits {
+  return {
+    frameBytes: stream.frame_bytes,
+    connectionsMax: Math.min(stream.connections, affordable),
+    connectionsPerSecondMax: stream.connections_per_second,
+    perAddress: {
+      connectionsMax: stream.connections_per_address,
+      connectionsPerSecondMax: stream.connections_per_second_per_address,
+    },
+    authCalls: stream.auth_calls,
+    askMs: stream.ask_timeout_ms,
+    registrationMs: stream.registration_timeout_ms,
+    outboundBufferBytes: stream.outbound_buffer_bytes,
+    outboundMessages: stream.outbound_messages,
+    messages: { perSecond: stream.messages_per_second, burst: stream.messages_burst },
+    subscriptions: stream.subscriptions,
+    valueBytes: stream.value_bytes,
+    historyEvents: stream.history_events,
+    historyMs: stream.history_ms,
+    historyBytes: stream.history_bytes,
+    allBuffersBytes: engine.outbound_buffers_bytes,
+  };
+}
+
+function browserLimits(browser: LoadedConfig['settings']['limits']['browser'], affordable: number): BrowserLimits {
+  return {
+    frameBytes: browser.frame_bytes,
+    connectionsMax: Math.min(browser.connections, affordable),
+    connectionsPerSecondMax: browser.connections_per_second,
+    perAddress: {
+      connectionsMax: browser.connections_per_address,
+      connectionsPerSecondMax: browser.connections_per_second_per_address,
+    },
+    messages: { perSecond: browser.messages_per_second, burst: browser.messages_burst },
+    channels: {
+      channelsMax: browser.channels,
+      bytesMax: browser.channel_bytes,
+      perSecondMax: browser.channels_per_second,
+    },
+    authCalls: browser.auth_calls,
+    askMs: browser.ask_timeout_ms,
+    registrationMs: browser.registration_timeout_ms,
+    maxAgeMs: browser.max_age_ms,
+    outboundBufferBytes: browser.outbound_close_bytes,
+    outboundCloseBytes: browser.outbound_close_bytes,
+    inFlightPerWorker: browser.in_flight_per_worker,
+    inFlightPerCaller: browser.in_flight_per_caller,
+    functionsPerWorker: browser.functions_per_worker,
+    triggersPerWorker: browser.triggers_per_worker,
+  };
+}
+
+export function channelSettings({ settings }: LoadedConfig): ChannelSettings {
+  const { engine } = settings.limits;
+  return {
+    channelsMax: engine.channels,
+    bufferBytesMax: engine.channel_buffer_bytes,
+    buffersBytesMax: engine.channel_buffers_bytes,
+    spillBytesMax: engine.channel_spill_bytes,
+    spillsBytesMax: engine.channel_spills_bytes,
+  };
+}
+
+/** A worker port gives full power over the engine: beyond this machine it needs a token (X2). */
+export function assertSafeToStart(config: LoadedConfig): void {
+  const warnings = securityWarnings(config);
+  if (config.settings.strict && warnings.length > 0) {
+    throw new StartError(78, `strict: true turns warnings into errors:\n${warnings.join('\n')}`);
+  }
+  if (config.settings.bridge_token !== undefined) return;
+  for (const { config: port, path } of modulesOf(config, workerManagerDeclaration)) {
+    if (port.rbac !== undefined || isLoopbackHost(port.host)) continue;
+    const message =
+      `'${port.host}' can be reached from other machines, and a worker port gives full power over the engine. ` +
+      'Set bridge_token (at least 32 bytes), or use 127.0.0.1.';
+    throw new StartError(78, formatProblem(config.locate({ path: [...path, 'config', 'host'], at: 'value', message })));
+  }
+}

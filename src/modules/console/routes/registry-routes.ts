@@ -1,0 +1,214 @@
+// Functions, triggers and workers: what is registered now.
+
+import type { FunctionDetail, FunctionRow } from '../../../console-api/functions.ts';
+import type { Firing, TriggerDetail, TriggerRow, TriggerTypeRow } from '../../../console-api/triggers.ts';
+import type { WorkerDetail, WorkerRow } from '../../../console-api/workers.ts';
+import { namespaceOf } from '../../../core/registry/function-table.ts';
+import { isTracePage } from '../../../generated/console-answers.ts';
+import {
+  validateFunctionsQuery,
+  validateNoQuery,
+  validateTriggersQuery,
+  validateWorkersQuery,
+} from '../../../generated/console-requests.ts';
+import { parseRawJson } from '../../../protocol/json/byte-string.ts';
+import type { Binding } from '../../../router/builtin.ts';
+import type { Desk } from '../desk.ts';
+import type { TracePage } from '../facts/answers.ts';
+import { MODULES } from '../facts/built-ins.ts';
+import { notFound } from '../facts/failure.ts';
+import { NO_FIGURES } from '../facts/figures.ts';
+import { NO_METRICS } from '../facts/worker-figures.ts';
+import { matches, pageOf, type SortKeys } from './page.ts';
+import { type Route, reading } from './route.ts';
+import { functionRowOf, moduleRows, triggerRowOf, workerRowOf } from './rows.ts';
+
+export function registryRoutes(desk: Desk): readonly Route[] {
+  return [
+    reading('GET /functions', validateFunctionsQuery, async ({ query }) => {
+      const rows = (await functionRows(desk, query.recent))
+        .filter((row) => query.internal === true || !row.internal)
+        .filter((row) => matches(query.q, row.function_id, row.description))
+        .filter((row) => query.ns === undefined || namespaceOf(row.function_id) === query.ns)
+        .filter((row) => query.worker === undefined || isOfferedBy(row, query.worker));
+      return pageOf(rows, query, FUNCTION_SORTS);
+    }),
+    reading('GET /functions/{id}', validateNoQuery, ({ name }) => functionDetail(desk, name(0))),
+    reading('GET /triggers', validateTriggersQuery, ({ query }) => {
+      const { router } = desk.context;
+      const rows = [...router.triggers()]
+        .filter(({ functionId }) => query.internal === true || namespaceOf(functionId) !== 'engine')
+        .filter(({ type }) => query.type === undefined || query.type.split(',').includes(type))
+        .filter(({ functionId }) => query.function_id === undefined || functionId === query.function_id)
+        .map((binding) => triggerRowOf(router, binding))
+        .filter((row) => query.status === undefined || row.status === query.status)
+        .filter((row) => matches(query.q, row.id, row.function_id, row.config_summary));
+      return pageOf(rows, query, TRIGGER_SORTS);
+    }),
+    reading('GET /triggers/{id}', validateNoQuery, ({ name }) => triggerDetail(desk, name(0))),
+    reading('GET /trigger-types', validateNoQuery, () => ({ types: triggerTypes(desk) })),
+    reading('GET /workers', validateWorkersQuery, async ({ query }) => {
+      const rows = (await workerRows(desk))
+        .filter((row) => query.internal === true || !row.internal)
+        .filter((row) => matches(query.q, row.name, row.id));
+      return pageOf(rows, query, WORKER_SORTS);
+    }),
+    reading('GET /workers/{id}', validateNoQuery, ({ name }) => workerDetail(desk, name(0))),
+  ];
+}
+
+const FUNCTION_SORTS: SortKeys<FunctionRow> = {
+  id: (row) => row.function_id,
+  worker: (row) => row.worker_name,
+  triggers: (row) => row.triggers.count,
+  calls: (row) => row.figures?.calls_per_minute ?? null,
+  errors: (row) => row.figures?.error_rate ?? null,
+  p95: (row) => row.figures?.p95_ms ?? null,
+};
+
+const TRIGGER_SORTS: SortKeys<TriggerRow> = {
+  id: (row) => row.id,
+  type: (row) => row.trigger_type,
+  function: (row) => row.function_id,
+  status: (row) => row.status,
+};
+
+const WORKER_SORTS: SortKeys<WorkerRow> = {
+  name: (row) => row.name,
+  status: (row) => row.status,
+  connected_at: (row) => row.connected_at,
+  in_flight: (row) => row.in_flight,
+  functions: (row) => row.functions.length,
+};
+
+async function functionRows({ context: { router }, figures }: Desk, recent?: boolean): Promise<FunctionRow[]> {
+  const known = await figures.get(recent);
+  return [...router.functions()].map((entry) =>
+    functionRowOf(router, entry, known === undefined ? null : (known.get(entry.id) ?? NO_FIGURES)),
+  );
+}
+
+async function functionDetail({ context: { router }, figures }: Desk, id: string): Promise<FunctionDetail> {
+  const known = await figures.get();
+  const entry = router.functionEntry(id);
+  if (entry === undefined) throw notFound('Function', id);
+  const row = router.functionRow(entry);
+  return {
+    ...functionRowOf(router, entry, known === undefined ? null : (known.get(id) ?? NO_FIGURES)),
+    metadata: row.metadata ?? null,
+    request_schema: row.request_format ?? null,
+    response_schema: row.response_format ?? null,
+    registered_triggers: [...router.triggersTo(id)].map((binding) => triggerRowOf(router, binding)),
+  };
+}
+
+function isOfferedBy(row: FunctionRow, worker: string): boolean {
+  return row.worker_name === worker || row.workers.some(({ id, name }) => id === worker || name === worker);
+}
+
+async function triggerDetail(desk: Desk, id: string): Promise<TriggerDetail> {
+  const { router } = desk.context;
+  const binding = router.trigger(id);
+  if (binding === undefined) throw notFound('Trigger', id);
+  const type = router.triggerType(binding.type);
+  const provider = type?.provider;
+  const sample = provider?.kind === 'module' ? provider.module.sample?.(binding, router.nowMs) : undefined;
+  return {
+    ...triggerRowOf(router, binding),
+    configuration_schema: type?.facts.configFormat === undefined ? null : parseRawJson(type.facts.configFormat),
+    payload_schema: type?.facts.payloadFormat === undefined ? null : parseRawJson(type.facts.payloadFormat),
+    sample: sample ?? {},
+    firings: await firingsOf(desk, binding),
+  };
+}
+
+const FIRINGS_MAX = 20;
+
+/** From stored traces: those in which the trigger caused a call of its function. */
+async function firingsOf({ builtIns }: Desk, binding: Binding): Promise<Firing[] | null> {
+  if (!builtIns.has('engine::traces::list')) return null;
+  const asked = {
+    attributes: [['trigger.id', binding.id]],
+    search_all_spans: true,
+    include_internal: true,
+    sort_by: 'start_time',
+    sort_order: 'desc',
+    limit: FIRINGS_MAX,
+  };
+  const page = await builtIns.typed<TracePage>('engine::traces::list', asked, isTracePage).catch(() => undefined);
+  if (page === undefined) return null;
+  return page.spans.map((root) => {
+    // Other failures in the trace are not the trigger's. For an HTTP request, the answer counts.
+    const fired = binding.type === 'http' ? root : (root.found ?? root);
+    return {
+      at: Math.round(fired.start_time_unix_nano / 1e6),
+      trace_id: root.trace_id,
+      ok: fired.status !== 'error',
+      error: fired.status_description ?? null,
+      duration_ms: fired.duration_ms,
+    };
+  });
+}
+
+/** Types of this version's modules, loaded or not, and those of workers. */
+function triggerTypes({ context: { router } }: Desk): TriggerTypeRow[] {
+  const counts = new Map<string, number>();
+  for (const { type } of router.triggers()) counts.set(type, (counts.get(type) ?? 0) + 1);
+  const present = [...router.triggerTypes()].map((type) => {
+    const { id, description, worker_name } = router.triggerTypeRow(type);
+    return { id, description, worker_name, count: counts.get(id) ?? 0, available: true, reason: null };
+  });
+  const absent = Object.entries(PROVIDERS)
+    .filter(([id]) => router.triggerType(id) === undefined)
+    .map(([id, family]) => {
+      const module = MODULES[family]?.module ?? family;
+      return {
+        id,
+        description: '',
+        worker_name: module,
+        count: counts.get(id) ?? 0,
+        available: false,
+        reason: `Needs the module ${module}: add an entry with name: ${module} to the configuration`,
+      };
+    });
+  return [...present, ...absent].sort((a, b) => (a.id < b.id ? -1 : 1));
+}
+
+const PROVIDERS: Readonly<Record<string, string>> = {
+  http: 'http',
+  cron: 'cron',
+  event: 'event',
+  'durable:subscriber': 'engine::queue::',
+  state: 'state::',
+  stream: 'stream::',
+  log: 'engine::logs::',
+};
+
+async function workerRows({ context, history, workerFigures }: Desk): Promise<WorkerRow[]> {
+  const { router, version, modulesHealth } = context;
+  history.look();
+  const metrics = await workerFigures.get();
+  const present = router.workers().map((session) => {
+    const row = workerRowOf(router, session, 0);
+    return { ...row, reconnects: history.reconnectsOf(row.name), metrics: metrics.get(row.id) ?? NO_METRICS };
+  });
+  return [...present, ...history.gone(), ...moduleRows(router, version, Object.keys(modulesHealth()))];
+}
+
+async function workerDetail(desk: Desk, id: string): Promise<WorkerDetail> {
+  const { router } = desk.context;
+  const rows = await workerRows(desk);
+  const row = rows.find((one) => one.id === id) ?? rows.find((one) => one.name === id);
+  if (row === undefined) throw notFound('Worker', id);
+  return {
+    ...row,
+    function_rows: row.functions.flatMap((functionId) => {
+      const entry = router.functionEntry(functionId);
+      return entry === undefined ? [] : [functionRowOf(router, entry, null)];
+    }),
+    triggers: [...router.triggers()]
+      .filter((binding) => binding.owner?.workerId === row.id)
+      .map((binding) => triggerRowOf(router, binding)),
+    history: desk.history.of(row.name),
+  };
+}

@@ -1,0 +1,147 @@
+// Streams, their groups, items and subscribers.
+
+import type { StreamItem, StreamItemRow, StreamRow } from '../../../console-api/streams.ts';
+import { isGroups, isStreamList } from '../../../generated/console-answers.ts';
+import {
+  validateListQuery,
+  validateNoQuery,
+  validateStreamPut,
+  validateStreamSend,
+  validateStreamsQuery,
+} from '../../../generated/console-requests.ts';
+import { RAW_NULL, type RawJson } from '../../../protocol/json/byte-string.ts';
+import { typeOf } from '../../../store/commands/state/previews.ts';
+import { CommandInput } from '../../../store/thread/command-input.ts';
+import type { Desk } from '../desk.ts';
+import type { StreamList } from '../facts/answers.ts';
+import { rawOfBytes } from '../facts/built-ins.ts';
+import { failure, notFound } from '../facts/failure.ts';
+import { objectText, RawAnswer } from '../facts/json-text.ts';
+import { arrayItems } from './array-items.ts';
+import { cut, matches, pageOf, placeOf } from './page.ts';
+import { type Route, reading, sending } from './route.ts';
+
+const PREVIEW_BYTES = 256;
+/** Streams that a list examines: one answer of the built-in function has no more. */
+/** Groups of one stream in the list of all streams. */
+const GROUPS_NAMED = 3;
+const STREAMS_MAX = 10_000;
+/** Streams of the engine and of its tools (modules 4). */
+const SYSTEM = /^(svc|iii)[.:]|^__/;
+
+export function streamRoutes(desk: Desk): readonly Route[] {
+  return [...listRoutes(desk), ...itemRoutes(desk)];
+}
+
+function listRoutes(desk: Desk): readonly Route[] {
+  const { builtIns, context } = desk;
+  const subscribers = (stream: string, group: string) => context.taps.streamSubscribers?.(stream, group) ?? [];
+  return [
+    reading('GET /streams', validateStreamsQuery, async ({ query }) => {
+      const rows = (await listStreams(desk))
+        .filter((row) => query.system === true || row.type === 'user')
+        .filter((row) => matches(query.q, row.name));
+      return pageOf(rows, query, { name: (row) => row.name, groups: (row) => row.groups });
+    }),
+    reading('GET /streams/{stream}/groups', validateListQuery, async ({ name, query }) => {
+      const { limit, offset } = placeOf(query);
+      const asked = { stream_name: name(0), offset, limit: limit + 1 };
+      const { groups } = await builtIns.typed('stream::list_groups', asked, isGroups);
+      const rows = groups.map((group) => ({ group, subscribers: subscribers(name(0), group).length }));
+      return cut(rows, limit, () => String(offset + limit));
+    }),
+    reading('GET /streams/{stream}/{group}/subscribers', validateListQuery, ({ name, query }) => {
+      if (!builtIns.has('stream::list')) return builtIns.text('stream::list', {}).then(() => pageOf([], query, {}));
+      const rows = subscribers(name(0), name(1)).map((one) => ({
+        id: one.id,
+        address: one.address,
+        since: one.sinceMs,
+        buffered_bytes: one.bufferedBytes,
+        item: one.item,
+      }));
+      return pageOf(rows, query, { since: (row) => row.since, buffered_bytes: (row) => row.buffered_bytes });
+    }),
+    reading('GET /streams/{stream}/{group}/items', validateListQuery, async ({ name, query }) => {
+      const { limit, offset } = placeOf(query);
+      const asked = { stream_name: name(0), group_id: name(1), offset, limit: limit + 1, include_ids: true };
+      const text = await builtIns.text('stream::list', asked);
+      const rows = listedItems(text).map(itemRow);
+      return cut(rows, limit, () => String(offset + limit));
+    }),
+  ];
+}
+
+function itemRoutes(desk: Desk): readonly Route[] {
+  const { builtIns } = desk;
+  return [
+    reading('GET /streams/{stream}/{group}/items/{id}', validateNoQuery, async ({ name }) => {
+      const place = { stream_name: name(0), group_id: name(1), item_id: name(2) };
+      const text = await builtIns.text('stream::get', place);
+      const data = desk.context.router.isDropIn ? text : memberOf(text, 'value');
+      if (data === 'null') throw notFound('Stream item', name(2));
+      const facts: Omit<StreamItem, 'data'> = {
+        stream: name(0),
+        group: name(1),
+        id: name(2),
+        size: data.length,
+      };
+      return new RawAnswer(objectText({ ...facts }, { data }));
+    }),
+    sending('PUT /streams/{stream}/{group}/items/{id}', validateStreamPut, async ({ name, raw }) => {
+      const data = raw('data');
+      if (data === undefined) throw failure('BAD_REQUEST', "The body: field 'data' must be given");
+      const place = { stream_name: name(0), group_id: name(1), item_id: name(2) };
+      return new RawAnswer(await builtIns.ofText('stream::set', objectText(place, { data })));
+    }),
+    reading('DELETE /streams/{stream}/{group}/items/{id}', validateNoQuery, async ({ name }) => {
+      const place = { stream_name: name(0), group_id: name(1), item_id: name(2) };
+      const old = memberOf(await builtIns.text('stream::delete', place), 'old_value');
+      return { removed: old !== 'null' };
+    }),
+    sending('POST /streams/send', validateStreamSend, async ({ body, raw }) => {
+      const { data: _data, ...rest } = body;
+      await builtIns.ofText('stream::send', objectText({ ...rest }, { data: raw('data') ?? RAW_NULL }));
+      return { result: null };
+    }),
+  ];
+}
+
+export async function listStreams({ builtIns, context }: Pick<Desk, 'builtIns' | 'context'>): Promise<StreamRow[]> {
+  const { stream } = await builtIns.typed<StreamList>('stream::list_all', { limit: STREAMS_MAX }, isStreamList);
+  const subscribers = context.taps.streamSubscribers;
+  return stream.map(({ id, groups }) => ({
+    name: id,
+    groups: groups.length,
+    first_groups: groups.slice(0, GROUPS_NAMED),
+    type: SYSTEM.test(id) ? 'system' : 'user',
+    subscribers: groups.reduce((sum, group) => sum + (subscribers?.(id, group).length ?? 0), 0),
+  }));
+}
+
+export function isSystemStream(name: string): boolean {
+  return SYSTEM.test(name);
+}
+
+function memberOf(text: RawJson, member: string): RawJson {
+  const bytes = new CommandInput('the answer', Buffer.from(text, 'latin1')).json(member);
+  return bytes === undefined ? RAW_NULL : rawOfBytes(bytes);
+}
+
+/** `{group: [{id, data}]}`, or in drop-in mode the bare list. */
+function listedItems(text: RawJson): readonly Buffer[] {
+  return arrayItems(Buffer.from(text.startsWith('[') ? text : memberOf(text, 'group'), 'latin1'));
+}
+
+function itemRow(item: Buffer): StreamItemRow {
+  const input = new CommandInput('the answer', item);
+  const data = input.json('data') ?? Buffer.from('null');
+  const isTruncated = data.length > PREVIEW_BYTES;
+  const id: unknown = JSON.parse(input.json('id')?.toString('utf8') ?? '""');
+  return {
+    id: String(id),
+    type: typeOf(data),
+    size: data.length,
+    preview: new TextDecoder().decode(data.subarray(0, PREVIEW_BYTES), { stream: isTruncated }),
+    truncated: isTruncated,
+  };
+}

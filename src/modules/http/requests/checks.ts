@@ -1,0 +1,131 @@
+// The checks before a handler: global middleware, the condition, the middleware of the route (modules 5.7). Each may
+// end the request. A check whose answer is malformed refuses it, because users authorise requests here.
+
+import {
+  asRawJson,
+  type ByteString,
+  parseRawJson,
+  RAW_NULL,
+  type RawJson,
+  rawJson,
+} from '../../../protocol/json/byte-string.ts';
+import { Payload } from '../../../protocol/payload/payload.ts';
+import type { Binding, Cause } from '../../../router/builtin.ts';
+import type { ConditionVerdict } from '../../../router/triggers/condition.ts';
+import { answerToFailure, type ErrorAnswer, errorAnswer } from './error-answer.ts';
+import type { FlightWorld } from './flight-world.ts';
+import { type HandlerAnswer, readHandlerValue } from './handler-result.ts';
+import { joined } from './json-text.ts';
+
+export interface Checks {
+  /** The request object up to its body. */
+  readonly text: ByteString;
+  readonly body: ByteString;
+  readonly before: readonly string[];
+  readonly behind: readonly string[];
+  /** The binding that the checks belong to, including its condition: they run with the rights of its owner. */
+  readonly binding: Binding | undefined;
+  readonly cause: Cause;
+  /** The client disconnected in the meantime. */
+  readonly isOver: () => boolean;
+}
+
+export interface ChecksEnd {
+  /** `context`: the context that middleware made, as JSON. */
+  passed(context: string): void;
+  answered(answer: HandlerAnswer): void;
+  failed(answer: ErrorAnswer): void;
+}
+
+type ChecksWorld = Pick<FlightWorld, 'router'>;
+type Context = Readonly<Record<string, unknown>>;
+
+const MIDDLEWARE_TIMEOUT_MS = 5_000;
+
+export function runChecks(world: ChecksWorld, checks: Checks, end: ChecksEnd): void {
+  // Global middleware belongs to the configuration, regardless of the owner of the route.
+  askAll(world, { ...checks, binding: undefined }, end, checks.before, {}, (context) => {
+    askCondition(world, checks, end, context, () => {
+      askAll(world, checks, end, checks.behind, context, (merged) => end.passed(rawJson(merged)));
+    });
+  });
+}
+
+function askAll(
+  world: ChecksWorld,
+  checks: Checks,
+  end: ChecksEnd,
+  functionIds: readonly string[],
+  context: Context,
+  passed: (context: Context) => void,
+): void {
+  if (checks.isOver()) return;
+  const [functionId, ...rest] = functionIds;
+  if (functionId === undefined) return passed(context);
+  const payload = joined('{"phase":"preHandler","request":', checks.text, '},"context":', rawJson(context), '}');
+  const call = {
+    functionId,
+    payload: Payload.ofText(asRawJson(payload)),
+    ...checks.cause,
+    isFromOutside: true,
+    timeoutMs: MIDDLEWARE_TIMEOUT_MS,
+    binding: checks.binding,
+    decides: checks.binding?.owner?.access === undefined,
+  };
+  world.router.call(call, ({ result, error }) => {
+    if (checks.isOver()) return;
+    if (error !== undefined) return end.failed(refusalOf(functionId, error.asText()));
+    const verdict = readVerdict(result?.asText());
+    if (verdict.kind === 'continue') askAll(world, checks, end, rest, { ...context, ...verdict.context }, passed);
+    else if (verdict.kind === 'respond') end.answered(verdict.answer);
+    else end.failed(errorAnswer('invocation_failed', `Middleware ${functionId}: ${verdict.reason}`));
+  });
+}
+
+function askCondition(world: ChecksWorld, checks: Checks, end: ChecksEnd, context: Context, passed: () => void): void {
+  const { binding } = checks;
+  if (binding?.conditionFunctionId === undefined) return passed();
+  const text = joined(checks.text, ',"body":', checks.body, ',"context":', rawJson(context), '}');
+  const told = (verdict: ConditionVerdict): void => {
+    if (checks.isOver()) return;
+    if (verdict === 'pass') passed();
+    else if (verdict === 'skip') end.failed(NOT_MET);
+    else
+      end.failed(errorAnswer('invocation_failed', `Condition ${binding.conditionFunctionId} failed; the log says why`));
+  };
+  world.router.checkBinding(binding, Payload.ofText(asRawJson(text)), checks.cause, told);
+}
+
+const NOT_MET: ErrorAnswer = {
+  ...errorAnswer('CONDITION_NOT_MET', 'The condition of this route was not met'),
+  more: { skipped: true },
+};
+
+function refusalOf(functionId: string, error: RawJson | undefined): ErrorAnswer {
+  const { code, message } = answerToFailure(parseRawJson(error ?? RAW_NULL));
+  const text = `Middleware ${functionId}: ${message}`;
+  return code === 'TIMEOUT' ? errorAnswer('TIMEOUT', text) : { status: 500, code, message: text };
+}
+
+type Verdict =
+  | { readonly kind: 'continue'; readonly context: Context }
+  | { readonly kind: 'respond'; readonly answer: HandlerAnswer }
+  | { readonly kind: 'malformed'; readonly reason: string };
+
+function readVerdict(text: RawJson | undefined): Verdict {
+  const result = text === undefined ? undefined : parseRawJson(text);
+  if (typeof result !== 'object' || result === null || Array.isArray(result)) {
+    return { kind: 'malformed', reason: 'its result is not an object with an action' };
+  }
+  const { action, context, response }: { action?: unknown; context?: unknown; response?: unknown } = result;
+  if (action === 'continue') {
+    if (context === undefined || context === null) return { kind: 'continue', context: {} };
+    if (typeof context === 'object' && !Array.isArray(context)) return { kind: 'continue', context: { ...context } };
+    return { kind: 'malformed', reason: 'its context is not an object' };
+  }
+  if (action !== 'respond') return { kind: 'malformed', reason: "its action is neither 'continue' nor 'respond'" };
+  const read = readHandlerValue(response, false);
+  return read.ok
+    ? { kind: 'respond', answer: read.answer }
+    : { kind: 'malformed', reason: `its response is invalid: ${read.reason}` };
+}

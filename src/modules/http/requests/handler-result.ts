@@ -1,0 +1,115 @@
+// The result of a handler as an HTTP answer (modules 5.4). A JSON result is sliced into its three fields; its body,
+// which may be large, is passed on as text. Of a result that came as values only the body is serialised.
+
+import { scanMembers } from '../../../protocol/frames/envelope.ts';
+import {
+  asByteString,
+  asRawJson,
+  type ByteString,
+  byteStringToText,
+  parseRawJson,
+  RAW_NULL,
+  type RawJson,
+  rawJson,
+  textToByteString,
+} from '../../../protocol/json/byte-string.ts';
+import type { Payload } from '../../../protocol/payload/payload.ts';
+import { type HeaderLines, isBodiless } from '../../../transport/http.ts';
+import { checkHeaders } from '../rules/header-rules.ts';
+
+export interface HandlerAnswer {
+  readonly status: number;
+  readonly headers: HeaderLines;
+  /** `undefined`: the status allows no body. */
+  readonly body: ByteString | undefined;
+}
+
+export type ReadResult =
+  | { readonly ok: true; readonly answer: HandlerAnswer }
+  | { readonly ok: false; readonly reason: string };
+
+const JSON_HEADERS: HeaderLines = ['content-type', 'application/json'];
+const EMPTY_OBJECT = asByteString('{}');
+const EMPTY = asByteString('');
+const UNREADABLE = 'it is not JSON, or nested too deep';
+const NO_OBJECT = 'it is not an object with status_code, headers or body';
+
+/** Reads the result in either form; `undefined`: it is null. */
+export function readHandlerPayload(result: Payload, acceptsAnything: boolean): ReadResult | undefined {
+  if (result.isCompact) {
+    const value = result.readCompact();
+    if (value === undefined) return bad(UNREADABLE);
+    return value === null ? undefined : readHandlerValue(value, acceptsAnything);
+  }
+  const text = result.asText();
+  if (text === undefined) return bad(UNREADABLE);
+  return text === RAW_NULL ? undefined : readHandlerResult(text, acceptsAnything);
+}
+
+/** `acceptsAnything`: a result without any of the fields is an empty answer, as in `iii` (PD-56). */
+export function readHandlerResult(result: RawJson, acceptsAnything = false): ReadResult {
+  const fields: { status?: RawJson; headers?: RawJson; body?: RawJson } = {};
+  const offence = scanMembers(Buffer.from(result, 'latin1'), (keyStart, keyEnd, start, end) => {
+    const key = result.slice(keyStart, keyEnd);
+    if (key === 'status_code') fields.status = asRawJson(result.slice(start, end));
+    else if (key === 'headers') fields.headers = asRawJson(result.slice(start, end));
+    else if (key === 'body') fields.body = asRawJson(result.slice(start, end));
+  });
+  if (offence !== undefined && !acceptsAnything) return bad(NO_OBJECT);
+  const { status, headers, body } = fields;
+  if (status === undefined && headers === undefined && body === undefined) return without(acceptsAnything);
+  return answerOf(status && parseRawJson(status), headers && parseRawJson(headers), (hasContentType) =>
+    bodyOfText(body, hasContentType),
+  );
+}
+
+/** The same for a result that was never text. */
+export function readHandlerValue(result: unknown, acceptsAnything: boolean): ReadResult {
+  if (typeof result !== 'object' || result === null || Array.isArray(result)) {
+    return acceptsAnything ? without(true) : bad(NO_OBJECT);
+  }
+  const fields: { status_code?: unknown; headers?: unknown; body?: unknown } = result;
+  const { status_code: status, headers, body } = fields;
+  if (status === undefined && headers === undefined && body === undefined) return without(acceptsAnything);
+  return answerOf(status, headers, (hasContentType) => bodyOfValue(body, hasContentType));
+}
+
+function answerOf(status: unknown, headers: unknown, bodyOf: (hasContentType: boolean) => ByteString): ReadResult {
+  const code = status === undefined || status === null ? 200 : status;
+  if (typeof code !== 'number' || !Number.isInteger(code) || code < 200 || code > 599) {
+    const found = byteStringToText(rawJson(status)).slice(0, 64);
+    return bad(`status_code must be a whole number from 200 to 599, found ${found}`);
+  }
+  const checked = checkHeaders(headers);
+  if (!checked.ok) return bad(checked.reason);
+  const { lines, contentType } = checked;
+  if (isBodiless(code)) return { ok: true, answer: { status: code, headers: lines, body: undefined } };
+  const hasContentType = contentType !== undefined;
+  const own = hasContentType ? lines : lines.length === 0 ? JSON_HEADERS : [...JSON_HEADERS, ...lines];
+  return { ok: true, answer: { status: code, headers: own, body: bodyOf(hasContentType) } };
+}
+
+/** A result with none of the fields. */
+function without(isAccepted: boolean): ReadResult {
+  if (!isAccepted) return bad('it has none of the fields status_code, headers and body');
+  return { ok: true, answer: { status: 200, headers: JSON_HEADERS, body: EMPTY_OBJECT } };
+}
+
+/** With an explicit content type, text is sent as text and null as nothing; everything else is JSON. */
+function bodyOfText(body: RawJson | undefined, hasContentType: boolean): ByteString {
+  if (body === undefined) return EMPTY_OBJECT;
+  if (!hasContentType) return body;
+  if (body === 'null') return EMPTY;
+  const value: unknown = body.startsWith('"') ? parseRawJson(body) : undefined;
+  return typeof value === 'string' ? textToByteString(value) : body;
+}
+
+function bodyOfValue(body: unknown, hasContentType: boolean): ByteString {
+  if (body === undefined) return EMPTY_OBJECT;
+  if (hasContentType && body === null) return EMPTY;
+  return hasContentType && typeof body === 'string' ? textToByteString(body) : rawJson(body);
+}
+
+function bad(reason: string): ReadResult {
+  return { ok: false, reason };
+}

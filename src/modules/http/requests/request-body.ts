@@ -1,0 +1,155 @@
+// The body of one request: kept whole if it is JSON, otherwise handed on as fast as its reader takes it.
+//
+// Neighbours: the transport reports bytes; `flight.ts` asks for the whole, or offers the reading end of a channel,
+// whose writing end is this object (`router/channels/channel-pipe.ts` grants it credit).
+// Invariants:
+//   - At most `bytesMax` bytes are accepted, and what is kept counts in the budget of all requests.
+//   - A body that is handed on is not read further while bytes of it wait here.
+
+import type { ByteBudget } from '../../../core/gates/byte-budget.ts';
+import { CreditAccount, decodeCredit } from '../../../protocol/frames/channel-credit.ts';
+import { byteStringToText } from '../../../protocol/json/byte-string.ts';
+import type { ChannelPipe } from '../../../router/channels/channel-pipe.ts';
+import type { BodyReader, HttpExchange } from '../../../transport/http.ts';
+import type { SocketEvents } from '../../../transport/socket.ts';
+
+export interface RequestBodyParts {
+  readonly exchange: HttpExchange;
+  readonly bytesMax: number;
+  readonly budget: ByteBudget;
+  /** Whether it is needed in one piece. */
+  readonly isKept: boolean;
+  /** The whole body has arrived. */
+  readonly complete: () => void;
+  /** The body cannot be accepted; called once. */
+  readonly failed: (why: 'too_large' | 'no_room') => void;
+}
+
+const FRAME_BYTES = 64 * 1024;
+const COMPLETE = 1000;
+const CUT = 1006;
+
+export class RequestBody implements BodyReader {
+  readonly #parts: RequestBodyParts;
+  #waiting: Buffer[] = [];
+  #waitingBytes = 0;
+  #receivedBytes = 0;
+  #isComplete = false;
+  #isUnwanted = false;
+  /** The pipe, once a reader has connected. */
+  #pipe: SocketEvents | undefined;
+  #credit: CreditAccount | undefined;
+  #isPumping = false;
+
+  constructor(parts: RequestBodyParts) {
+    this.#parts = parts;
+    this.#isComplete = parts.exchange.bodyBytes === 0;
+  }
+
+  chunk(bytes: Uint8Array): void {
+    const { bytesMax, budget, isKept, exchange } = this.#parts;
+    this.#receivedBytes += bytes.length;
+    if (this.#isUnwanted) return;
+    if (this.#receivedBytes > bytesMax) return this.#fail('too_large');
+    if (!budget.take(bytes.length)) return this.#fail('no_room');
+    this.#waiting.push(Buffer.from(bytes));
+    this.#waitingBytes += bytes.length;
+    if (isKept) return;
+    this.#pump();
+    if (this.#waitingBytes > 0) exchange.pauseBody();
+  }
+
+  ended(): void {
+    this.#isComplete = true;
+    if (this.#isUnwanted) return;
+    this.#parts.complete();
+    this.#pump();
+  }
+
+  /** Called about every second: while the body waits for its reader, its sender must not be treated as slow. */
+  keepWaiting(): void {
+    if (!this.#isUnwanted && !this.#parts.isKept && this.#waitingBytes > 0) this.#parts.exchange.stayPaused();
+  }
+
+  /** All waiting bytes, in one piece. */
+  whole(): Buffer {
+    if (this.#waiting.length !== 1) this.#waiting = [Buffer.concat(this.#waiting)];
+    return this.#waiting[0] ?? Buffer.alloc(0);
+  }
+
+  /** A reader has connected: from now on the body flows. */
+  handTo(pipe: ChannelPipe): void {
+    const leave = (): void => this.release();
+    this.#pipe = pipe.connectWriter(
+      {
+        bufferedBytes: 0,
+        sendText: (text) => {
+          const grant = decodeCredit(byteStringToText(text));
+          if (grant === undefined) return true;
+          if (this.#credit === undefined) this.#credit = new CreditAccount(grant);
+          else this.#credit.add(grant);
+          this.#pump();
+          return true;
+        },
+        sendBinary: () => true,
+        cork: (write) => write(),
+        close: leave,
+        terminate: leave,
+      },
+      true,
+    );
+    this.#pump();
+  }
+
+  /** The body is no longer needed: the request is answered, or its reader or sender left. */
+  release(): void {
+    if (this.#isUnwanted) return;
+    this.#isUnwanted = true;
+    this.#drop();
+    const pipe = this.#pipe;
+    this.#pipe = undefined;
+    pipe?.closed(CUT);
+    this.#parts.exchange.resumeBody();
+  }
+
+  #pump(): void {
+    if (this.#isPumping || this.#pipe === undefined) return;
+    this.#isPumping = true;
+    while (this.#pipe !== undefined && this.#credit?.isOpen === true) {
+      const [first] = this.#waiting;
+      if (first === undefined) break;
+      this.#send(first);
+    }
+    this.#isPumping = false;
+    if (this.#waiting.length > 0 || this.#pipe === undefined) return;
+    if (this.#isComplete) this.#finish(this.#pipe);
+    else this.#parts.exchange.resumeBody();
+  }
+
+  #send(first: Buffer): void {
+    const part = first.subarray(0, FRAME_BYTES);
+    if (part.length === first.length) this.#waiting.shift();
+    else this.#waiting[0] = first.subarray(FRAME_BYTES);
+    this.#waitingBytes -= part.length;
+    this.#parts.budget.giveBack(part.length);
+    this.#credit?.spend(part.length);
+    this.#pipe?.message(part, true);
+  }
+
+  #finish(pipe: SocketEvents): void {
+    this.#isUnwanted = true;
+    this.#pipe = undefined;
+    pipe.closed(COMPLETE);
+  }
+
+  #fail(why: 'too_large' | 'no_room'): void {
+    this.release();
+    this.#parts.failed(why);
+  }
+
+  #drop(): void {
+    this.#parts.budget.giveBack(this.#waitingBytes);
+    this.#waiting = [];
+    this.#waitingBytes = 0;
+  }
+}

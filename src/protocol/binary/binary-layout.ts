@@ -1,0 +1,45 @@
+// The binary form of the wire, `svc.msgpack.v1`: the place of each field in a message. docs/protocol.md describes it in
+// words; test/golden/binary holds vectors. Shared by the engine and the SDKs, so it uses no Node built-in.
+//
+// One WebSocket message carries any number of these, one after the other. All numbers are little-endian.
+//
+//   every message   u32 length of what follows the length field · u8 kind · u8 flags · u16 depth
+//   CONTROL         the JSON text of a frame, as in the JSON form                                  (from byte 8)
+//   NAME            u32 number · the text that the sender will call by this number                 (from byte 8)
+//   CALL            u32 id, low · u32 id, high · u32 function, by number · u32 timeout in ms
+//                   · a section (u32 length, bytes) for each of the flags METADATA, TRACEPARENT, BAGGAGE, EXTRA
+//                   · the payload, to the end                                                      (from byte 24)
+//   RESULT          u32 id, low · u32 id, high · the payload or error, to the end                  (from byte 16)
+//   SHAPE           u32 number · a key list, JSON; towards the engine a request for its number     (from byte 8)
+//
+// Payloads are JSON text, or in the compact form of compact-layout.ts. Code that only passes them on does not read
+// them.
+
+export const KIND = { control: 1, name: 2, call: 3, result: 4, shape: 5 } as const;
+
+export const FLAG = {
+  /** CALL: a section with the metadata, JSON. */
+  metadata: 1,
+  /** CALL: a section with the W3C traceparent. */
+  traceparent: 2,
+  /** CALL: a section with the W3C baggage. */
+  baggage: 4,
+  /** CALL: a section with JSON: towards the engine the action `enqueue`, towards a worker the trigger. */
+  extra: 8,
+  /** CALL: no caller waits for an answer. */
+  isVoid: 16,
+  /** CALL, RESULT: there is a payload; without it the value is absent. */
+  payload: 32,
+  /** CALL, towards a worker: its trace is not kept and has no id yet. A worker that needs an id makes one, flags 00. */
+  isUntraced: 64,
+  /** RESULT: the payload is an error. */
+  isError: 64,
+  /** CALL, RESULT, if `svc.compact.v1` was selected: the payload is in the compact form. Never set for an error. */
+  compact: 128,
+} as const;
+
+/** Bytes before the content of a message. */
+export const HEADER_BYTES = { control: 8, name: 12, call: 24, result: 16, shape: 12 } as const;
+
+/** Names that one side may define in one direction of one connection. */
+export const NAMES_MAX = 65_536;

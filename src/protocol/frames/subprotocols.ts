@@ -1,0 +1,22 @@
+// What a client may request when it upgrades. A client that requests nothing speaks the JSON protocol of `iii`.
+
+/** The binary form of `binary-layout.ts`, spoken by our own SDK. */
+export const SUBPROTOCOL_BINARY = 'svc.msgpack.v1';
+/** The same, with payloads that may also be in the compact form of `compact-layout.ts`. */
+export const SUBPROTOCOL_COMPACT = 'svc.compact.v1';
+/** JSON frames, spoken by our own SDK: the engine may add fields and frames that `iii` does not know. */
+export const SUBPROTOCOL_JSON = 'svc.json.v1';
+
+/** An end of a data channel with credit (docs/channels.md). Never selected for a worker connection. */
+export const SUBPROTOCOL_CHANNEL = 'svc.channel.v1';
+
+/** A browser offers it in front of its token, because it cannot set headers. Selecting it changes nothing. */
+export const SUBPROTOCOL_AUTHORIZATION = 'Authorization';
+
+/** A client of the stream server that accepts several messages in one frame (docs/streams.md). */
+export const SUBPROTOCOL_STREAM = 'svc.stream.v1';
+
+/** For worker connections, in the engine's order of preference. */
+export const SUBPROTOCOLS = [SUBPROTOCOL_COMPACT, SUBPROTOCOL_BINARY, SUBPROTOCOL_JSON] as const;
+
+export type Subprotocol = (typeof SUBPROTOCOLS)[number];

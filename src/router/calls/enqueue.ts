@@ -1,0 +1,70 @@
+// Calls with the action `enqueue`: passed to the queue module, answered with a receipt or a refusal (Q1, Q2).
+
+import type { Access } from '../../core/access/access.ts';
+import { keptRights } from '../../core/access/kept-rights.ts';
+import { PRESSURE } from '../../core/gates/pressure.ts';
+import type { EnqueueAnswer, EnqueueReason } from '../../core/queue/shapes.ts';
+import type { EnqueueAction } from '../../protocol/frames/frames.ts';
+import { idOffence } from '../../protocol/frames/ids.ts';
+import { detach } from '../../protocol/json/byte-string.ts';
+import type { RouterContext } from '../context.ts';
+import { beginEnqueue, contextOf, endEnqueue, spanOf } from '../session/observe.ts';
+import { begins } from './chain.ts';
+import type { CallRequest } from './open-call.ts';
+import { type Outcome, outcomeOfError, outcomeOfValue } from './reply.ts';
+import { answer } from './settle.ts';
+
+/** The function need not exist yet: its jobs wait for it (Q7). */
+export function enqueue(context: RouterContext, request: CallRequest, action: EnqueueAction): void {
+  const { caller, ref, functionId, data, metadata, baggage, from, rights } = request;
+  const begun = context.observer && beginEnqueue(context.observer, request, action.queue);
+  const done = (verdict: EnqueueAnswer): void => {
+    if ('reason' in verdict) context.counters.count('enqueue.refused', verdict.reason);
+    if (context.observer !== undefined) endEnqueue(context.observer, functionId, spanOf(begun), verdict);
+    if (caller !== undefined) answer(caller, ref, functionId, outcomeOfVerdict(verdict));
+  };
+  const refusal = refuse(context, request, action);
+  if (refusal !== undefined) return done(refusal);
+  context.jobTaker?.take(
+    {
+      functionId: detach(functionId),
+      payload: data,
+      metadata: metadata?.asText(),
+      traceparent: contextOf(begun, request.traceparent),
+      baggage,
+      action,
+      rights: rights && keptRights(from?.workerId ?? '', rights),
+      keyScope: rights && keyScopeOf(rights),
+    },
+    done,
+  );
+}
+
+/** Otherwise a client that guesses a key could take the place of a trusted job, or of a job of another user. */
+function keyScopeOf({ port, grant }: Access): string {
+  return JSON.stringify([port, grant.functionPrefix ?? null]);
+}
+
+function refuse(context: RouterContext, request: CallRequest, { queue }: EnqueueAction): EnqueueAnswer | undefined {
+  const offence = idOffence(request.functionId);
+  if (offence !== undefined) return refused('INVALID_ARGUMENTS', `The function id ${offence}`);
+  // A running chain may still enqueue what it needs. New work is refused.
+  if (context.isStopped || (context.isDraining && begins(request))) {
+    return refused('SHUTTING_DOWN', 'The engine is shutting down and takes no new jobs');
+  }
+  if (context.jobTaker === undefined) {
+    return refused('QUEUE_NOT_FOUND', `Queue '${queue}' not found: no queue module is loaded (svc-queue)`);
+  }
+  if (context.pressure.level < PRESSURE.protect) return undefined;
+  return refused('OVERLOADED', 'The engine is under too much load and takes no jobs; wait and repeat');
+}
+
+function refused(reason: EnqueueReason, message: string): EnqueueAnswer {
+  return { reason, message };
+}
+
+function outcomeOfVerdict(verdict: EnqueueAnswer): Outcome {
+  if (!('reason' in verdict)) return outcomeOfValue({ messageReceiptId: verdict.id });
+  const { reason, message } = verdict;
+  return outcomeOfError({ code: 'enqueue_error', message, enqueue_error: message, reason });
+}

@@ -1,0 +1,250 @@
+// Calls: from the frame that asks for one to its hand-over.
+//
+// Neighbours: `settle.ts` ends what is opened here; `core/calls/call-table.ts` keeps it meanwhile. The checks run in
+// the order of the wire (5.1): namespace, arguments, action, existence, depth, limits, worker.
+
+import { depthOf, withBaggageEntry } from '../../core/calls/call-depth.ts';
+import { Refusal, refusals, unreadablePayload } from '../../core/calls/refusal.ts';
+import { PRESSURE } from '../../core/gates/pressure.ts';
+import type { WorkerFunction } from '../../core/registry/function-table.ts';
+import { UNTRACED } from '../../core/telemetry/spans/context.ts';
+import type { EnqueueAction, InvokeFunction } from '../../protocol/frames/frames.ts';
+import { idOffence } from '../../protocol/frames/ids.ts';
+import {
+  CALL_DEPTH_MAX,
+  CALL_TIMEOUT_MS_DEFAULT,
+  CALL_TIMEOUT_MS_MAX,
+  ID_BYTES_MAX,
+} from '../../protocol/frames/limits.ts';
+import { detach, RAW_NULL, type RawJson } from '../../protocol/json/byte-string.ts';
+import { Payload } from '../../protocol/payload/payload.ts';
+import type { Caller, RouterContext } from '../context.ts';
+import { guardCall } from '../restricted/guarded-calls.ts';
+import { coveringExecutors, isOfStrangers, queueRefusal, reachRefusal, selectCovering } from '../restricted/reach.ts';
+import { beginCall, contextOf, contextOfCaller, noteQuiet, noteRefused, spanOf } from '../session/observe.ts';
+import type { Session } from '../session/session.ts';
+import type { CallerRef } from '../session/wire.ts';
+import { withCallerId } from './caller-id.ts';
+import { begins } from './chain.ts';
+import { enqueue as enqueueCall } from './enqueue.ts';
+import { type CallRequest, openCall } from './open-call.ts';
+import { outcomeOf } from './reply.ts';
+import { runBuiltin } from './run-builtin.ts';
+import { answer } from './settle.ts';
+import { shedRefusal } from './shed.ts';
+import { callUrl } from './url-functions.ts';
+
+/** A worker asks for a call, in a JSON frame. */
+export function handleInvoke(context: RouterContext, session: Session, frame: InvokeFunction<RawJson>): void {
+  const { action } = frame;
+  // Clients of version 0.3 mark a fire-and-forget call by sending neither an id nor an action.
+  const waits = frame.invocation_id !== undefined && action?.type !== 'void';
+  const caller = waits ? session : undefined;
+  // Kept while the call runs, so it must not keep the text of a large frame in memory.
+  const ref = frame.invocation_id === undefined ? '' : detach(frame.invocation_id);
+  const refusal = checkFrame(frame);
+  if (refusal !== undefined) {
+    refuse(context, caller, ref, frame.function_id, refusal);
+  } else {
+    const request: CallRequest = {
+      functionId: context.settings.isDropIn ? ownName(frame.function_id) : frame.function_id,
+      data: Payload.ofText(frame.data ?? RAW_NULL),
+      metadata: frame.metadata && Payload.ofText(frame.metadata),
+      traceparent: contextOfCaller(context, session, frame.traceparent),
+      baggage: frame.baggage,
+      depth: depthOf(frame.baggage),
+      timeoutMs: frame.timeout_ms ?? (session.isOwnSdk ? CALL_TIMEOUT_MS_DEFAULT : CALL_TIMEOUT_MS_MAX),
+      from: session,
+      rights: session.access,
+      caller,
+      ref,
+      trigger: undefined,
+    };
+    const enqueue = action?.type === 'enqueue' ? action : undefined;
+    if (session.guard === undefined) deliver(context, request, enqueue);
+    else guardCall(context, session, session.guard, request, enqueue);
+  }
+}
+
+/** Carries the call out with its action. */
+export function deliver(context: RouterContext, request: CallRequest, enqueue: EnqueueAction | undefined): void {
+  if (enqueue === undefined) return invoke(context, request);
+  const { caller, ref, functionId, rights } = request;
+  const refusal = reachRefusal(rights, functionId) ?? queueRefusal(rights, enqueue.queue);
+  if (refusal === undefined) enqueueCall(context, request, enqueue);
+  else refuse(context, caller, ref, functionId, refusal);
+}
+
+/** Hands the call to its function, or answers it with the refusal. */
+export function invoke(context: RouterContext, request: CallRequest): void {
+  const hidden = request.rights && reachRefusal(request.rights, request.functionId);
+  // Before existence: a caller without access must not learn whether the function exists (X10).
+  if (hidden !== undefined) return refuse(context, request.caller, request.ref, request.functionId, hidden);
+  const entry = context.functions.get(request.functionId);
+  const refusal =
+    entry === undefined
+      ? refuseUnknown(request.functionId)
+      : (checkLimits(context, request) ?? (entry.kind === 'worker' ? checkDrain(context, request) : undefined));
+  if (refusal !== undefined) refuseObserved(context, request, refusal);
+  else if (entry?.kind === 'worker') handOver(context, entry, request);
+  else if (entry !== undefined) runBuiltin(context, entry.handler, request);
+}
+
+/** A call that reached no function is a failed call, and part of its trace. */
+function refuseObserved(context: RouterContext, request: CallRequest, refusal: Refusal): void {
+  const { caller, ref, functionId } = request;
+  // A flood of fire-and-forget calls must not become a flood of spans.
+  const isNoted = caller !== undefined || context.pressure.level < PRESSURE.busy;
+  if (isNoted && context.observer !== undefined) noteRefused(context.observer, request, refusal);
+  refuse(context, caller, ref, functionId, refusal);
+}
+
+function handOver(context: RouterContext, entry: WorkerFunction<Session>, request: CallRequest): void {
+  const isForeign = request.isTrustedWork === true && isOfStrangers(context, entry.id);
+  const executor = isForeign ? selectCovering(entry) : context.functions.select(entry);
+  const refusal =
+    executor === undefined ? refuseUnselected(entry, isForeign) : checkPayload(context, executor, request);
+  if (executor === undefined || refusal !== undefined) {
+    if (refusal !== undefined) refuseObserved(context, request, refusal);
+    return;
+  }
+  request.handed?.(executor.displayName);
+  const url = executor.urlFunctions.size === 0 ? undefined : executor.urlFunctions.get(entry.id);
+  const canBeUntraced = url === undefined && executor.wire.canSayUntraced && !context.settings.isDropIn;
+  const begun = context.observer && beginCall(context.observer, entry.id, request, canBeUntraced);
+  if (url !== undefined) return callUrl(context, url, request, begun);
+  const span = spanOf(begun);
+  span?.add('svc.worker', executor.displayName);
+  const call = openCall(context, entry.id, executor, request, span);
+  const traceparent = contextOf(begun, request.traceparent);
+  noteQuiet(context, call, executor, traceparent);
+  executor.wire.sendCall(call, {
+    functionId: executor.guard === undefined ? entry.id : executor.guard.names.functions.own(entry.id),
+    data: context.settings.isDropIn ? dataWithCaller(request) : request.data,
+    metadata: request.metadata,
+    traceparent,
+    baggage: baggageFor(context, entry.id, traceparent, request.baggage),
+    depth: request.depth + 1,
+    timeoutMs: request.timeoutMs,
+    trigger: request.trigger,
+  });
+}
+
+function dataWithCaller({ data, from }: CallRequest): Payload | undefined {
+  const text = data?.asText();
+  return text === undefined ? data : Payload.ofText(withCallerId(text, from?.workerId));
+}
+
+/** For trusted work that waits for its worker, a function that only restricted connections offer does not exist. */
+function refuseUnselected(entry: WorkerFunction<Session>, isForeign: boolean): Refusal {
+  return isForeign && coveringExecutors(entry).length === 0 ? refuseUnknown(entry.id) : refuseOverload(entry.id);
+}
+
+function refuseOverload(functionId: string): Refusal {
+  const text = `Every worker that offers ${functionId} is at its limit of running calls or buffered bytes`;
+  return new Refusal('OVERLOADED', text);
+}
+
+/** Bytes of the binary wire are passed on unchecked, and checked as JSON where they must be text. */
+function checkPayload(context: RouterContext, executor: Session, request: CallRequest): Refusal | undefined {
+  const { data, metadata, functionId } = request;
+  if (data !== undefined && !isReadable(context, executor, data))
+    return unreadablePayload(`the payload for ${functionId}`);
+  if (metadata !== undefined && !isReadable(context, executor, metadata)) {
+    return unreadablePayload(`the metadata for ${functionId}`);
+  }
+  return undefined;
+}
+
+/** Drop-in mode opens the payload on the way. */
+function isReadable(context: RouterContext, executor: Session, payload: Payload): boolean {
+  return executor.wire.admit(payload) && (!context.settings.isDropIn || payload.asText() !== undefined);
+}
+
+/** Answers a caller that waits. A fire-and-forget call is counted as dropped (V1). */
+export function refuse(
+  context: RouterContext,
+  caller: Caller | undefined,
+  ref: CallerRef,
+  functionId: string,
+  refusal: Refusal,
+): void {
+  if (caller === undefined) context.counters.count('invocations.void_dropped', refusal.code);
+  else answer(caller, ref, functionId, outcomeOf(refusal));
+}
+
+function checkFrame(frame: InvokeFunction<RawJson>): Refusal | undefined {
+  const { namespace, timeout_ms: timeoutMs, invocation_id: id } = frame;
+  if (id !== undefined && id.length > ID_BYTES_MAX) {
+    return new Refusal('BAD_REQUEST', `The invocation_id is ${id.length} long, over the limit of ${ID_BYTES_MAX}`);
+  }
+  if (namespace !== undefined && namespace !== 'default') {
+    if (namespace.trim() === '') return new Refusal('INVALID_NAMESPACE', 'The namespace must not be blank');
+    const text = `Function ${frame.function_id} not found in namespace ${namespace}.`;
+    return new Refusal('function_not_found', text);
+  }
+  const isTimeout = timeoutMs === undefined || (Number.isInteger(timeoutMs) && timeoutMs >= 1);
+  if (!isTimeout || (timeoutMs ?? 0) > CALL_TIMEOUT_MS_MAX) {
+    const text = `timeout_ms must be a whole number from 1 to ${CALL_TIMEOUT_MS_MAX}, found ${timeoutMs}`;
+    return new Refusal('BAD_REQUEST', text);
+  }
+  return undefined;
+}
+
+/** Why a fire-and-forget call of the function would be lost. */
+export function refusalOf(context: RouterContext, functionId: string): Refusal | undefined {
+  if (context.functions.get(functionId) === undefined) return refuseUnknown(functionId);
+  return context.isDraining ? refusals.shuttingDown() : undefined;
+}
+
+/** A text that cannot be an id names no function, now or later. */
+function refuseUnknown(functionId: string): Refusal {
+  const offence = idOffence(functionId);
+  return offence === undefined
+    ? refusals.functionNotFound(functionId)
+    : new Refusal('BAD_REQUEST', `The function id ${offence}`);
+}
+
+function checkLimits(context: RouterContext, request: CallRequest): Refusal | undefined {
+  const { from, caller, depth } = request;
+  if (depth >= CALL_DEPTH_MAX) {
+    const text = `the chain of calls is ${depth} deep, the limit is ${CALL_DEPTH_MAX}`;
+    return new Refusal('DEPTH_EXCEEDED', `Call of ${request.functionId} refused: ${text}`);
+  }
+  if (context.calls.openCount >= context.settings.inFlightMax) {
+    const text = `The engine is at its limit of ${context.settings.inFlightMax} calls in flight`;
+    return new Refusal('OVERLOADED', text);
+  }
+  if (from !== undefined && caller === from && from.callsAwaited >= from.limits.inFlightPerCaller) {
+    const text = `This connection is at its limit of ${from.limits.inFlightPerCaller} calls in flight`;
+    return new Refusal('OVERLOADED', text);
+  }
+  return shedRefusal(context.pressure, request);
+}
+
+/**
+ * While draining, running chains may still make the calls they need; new calls are refused. The engine's own functions,
+ * such as its health, answer until the end.
+ */
+function checkDrain(context: RouterContext, request: CallRequest): Refusal | undefined {
+  if (context.isStopped) return refusals.shuttingDown();
+  if (!context.isDraining) return undefined;
+  return request.caller === undefined || begins(request) ? refusals.shuttingDown() : undefined;
+}
+
+/** Where context exists already, observers learn on the way what is about to run (wire 5.5). */
+function baggageFor(
+  context: RouterContext,
+  functionId: string,
+  traceparent: string | undefined,
+  baggage: string | undefined,
+): string | undefined {
+  if ((traceparent === undefined || traceparent === UNTRACED) && baggage === undefined) return undefined;
+  const name = context.settings.isDropIn ? 'iii.function.id' : 'svc.function.id';
+  return withBaggageEntry(baggage ?? '', name, functionId);
+}
+
+/** Drop-in mode: functions of `iii` are the engine's functions under the engine's name. */
+export function ownName(functionId: string): string {
+  return functionId.startsWith('iii::') ? `svc::${functionId.slice(5)}` : functionId;
+}

@@ -1,0 +1,280 @@
+// Data channels (wire 7): pipes for bytes and text next to the calls, from one connection to another.
+//
+// Job: create channels, find them by id and key, and drop those that are never used.
+// Neighbours: `router/channels/channel-pipe.ts` is one channel at work; the module of the worker ports brings
+// connections; the engine module offers `engine::channels::create`.
+// Time limits: `core/channels/channel.ts` says when a channel is overdue, this file checks once a minute. No liveness
+// limit holds for connections of channels: some clients cannot answer a ping while they write (wire 1.6).
+// Invariants:
+//   - A channel has no owner: it outlives the connection that asked for it (PD-52). Only a channel of a restricted
+//     connection ends with that connection, unless both ends were taken.
+//   - Timers run only while a channel exists, and none is left after `stop`.
+//   - Keys are compared in constant time and appear in no log line (X22).
+//   - Channels of restricted connections are never more than half of all, and hold no more than half of all bytes.
+
+import type { Access } from '../../core/access/access.ts';
+import { Refusal } from '../../core/calls/refusal.ts';
+import { Channel, clampBufferSize, type Direction, UNTAKEN_MS_MAX } from '../../core/channels/channel.ts';
+import type { ChannelShare } from '../../core/channels/channel-share.ts';
+import { ByteBudget, JointBudget, type NamedBudget } from '../../core/gates/byte-budget.ts';
+import type { Counters } from '../../core/registry/counters.ts';
+import type { Clock } from '../../effects/clock.ts';
+import type { Logger } from '../../effects/logger.ts';
+import { equalSecrets, type Random } from '../../effects/random.ts';
+import type { OpenSpillFile } from '../../effects/spill-file.ts';
+import { CLOSE_CODES } from '../../protocol/frames/close-codes.ts';
+import type { PeerSocket, SocketEvents } from '../../transport/socket.ts';
+import { ChannelPipe, type ChannelTrouble } from './channel-pipe.ts';
+
+export interface ChannelSettings {
+  readonly channelsMax: number;
+  /** Held in memory, of one channel and of all. */
+  readonly bufferBytesMax: number;
+  readonly buffersBytesMax: number;
+  /** Held in files, of one channel and of all. */
+  readonly spillBytesMax: number;
+  readonly spillsBytesMax: number;
+}
+
+export interface ChannelsParts {
+  readonly settings: ChannelSettings;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly logger: Logger;
+  readonly counters: Counters;
+  readonly openSpillFile: OpenSpillFile;
+}
+
+/** One end as it is passed around: a client that has it may connect to that end, once. */
+export interface ChannelRef {
+  readonly channel_id: string;
+  readonly access_key: string;
+  readonly direction: Direction;
+}
+
+export interface EndConnection {
+  readonly id: string;
+  readonly direction: Direction;
+  readonly socket: PeerSocket;
+  /** It asked for `svc.channel.v1`. */
+  readonly keepsToCredit: boolean;
+}
+
+/**
+ * A channel that is offered but not created yet: references to one end exist, and the channel is created when a client
+ * takes that end. The other end belongs to the engine itself.
+ */
+export interface OfferedChannel {
+  readonly key: string;
+  /** The share that the bytes kept in it count towards, where a restricted connection answers for them. */
+  readonly share: ChannelShare | undefined;
+  /** The channel was created: connects the engine's end. */
+  accepted(pipe: ChannelPipe): void;
+}
+
+export type FindOffer = (id: string) => OfferedChannel | undefined;
+
+export class Channels {
+  #findOffer: FindOffer = () => undefined;
+  readonly #parts: ChannelsParts;
+  readonly #allMemory: NamedBudget;
+  readonly #allFiles: NamedBudget;
+  /** The shares of these that restricted connections may use together. */
+  readonly #guestMemory: NamedBudget;
+  readonly #guestFiles: NamedBudget;
+  readonly #pipes = new Map<string, ChannelPipe>();
+  /** How many channels restricted connections created. */
+  #guestCount = 0;
+  #stopExpiry: (() => void) | undefined;
+
+  constructor(parts: ChannelsParts) {
+    this.#parts = parts;
+    const { buffersBytesMax, spillsBytesMax } = parts.settings;
+    this.#allMemory = budgetOf(MEMORY_LIMIT, buffersBytesMax);
+    this.#allFiles = budgetOf(FILES_LIMIT, spillsBytesMax);
+    this.#guestMemory = budgetOf(`half of ${MEMORY_LIMIT}`, half(buffersBytesMax));
+    this.#guestFiles = budgetOf(`half of ${FILES_LIMIT}`, half(spillsBytesMax));
+  }
+
+  /** Looks up channels that are offered but not created yet. One part of the engine may offer some. */
+  offerBy(find: FindOffer): void {
+    this.#findOffer = find;
+  }
+
+  /** Creates a channel; `bufferSize` in frames. Without `rights` the caller is trusted. */
+  create(
+    bufferSize: number | null | undefined,
+    rights?: Pick<Access, 'channelShare'>,
+  ): { readonly writer: ChannelRef; readonly reader: ChannelRef } {
+    const { random, clock } = this.#parts;
+    const share = rights && this.#shareOf(rights);
+    if (this.#pipes.size >= this.#parts.settings.channelsMax) {
+      const text = `There are ${this.#pipes.size} channels already (limits.engine.channels)`;
+      this.#refuse('too_many', new Refusal('OVERLOADED', text));
+    }
+    const tooFast = share?.charge(clock.monotonicMs());
+    if (tooFast !== undefined) this.#refuse('per_second', tooFast);
+    const [id, key] = [random.uuid(), random.uuid()];
+    const { channel } = this.#open(id, key, bufferSize, share);
+    if (share !== undefined) {
+      share.channels.add(channel);
+      this.#guestCount++;
+    }
+    this.#stopExpiry ??= clock.every(EXPIRY_CHECK_MS, () => this.#dropOverdue());
+    const ref = { channel_id: id, access_key: key };
+    return { writer: { ...ref, direction: 'write' }, reader: { ...ref, direction: 'read' } };
+  }
+
+  /** Whether the channel exists and has that key. */
+  knows(id: string, key: string): boolean {
+    const known = this.#pipes.get(id)?.channel.facts.key ?? this.#findOffer(id)?.key;
+    return known !== undefined && equalSecrets(key, known);
+  }
+
+  /** A client that knows the key connected to an end. Returns what its transport has to call. */
+  connect({ id, direction, socket, keepsToCredit }: EndConnection): SocketEvents {
+    const pipe = this.#pipes.get(id) ?? this.#accept(id);
+    if (pipe === undefined) {
+      // The channel ended after the check whether the client may connect.
+      socket.close(CLOSE_CODES.otherEndGone, 'the channel has ended');
+      return { message: () => {}, heard: () => {}, closed: () => {} };
+    }
+    return direction === 'write'
+      ? pipe.connectWriter(socket, keepsToCredit)
+      : pipe.connectReader(socket, keepsToCredit);
+  }
+
+  /** The number of channels. */
+  get count(): number {
+    return this.#pipes.size;
+  }
+
+  /** Whether a reader is still being sent frames of a writer that has left. */
+  get isDelivering(): boolean {
+    return [...this.#pipes.values()].some(({ channel }) => channel.isDelivering);
+  }
+
+  /** A restricted connection ended: no client is left that could pass on the untaken ends of its channels. */
+  makerLeft(share: ChannelShare): void {
+    share.end();
+    for (const channel of [...share.channels]) {
+      if (!channel.isUntaken) continue;
+      this.#note(channel.facts.id, 'maker_left');
+      this.#pipes.get(channel.facts.id)?.end(CLOSE_CODES.otherEndGone, 'the connection that made the channel ended');
+    }
+  }
+
+  /** Closes every connection and forgets all channels. */
+  stop(): void {
+    for (const pipe of [...this.#pipes.values()]) pipe.end(CLOSE_CODES.goingAway, 'the engine is shutting down');
+    this.#stopExpiry?.();
+    this.#stopExpiry = undefined;
+  }
+
+  /** The limits of a restricted connection's channel. Throws if it may have no further channel. */
+  #shareOf({ channelShare }: Pick<Access, 'channelShare'>): ChannelShare {
+    if (channelShare === undefined || channelShare.isOver) {
+      const text = 'Only an open connection creates channels: jobs and triggers of restricted ports do not';
+      return this.#refuse('no_connection', new Refusal('FORBIDDEN', text));
+    }
+    const { refusal } = channelShare;
+    if (refusal !== undefined) return this.#refuse('per_connection', refusal);
+    if (this.#guestCount < half(this.#parts.settings.channelsMax)) return channelShare;
+    const text =
+      `Connections of restricted ports have ${this.#guestCount} channels together, half of limits.engine.channels; ` +
+      'the others are for trusted callers';
+    return this.#refuse('reserved', new Refusal('OVERLOADED', text));
+  }
+
+  #refuse(reason: string, refusal: Refusal): never {
+    this.#parts.counters.count('channels.refused', reason);
+    throw refusal;
+  }
+
+  #accept(id: string): ChannelPipe | undefined {
+    const offer = this.#findOffer(id);
+    if (offer === undefined) return undefined;
+    const pipe = this.#open(id, offer.key, undefined, offer.share);
+    offer.accepted(pipe);
+    return pipe;
+  }
+
+  #open(id: string, key: string, bufferSize: number | null | undefined, share: ChannelShare | undefined): ChannelPipe {
+    const { settings, clock } = this.#parts;
+    const own = share && [{ name: 'limits.browser.channel_bytes', budget: share.bytes }];
+    const channel = new Channel(
+      { id, key, framesMax: clampBufferSize(bufferSize), createdMs: clock.monotonicMs() },
+      {
+        memoryBytesMax: settings.bufferBytesMax,
+        fileBytesMax: settings.spillBytesMax,
+        memoryBudget: new JointBudget(own ? [...own, this.#guestMemory, this.#allMemory] : [this.#allMemory]),
+        fileBudget: new JointBudget(own ? [...own, this.#guestFiles, this.#allFiles] : [this.#allFiles]),
+      },
+    );
+    const pipe = this.#createPipe(channel, share);
+    this.#pipes.set(id, pipe);
+    return pipe;
+  }
+
+  #createPipe(channel: Channel, share: ChannelShare | undefined): ChannelPipe {
+    const { settings, clock, openSpillFile } = this.#parts;
+    const { id } = channel.facts;
+    return new ChannelPipe(channel, {
+      // Frames in transit when the window is full, including the last one over the edge, still fit into memory. For a
+      // connection with a share, the window is what fits for each of its channels.
+      windowBytes: Math.min(half(settings.bufferBytesMax), share?.windowBytes ?? Number.POSITIVE_INFINITY),
+      fileBytesMax: settings.spillBytesMax,
+      openSpillFile,
+      clock,
+      note: (what, detail) => this.#note(id, what, detail),
+      ended: () => {
+        this.#pipes.delete(id);
+        if (share?.channels.delete(channel) === true) this.#guestCount--;
+      },
+    });
+  }
+
+  #dropOverdue(): void {
+    const nowMs = this.#parts.clock.monotonicMs();
+    for (const pipe of [...this.#pipes.values()]) {
+      if (!pipe.channel.isOverdue(nowMs)) continue;
+      this.#note(pipe.channel.facts.id, 'never_taken');
+      pipe.end(CLOSE_CODES.otherEndGone, `no client took the other end within ${UNTAKEN_MS_MAX / 60_000} minutes`);
+    }
+    if (this.#pipes.size > 0) return;
+    this.#stopExpiry?.();
+    this.#stopExpiry = undefined;
+  }
+
+  #note(id: string, what: ChannelTrouble, detail: Readonly<Record<string, unknown>> = {}): void {
+    const { counters, logger } = this.#parts;
+    counters.count('channels.trouble', what);
+    const text = TROUBLES[what];
+    if (text !== undefined) logger.warn(text, { channel: id, ...detail });
+  }
+}
+
+function budgetOf(name: string, bytesMax: number): NamedBudget {
+  return { name, budget: new ByteBudget(bytesMax) };
+}
+
+function half(all: number): number {
+  return Math.floor(all / 2);
+}
+
+const MEMORY_LIMIT = 'limits.engine.channel_buffers_bytes';
+const FILES_LIMIT = 'limits.engine.channel_spills_bytes';
+const EXPIRY_CHECK_MS = 60_000;
+
+/** The lines for the log. A cause without one is the client's own decision, and only counted. */
+const TROUBLES: Readonly<Record<ChannelTrouble, string | undefined>> = {
+  end_taken: 'Channel connection closed: that end is taken already',
+  never_taken: 'Channel dropped: one of its ends was never taken',
+  buffer_full:
+    'Channel writer closed: its reader is too slow, and no more may be kept. A writer with flow control would wait',
+  maker_left: undefined,
+  spill_failed: 'Channel ended: what its reader had not taken could not be kept on disk',
+  protocol_error: 'Channel reader closed: it sent something that is not credit',
+  writer_lost: undefined,
+  reader_left: undefined,
+};

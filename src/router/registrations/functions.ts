@@ -1,0 +1,157 @@
+// Workers register and withdraw functions. Success has no answer; a refusal is answered.
+
+import { type Access, coversId } from '../../core/access/access.ts';
+import type { FunctionFacts } from '../../core/registry/function-table.ts';
+import type { RegisterFunction, UnregisterFunction } from '../../protocol/frames/frames.ts';
+import { idOffence } from '../../protocol/frames/ids.ts';
+import { REGISTRATION_BYTES_MAX } from '../../protocol/frames/limits.ts';
+import { asRawJson, detach, parseRawJson, type RawJson } from '../../protocol/json/byte-string.ts';
+import { type ReadUrlFunction, readUrlFunction, type UrlFunction } from '../calls/url-invocation.ts';
+import type { RouterContext } from '../context.ts';
+import { noteWorker } from '../session/observe.ts';
+import type { Session } from '../session/session.ts';
+import { reserve } from './reserve.ts';
+
+export function handleRegisterFunction(
+  context: RouterContext,
+  session: Session,
+  frame: RegisterFunction<RawJson>,
+): void {
+  const id = detach(frame.id);
+  const outcome = register(context, session, id, frame);
+  if (!outcome.ok) {
+    rejectFunction(context, session, id, outcome.reason);
+    return;
+  }
+  session.functions.add(id);
+  noteWorker(context, session);
+  if (outcome.url === undefined) session.urlFunctions.delete(id);
+  else session.urlFunctions.set(id, outcome.url);
+  if (outcome.isNew) context.announce.functionsChanged();
+}
+
+export function handleUnregisterFunction(context: RouterContext, session: Session, frame: UnregisterFunction): void {
+  if (!session.functions.delete(frame.id)) return;
+  session.urlFunctions.delete(frame.id);
+  if (context.functions.unregister(frame.id, session)) context.announce.functionsChanged();
+}
+
+function register(
+  context: RouterContext,
+  session: Session,
+  id: string,
+  frame: RegisterFunction<RawJson>,
+): { ok: true; isNew: boolean; url: UrlFunction | undefined } | { ok: false; reason: string } {
+  const offence = idOffence(id);
+  if (offence !== undefined) return { ok: false, reason: `The function id ${offence}` };
+  if (id.startsWith('engine::')) return { ok: false, reason: `Ids that begin with 'engine::' belong to the engine` };
+  const bytes = sizeOf(
+    frame.description,
+    frame.request_format,
+    frame.response_format,
+    frame.metadata,
+    frame.invocation,
+  );
+  if (bytes > REGISTRATION_BYTES_MAX) {
+    const what = 'Description, schemas, metadata and invocation';
+    const reason = `${what} take ${bytes} bytes, over the limit of ${REGISTRATION_BYTES_MAX}`;
+    return { ok: false, reason };
+  }
+  const url = frame.invocation === undefined ? undefined : urlFunction(context, session, frame.invocation);
+  if (url?.ok === false) return url;
+  if (session.functions.size >= session.limits.functionsPerWorker && !session.functions.has(id)) {
+    const reason = `This connection is at its limit of ${session.limits.functionsPerWorker} functions`;
+    return { ok: false, reason };
+  }
+  takeFromStrangers(context, session, id);
+  const outcome = context.functions.register(id, session, factsOf(frame));
+  if (!outcome.ok) return outcome;
+  if (session.access === undefined) reserve(context, 'function', id);
+  return { ...outcome, url: url?.value };
+}
+
+/**
+ * A function that is a URL reads secrets of the engine's environment, so restricted connections cannot register one.
+ */
+function urlFunction(context: RouterContext, session: Session, invocation: RawJson): ReadUrlFunction {
+  if (session.access !== undefined) {
+    return { ok: false, reason: 'Only trusted workers may register functions that are a URL' };
+  }
+  const read = readUrlFunction(parseRawJson(invocation), context.environment);
+  const refusal = read.ok ? context.outgoing.refusal(read.value.url) : undefined;
+  return refusal === undefined ? read : { ok: false, reason: `invocation.url is refused: ${refusal}` };
+}
+
+/**
+ * A trusted worker shares its functions with no restricted connection. A connection with a prefix shares what the
+ * prefix covers with no connection that was not granted it: calls meant for one would run on the other (X9).
+ */
+function takeFromStrangers(context: RouterContext, { access: own }: Session, id: string): void {
+  if (own !== undefined && !coversId(own, id)) return;
+  const by = own === undefined ? 'A trusted worker' : 'The connection that was granted its prefix';
+  takeFromRestricted(context, id, `${by} offers this function from now on`, (access) =>
+    own === undefined ? false : coversId(access, id),
+  );
+}
+
+/** Connections of restricted ports offer the function no longer, except for those that may keep it. */
+export function takeFromRestricted(
+  context: RouterContext,
+  id: string,
+  reason: string,
+  mayKeep: (access: Access) => boolean = () => false,
+): void {
+  const entry = context.functions.get(id);
+  if (entry?.kind !== 'worker') return;
+  for (const one of entry.executors.filter(({ access }) => access !== undefined && !mayKeep(access))) {
+    one.functions.delete(id);
+    context.functions.unregister(id, one);
+    rejectFunction(context, one, id, reason);
+  }
+}
+
+/** The memory that a registration takes for its life. */
+export function sizeOf(...parts: readonly (string | undefined)[]): number {
+  return parts.reduce((sum, part) => sum + (part?.length ?? 0), 0);
+}
+
+/** Kept as long as the registration, so they are copied out of their frame. */
+function factsOf(frame: RegisterFunction<RawJson>): FunctionFacts {
+  return {
+    description: frame.description === undefined ? undefined : detach(frame.description),
+    requestFormat: detachRaw(frame.request_format),
+    responseFormat: detachRaw(frame.response_format),
+    metadata: detachRaw(frame.metadata),
+  };
+}
+
+export function detachRaw(raw: RawJson): RawJson;
+export function detachRaw(raw: RawJson | undefined): RawJson | undefined;
+export function detachRaw(raw: RawJson | undefined): RawJson | undefined {
+  return raw === undefined ? undefined : asRawJson(detach(raw));
+}
+
+/**
+ * Clients before 0.23 ignore the frame, so the log line matters too. Those of 0.23 end their connection for good at any
+ * other code: only the engine's own SDK gets further codes (wire 2.3).
+ */
+export function rejectFunction(
+  context: RouterContext,
+  session: Session,
+  id: string,
+  reason: string,
+  code = FUNCTION_REFUSED,
+): void {
+  context.counters.count('registrations.rejected');
+  context.logger.warn('Function registration refused', { worker: session.displayName, function_id: id, reason });
+  session.send({
+    type: 'registrationrejected',
+    code: session.isOwnSdk ? code : FUNCTION_REFUSED,
+    namespace: 'default',
+    owner_worker_id: '',
+    function_id: id,
+    message: reason,
+  });
+}
+
+const FUNCTION_REFUSED = 'FUNCTION_NAMESPACE_CONFLICT';

@@ -1,0 +1,172 @@
+// Functions, workers and triggers as rows of lists and events (wire 6.2 and modules 10.2 to 10.4).
+
+import { type FunctionEntry, namespaceOf } from '../../core/registry/function-table.ts';
+import type { TriggerBinding, TriggerType } from '../../core/registry/trigger-table.ts';
+import type { WorkerGauges } from '../../core/telemetry/metrics/worker-gauges.ts';
+import { byteStringToText, parseRawJson, type RawJson } from '../../protocol/json/byte-string.ts';
+import type { AnyBuiltin, ModuleTriggerType } from '../builtin.ts';
+import type { RouterContext } from '../context.ts';
+import type { Session } from '../session/session.ts';
+
+export type Entry = FunctionEntry<Session, AnyBuiltin>;
+
+export interface FunctionRow {
+  function_id: string;
+  namespace: string;
+  worker_name: string;
+  description?: string;
+  metadata?: unknown;
+  request_format?: unknown;
+  response_format?: unknown;
+  triggers: { count: number; types: string[] };
+  workers: { id: string; name: string }[];
+  status: 'active' | 'draining';
+}
+
+export function functionRow(context: RouterContext, entry: Entry): FunctionRow {
+  const facts = entry.kind === 'builtin' ? entry.facts : entry.facts.at(-1);
+  const bound = [...context.triggers.bindingsTo(entry.id)];
+  return {
+    function_id: entry.id,
+    namespace: 'default',
+    worker_name: workerNameOf(entry),
+    ...(facts?.description !== undefined && { description: facts.description }),
+    ...parsed('metadata', facts?.metadata),
+    ...parsed('request_format', facts?.requestFormat),
+    ...parsed('response_format', facts?.responseFormat),
+    triggers: { count: bound.length, types: [...new Set(bound.map((binding) => binding.type))].sort() },
+    workers:
+      entry.kind === 'builtin'
+        ? [{ id: entry.module, name: entry.module }]
+        : entry.executors.map((session) => ({ id: session.workerId, name: session.displayName })),
+    status: context.isDraining ? 'draining' : 'active',
+  };
+}
+
+export interface WorkerRow {
+  id: string;
+  name: string | null;
+  description: string | null;
+  version: string | null;
+  namespace: string;
+  runtime: string | null;
+  os: string | null;
+  status: 'connected' | 'available' | 'busy' | 'draining';
+  function_count: number;
+  functions: string[];
+  connected_at_ms: number;
+  active_invocations: number;
+  isolation: string | null;
+  ip_address: string | null;
+  internal: boolean;
+  latest_metrics: (WorkerGauges & { readonly runtime: string | null }) | null;
+  pid?: number;
+}
+
+export function workerRow(context: RouterContext, session: Session): WorkerRow {
+  const { profile } = session;
+  const gauges = context.observer?.gaugesOf(session.generation);
+  return {
+    id: session.workerId,
+    name: profile?.name ?? null,
+    description: profile?.description ?? null,
+    version: profile?.version ?? null,
+    namespace: 'default',
+    runtime: profile?.runtime ?? (profile === undefined ? null : 'unknown'),
+    os: profile?.os ?? null,
+    status: workerStatus(context, session),
+    function_count: session.functions.size,
+    functions: [...session.functions].sort(),
+    connected_at_ms: session.connectedAtMs,
+    active_invocations: session.inFlight,
+    isolation: profile?.isolation ?? null,
+    ip_address: session.remoteAddress,
+    internal: false,
+    latest_metrics: gauges === undefined ? null : { ...gauges, runtime: profile?.runtime ?? null },
+    ...(profile?.pid !== undefined && { pid: profile.pid }),
+  };
+}
+
+export interface TriggerTypeRow {
+  id: string;
+  namespace: string;
+  worker_name: string;
+  description: string;
+}
+
+export function triggerTypeRow(type: TriggerType<Session, ModuleTriggerType>): TriggerTypeRow {
+  return {
+    id: type.id,
+    namespace: 'default',
+    worker_name: type.provider.kind === 'module' ? 'svc-engine-functions' : type.provider.executor.displayName,
+    description: type.facts.description,
+  };
+}
+
+export interface TriggerRow {
+  id: string;
+  trigger_type: string;
+  function_id: string;
+  worker_name: string;
+  worker_id?: string;
+  config: unknown;
+  config_summary: string;
+  metadata?: unknown;
+  status: 'Active' | 'Inactive' | 'Error';
+  error?: string;
+  last_fired_at?: string;
+}
+
+export function triggerRow(context: RouterContext, binding: TriggerBinding<Session>): TriggerRow {
+  return {
+    id: binding.id,
+    trigger_type: binding.type,
+    function_id: binding.functionId,
+    worker_name: binding.owner?.displayName ?? namespaceOf(binding.functionId),
+    ...(binding.owner !== undefined && { worker_id: binding.owner.workerId }),
+    config: parseRawJson(binding.config),
+    config_summary: summarise(byteStringToText(binding.config)),
+    ...parsed('metadata', binding.metadata),
+    status: triggerStatus(context, binding),
+    ...(binding.error !== undefined && { error: binding.error }),
+    ...(binding.lastFiredAtMs !== undefined && { last_fired_at: new Date(binding.lastFiredAtMs).toISOString() }),
+    ...detailsOf(context, binding),
+  };
+}
+
+function detailsOf(context: RouterContext, binding: TriggerBinding<Session>): Readonly<Record<string, unknown>> {
+  const provider = context.triggers.type(binding.type)?.provider;
+  if (provider?.kind !== 'module' || binding.state !== 'bound') return {};
+  return provider.module.details?.(binding) ?? {};
+}
+
+/** The name shown for a function's worker: the newest registrant's, or the first part of the id. */
+export function workerNameOf(entry: Entry): string {
+  if (entry.kind === 'builtin') return entry.module;
+  return entry.executors.at(-1)?.profile?.name ?? namespaceOf(entry.id);
+}
+
+function workerStatus(context: RouterContext, session: Session): WorkerRow['status'] {
+  if (context.isDraining) return 'draining';
+  if (session.inFlight >= session.inFlightMax) return 'busy';
+  const hasRegistered = session.functions.size + session.triggers.size + session.triggerTypes.size > 0;
+  return hasRegistered ? 'available' : 'connected';
+}
+
+function triggerStatus(context: RouterContext, binding: TriggerBinding<Session>): TriggerRow['status'] {
+  if (binding.state === 'refused' || binding.error !== undefined) return 'Error';
+  if (binding.isDisplaced) return 'Inactive';
+  const isLive = binding.state === 'bound' && context.functions.get(binding.functionId) !== undefined;
+  return isLive ? 'Active' : 'Inactive';
+}
+
+function parsed<K extends string>(key: K, raw: RawJson | undefined): { [key in K]?: unknown } {
+  // The compiler loses the literal type of a computed key; the shape is what is written here.
+  return raw === undefined ? {} : ({ [key]: parseRawJson(raw) } as { [key in K]?: unknown });
+}
+
+const SUMMARY_CHARS_MAX = 80;
+
+function summarise(text: string): string {
+  return text.length <= SUMMARY_CHARS_MAX ? text : `${text.slice(0, SUMMARY_CHARS_MAX)}…`;
+}

@@ -1,0 +1,175 @@
+// The one place that decides whether a function may be reached (X7). All calls are checked here; so are registrations
+// of triggers, whose targets run later, and the engine's functions that list or name functions.
+
+import { type Access, coversId, type Registrations } from '../../core/access/access.ts';
+import { type KeptRights, keptRights } from '../../core/access/kept-rights.ts';
+import { Refusal } from '../../core/calls/refusal.ts';
+import { selectWorker } from '../../core/calls/select-worker.ts';
+import type { FunctionFacts, FunctionTable, WorkerFunction } from '../../core/registry/function-table.ts';
+import type { TriggerOrigin } from '../../protocol/frames/frames.ts';
+import { parseRawJson } from '../../protocol/json/byte-string.ts';
+import type { AnyBuiltin, Binding } from '../builtin.ts';
+import type { RouterContext } from '../context.ts';
+import type { Session } from '../session/session.ts';
+
+/** Why these rights do not reach the function; `undefined`: they do. Without rights everything is reachable. */
+export function reachRefusal(rights: Access | undefined, functionId: string): Refusal | undefined {
+  if (rights === undefined) return undefined;
+  const reach = rights.reach(functionId);
+  if (reach === 'allowed') return undefined;
+  return new Refusal('FORBIDDEN', `function '${shown(functionId)}' not allowed (${ADVICE[reach]})`);
+}
+
+const ADVICE = {
+  hidden: 'add to rbac.expose_functions',
+  forbidden: 'remove from rbac.forbidden_functions',
+  never: 'for trusted connections alone',
+} as const;
+
+/** What a trigger may call for its owner: what the owner may call, and what it offers itself. */
+export function mayTarget({ access, functions }: Session, functionId: string): boolean {
+  return access === undefined || functions.has(functionId) || access.mayReach(functionId);
+}
+
+export function targetRefusal(owner: Session, functionId: string): Refusal | undefined {
+  if (mayTarget(owner, functionId)) return undefined;
+  return new Refusal('FORBIDDEN', `function '${shown(functionId)}' not allowed in namespace 'default'`);
+}
+
+/** Why jobs with these rights may not enter the queue, whether the queue exists or not. */
+export function queueRefusal(rights: Access | undefined, queue: string): Refusal | undefined {
+  if (rights === undefined || rights.mayEnqueueTo(queue)) return undefined;
+  return new Refusal('FORBIDDEN', `queue '${shown(queue)}' not allowed (add to rbac.allow_queues)`);
+}
+
+/** The queue that the config of a trigger names, where each firing becomes a job. Subscribers name a topic instead. */
+export function queueNamedBy(type: string, config: unknown): string | undefined {
+  if (!TYPES_WITH_QUEUE.has(type) || typeof config !== 'object' || config === null) return undefined;
+  const queue: unknown = Reflect.get(config, 'queue');
+  return typeof queue === 'string' ? queue : undefined;
+}
+
+const TYPES_WITH_QUEUE: ReadonlySet<string> = new Set(['cron', 'state', 'stream']);
+
+/** Whether its owner could create it today: the owner's rights can have changed since. */
+export function mayStillBind({ owner, type, functionId, config }: Binding): boolean {
+  if (owner?.access === undefined) return true;
+  const read = parseRawJson(config);
+  const queue = queueNamedBy(type, read);
+  if (!owner.access.mayBindTo(type) || (queue !== undefined && !owner.access.mayEnqueueTo(queue))) return false;
+  return [functionId, ...functionsNamedIn(read)].every((id) => mayTarget(owner, id));
+}
+
+/** The trigger on whose behalf a function is called: its binding or, for a job, what was stored of it. */
+export interface OfTrigger {
+  readonly trigger?: TriggerOrigin | undefined;
+  readonly binding?: Binding | undefined;
+  /** Of a job whose trigger was registered on a restricted port. */
+  readonly kept?: KeptRights | undefined;
+}
+
+/** What its jobs have to keep of its owner; `undefined`: the owner may do everything. */
+export function rightsToKeep({ owner }: Binding): KeptRights | undefined {
+  return owner?.access && keptRights(owner.workerId, owner.access);
+}
+
+/**
+ * The owner of the trigger. For a trigger that left meanwhile, its former owner: leaving must not widen what is reached
+ * (X7). The id of the trigger says nothing, because another connection may have it today. A job without kept rights is
+ * of trusted origin.
+ */
+function ownerOf(context: RouterContext, { binding, kept }: OfTrigger): Session | undefined {
+  return kept === undefined ? binding?.owner : context.sessions.get(kept.workerId);
+}
+
+/** The rights with which a trigger calls a function: its owner's, as they are when it fires. */
+export function rightsOfTrigger(context: RouterContext, of: OfTrigger, functionId: string): Access | undefined {
+  const owner = ownerOf(context, of);
+  const isOwn = owner?.state === 'open' && owner.functions.has(functionId);
+  if (isOwn) return undefined;
+  if (owner !== undefined || of.kept === undefined) return owner?.access;
+  return context.portPolicies.restore(of.kept, registrationsOf(context.functions));
+}
+
+/** Whether the owner of the trigger has restricted rights. */
+export function isRestricted(context: RouterContext, of: OfTrigger): boolean {
+  return of.kept !== undefined || ownerOf(context, of)?.access !== undefined;
+}
+
+/**
+ * Whether the connection that would run it is on a restricted port, where any client may offer a function that no
+ * trusted worker offers (X9).
+ */
+export function isOfStrangers({ functions }: RouterContext, functionId: string): boolean {
+  const entry = functions.get(functionId);
+  return entry?.kind === 'worker' && entry.executors.some(({ access }) => access !== undefined);
+}
+
+/**
+ * Of a function of restricted connections, those whose granted prefix covers it: trusted work may be meant for them.
+ */
+export function coveringExecutors({ id, executors }: WorkerFunction<Session>): Session[] {
+  return executors.filter(({ access }) => access !== undefined && coversId(access, id));
+}
+
+export function selectCovering(entry: WorkerFunction<Session>): Session | undefined {
+  return selectWorker({ executors: coveringExecutors(entry), next: 0 }, entry.balance);
+}
+
+/** Whether a job of the function can run now. */
+export function isOffered(context: RouterContext, functionId: string, isTrustedWork: boolean): boolean {
+  const entry = context.functions.get(functionId);
+  if (entry === undefined) return false;
+  if (!isTrustedWork || entry.kind === 'builtin' || !isOfStrangers(context, functionId)) return true;
+  return coveringExecutors(entry).length > 0;
+}
+
+/** Every function that the config of a trigger names, such as its condition, at any depth. */
+export function functionsNamedIn(config: unknown): readonly string[] {
+  if (typeof config !== 'object' || config === null) return [];
+  return Object.entries(config).flatMap(([key, value]) => {
+    if (!NAMES_FUNCTIONS.test(key)) return functionsNamedIn(value);
+    return (Array.isArray(value) ? value : [value]).filter((id): id is string => typeof id === 'string');
+  });
+}
+
+const NAMES_FUNCTIONS = /function_ids?$/;
+
+/** Whether a trigger may be shown to these rights: neither its target nor what its config names is hidden. */
+export function mayBeShown(rights: Access | undefined, { functionId, config }: Binding): boolean {
+  if (rights === undefined) return true;
+  return [functionId, ...functionsNamedIn(parseRawJson(config))].every((id) => rights.mayReach(id));
+}
+
+/** The answer to a caller without access is the same whether it exists or not (X10). */
+export function hiddenRefusal(kind: string, id: string): Refusal {
+  return new Refusal('FORBIDDEN', `${kind} '${shown(id)}' is not there, or not for this connection`);
+}
+
+/** The existing functions, in the form that verdicts are based on. */
+export function registrationsOf(functions: FunctionTable<Session, AnyBuiltin>): Registrations {
+  // Parsed once: a verdict on an existing function takes no longer than on a missing one (X10).
+  const known = new WeakMap<FunctionFacts, { readonly metadata: unknown }>();
+  const metadataOf = (facts: FunctionFacts): unknown => {
+    const parsed = known.get(facts) ?? { metadata: facts.metadata && parseRawJson(facts.metadata) };
+    known.set(facts, parsed);
+    return parsed.metadata;
+  };
+  return {
+    get version() {
+      return functions.version;
+    },
+    metadataOf(functionId) {
+      const entry = functions.get(functionId);
+      if (entry === undefined) return [];
+      return entry.kind === 'builtin' ? [metadataOf(entry.facts)] : entry.facts.map(metadataOf);
+    },
+  };
+}
+
+/** A valid id is echoed in full, any other text shortened. */
+function shown(functionId: string): string {
+  return functionId.slice(0, SHOWN_CHARS_MAX);
+}
+
+const SHOWN_CHARS_MAX = 256;

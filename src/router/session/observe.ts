@@ -1,0 +1,295 @@
+// Reports calls to the collector. What is not observed or not sampled passes through here unrecorded.
+
+import type { Refusal } from '../../core/calls/refusal.ts';
+import type { EnqueueAnswer } from '../../core/queue/shapes.ts';
+import type { QuietMarks } from '../../core/telemetry/logs/quiet.ts';
+import type { Begun, Collector } from '../../core/telemetry/spans/collector.ts';
+import { isSampled, traceIdOf } from '../../core/telemetry/spans/context.ts';
+import { attributeText, type OpenSpan } from '../../core/telemetry/spans/span-rows.ts';
+import { ID_BYTES_MAX } from '../../protocol/frames/limits.ts';
+import { detach, parseRawJson } from '../../protocol/json/byte-string.ts';
+import type { Payload } from '../../protocol/payload/payload.ts';
+import type { Binding, Cause } from '../builtin.ts';
+import type { CallRequest, HandedCall } from '../calls/open-call.ts';
+import type { Outcome } from '../calls/reply.ts';
+import type { RouterContext } from '../context.ts';
+import type { Session } from './session.ts';
+
+/**
+ * Functions that query observed data: observing them would answer each query with the next one (wire 5.5). Also those
+ * that `svc dev` calls continuously.
+ */
+const UNTRACED =
+  /^(?:engine::(?:logs?|traces|metrics|rollups|baggage|sampling|health|alerts)::|worker::(?:list|status|logs)$)/;
+
+/** A call begins: its span, or its context without one; `UNTRACED` only where that is useful. */
+export function beginCall(observer: Collector, functionId: string, request: CallRequest, canBeUntraced = false): Begun {
+  const { traceparent, baggage, from, trigger } = request;
+  const isOwn = isEngines(functionId);
+  if (isOwn && UNTRACED.test(functionId)) return undefined;
+  const service = from?.profile?.name ?? '';
+  const begun = canBeUntraced
+    ? observer.beginOrUntraced('call ', functionId, functionId, service, traceparent, baggage)
+    : observer.begin('call ', functionId, functionId, service, traceparent, baggage);
+  if (typeof begun !== 'object') return begun;
+  begun.attributes = callFacts(functionId, isOwn || request.isInternal === true);
+  if (trigger !== undefined) begun.add('trigger.type', trigger.type);
+  if (trigger !== undefined) begun.add('trigger.id', trigger.id);
+  if (from?.profile?.name !== undefined) begun.add('svc.caller.worker', from.profile.name);
+  return begun;
+}
+
+/** The attributes that all spans of calls to one function share, built once. */
+const knownFacts = new Map<string, string>();
+/** Function ids are chosen by users. */
+const KNOWN_FACTS_MAX = 4_096;
+
+function callFacts(functionId: string, isInternal: boolean): string {
+  // A call of the console turns a user's function into an internal one.
+  const key = isInternal ? `!${functionId}` : functionId;
+  const known = knownFacts.get(key);
+  if (known !== undefined) return known;
+  if (knownFacts.size >= KNOWN_FACTS_MAX) knownFacts.clear();
+  const facts =
+    attributeText('faas.invoked_name', functionId) +
+    attributeText('iii.function.kind', isInternal ? 'internal' : 'user');
+  knownFacts.set(key, facts);
+  return facts;
+}
+
+export type { Begun };
+
+/** The context to be passed on. */
+export function contextOf(begun: Begun, traceparent: string | undefined): string | undefined {
+  return typeof begun === 'object' ? begun.traceparent : (begun ?? traceparent);
+}
+
+export function spanOf(begun: Begun): OpenSpan | undefined {
+  return typeof begun === 'object' ? begun : undefined;
+}
+
+/** A call that was handed to no worker. */
+export function noteRefused(observer: Collector, request: CallRequest, refusal: Refusal): void {
+  const functionId = detach(request.functionId.slice(0, ID_BYTES_MAX));
+  const begun = beginCall(observer, functionId, request);
+  endRefused(observer, functionId, spanOf(begun), refusal);
+}
+
+export function endRefused(
+  observer: Collector | undefined,
+  functionId: string,
+  span: OpenSpan | undefined,
+  refusal: Refusal,
+): void {
+  if (observer !== undefined) countEnd(observer, functionId, 0, refusal.code);
+  if (span !== undefined) observer?.end(span, refusal.code, refusal.message);
+}
+
+/**
+ * A worker runs what a log trigger caused: until that ends, calls that it makes without any context count as caused by
+ * it too. Not every client carries context from a handler to its calls (wire 13).
+ */
+export function noteQuiet(
+  { quietMarks }: RouterContext,
+  call: HandedCall,
+  executor: Session,
+  traceparent: string | undefined,
+): void {
+  if (!quietMarks.isMarkedContext(traceparent)) return;
+  call.isQuiet = true;
+  executor.quietInFlight++;
+}
+
+/**
+ * The context of a call as far as its connection is believed. A mark suppresses logs below it: a restricted connection
+ * can only pass one on while it runs something marked itself. Otherwise the call starts a trace of its own, because
+ * workers that log in the marked trace would be silent in any case.
+ */
+export function contextOfCaller(
+  { quietMarks, random, counters }: RouterContext,
+  { quietInFlight, access }: Session,
+  given: string | undefined,
+): string | undefined {
+  if (given === undefined) return quietInFlight === 0 ? undefined : quietMarks.cause(random.token()).traceparent;
+  if (access === undefined || quietInFlight > 0 || !quietMarks.isMarkedContext(given)) return given;
+  counters.count('traces.marks_refused', 'connection');
+  return undefined;
+}
+
+/** A connection has shown that it is a worker: by its first registration, or by identifying itself. */
+export function noteWorker({ observer }: RouterContext, session: Session): void {
+  if (session.isCountedWorker || observer === undefined) return;
+  session.isCountedWorker = true;
+  observer.workerCame();
+}
+
+export function noteWorkerLeft({ observer }: RouterContext, session: Session): void {
+  if (session.isCountedWorker) observer?.workerLeft(session.generation);
+  else observer?.sourceLeft(session.generation);
+}
+
+/** A call has ended in any way. Called before its record is released. */
+export function endCall(
+  { clock }: RouterContext,
+  observer: Collector,
+  call: HandedCall,
+  outcome: Outcome,
+  endedMs: number | undefined,
+): void {
+  const { span, isCounted } = call;
+  if (span === undefined && !isCounted) return;
+  const error = outcome.error === undefined ? undefined : readError(outcome.error);
+  const nowMs = endedMs ?? clock.monotonicMs();
+  if (isCounted) countEnd(observer, call.functionId, nowMs - call.startedMs, error?.code);
+  endSpan(observer, span, error, nowMs);
+}
+
+/** A call that ended before it had an entry in the call table. */
+export function endAtOnce(
+  { clock }: RouterContext,
+  observer: Collector,
+  functionId: string,
+  { request, span, startedMs, outcome }: EndedAtOnce,
+): void {
+  const isCounted = request.isInternal !== true;
+  if (isCounted && request.caller === undefined) countDeferred(observer, functionId);
+  if (span === undefined && (!isCounted || request.caller === undefined)) return;
+  const error = outcome.error === undefined ? undefined : readError(outcome.error);
+  const nowMs = clock.monotonicMs();
+  if (isCounted && request.caller !== undefined) countEnd(observer, functionId, nowMs - startedMs, error?.code);
+  endSpan(observer, span, error, nowMs);
+}
+
+interface EndedAtOnce {
+  readonly request: CallRequest;
+  readonly span: OpenSpan | undefined;
+  readonly startedMs: number;
+  readonly outcome: Outcome;
+}
+
+export function endOutcome(observer: Collector | undefined, span: OpenSpan | undefined, { error }: Outcome): void {
+  if (observer === undefined || span === undefined) return;
+  const { code, message, stacktrace } = error === undefined ? NO_ERROR : readError(error);
+  observer.end(span, code, message, stacktrace);
+}
+
+/** A trigger fires: its calls are child spans. */
+export function beginFiring(
+  observer: Collector,
+  quietMarks: QuietMarks,
+  binding: Binding,
+  { traceparent, baggage }: Cause,
+): Begun {
+  const { functionId, type, id } = binding;
+  const isLogTrigger = traceparent !== undefined && quietMarks.isMarkedContext(traceparent) && !isSampled(traceparent);
+  const begun = isLogTrigger
+    ? observer.beginRoot('trigger ', functionId, functionId, traceIdOf(traceparent))
+    : observer.begin('trigger ', functionId, functionId, '', traceparent, baggage);
+  if (typeof begun !== 'object') return begun;
+  begun.add('trigger.type', type);
+  begun.add('trigger.id', id);
+  begun.add('iii.function.kind', isEngines(functionId) ? 'internal' : 'user');
+  return begun;
+}
+
+/** A job is passed to its queue. */
+export function beginEnqueue(observer: Collector, request: CallRequest, queue: string): Begun {
+  const { traceparent, baggage, from } = request;
+  const functionId = detach(request.functionId);
+  const begun = observer.begin('enqueue ', functionId, functionId, from?.profile?.name ?? '', traceparent, baggage);
+  if (typeof begun !== 'object') return begun;
+  begun.name += ` → ${detach(queue)}`;
+  begun.add('messaging.system', 'svc');
+  begun.add('messaging.operation.type', 'send');
+  begun.add('messaging.destination.name', queue);
+  begun.add('iii.function.kind', 'user');
+  return begun;
+}
+
+export function endEnqueue(
+  observer: Collector,
+  functionId: string,
+  span: OpenSpan | undefined,
+  verdict: EnqueueAnswer,
+): void {
+  if ('reason' in verdict) {
+    if (span !== undefined) observer.end(span, verdict.reason, verdict.message);
+    return;
+  }
+  countDeferred(observer, detach(functionId));
+  if (span === undefined) return;
+  span.add('messaging.message.id', verdict.id);
+  observer.end(span);
+}
+
+export interface JobFacts extends Cause {
+  readonly functionId: string;
+  /** The topic where there is one, else the queue. */
+  readonly name: string;
+  readonly isTopic: boolean;
+  readonly id: string;
+  readonly attempt: number;
+}
+
+/** A queue hands over a job: what it calls is a child span, and the span that enqueued it is the parent. */
+export function beginJob(observer: Collector, job: JobFacts): Begun {
+  const { functionId, name, traceparent, baggage } = job;
+  const begun = observer.begin(job.isTopic ? 'queue ' : 'fn_queue ', name, functionId, '', traceparent, baggage);
+  if (typeof begun !== 'object') return begun;
+  begun.link = traceparent ?? '';
+  begun.add('messaging.system', 'svc');
+  begun.add('messaging.operation.type', 'process');
+  begun.add('messaging.destination.name', name);
+  begun.add('messaging.message.id', job.id);
+  begun.add('svc.job.attempt', String(job.attempt));
+  begun.add('iii.function.kind', 'user');
+  return begun;
+}
+
+function endSpan(observer: Collector, span: OpenSpan | undefined, error: ErrorParts | undefined, nowMs: number): void {
+  if (span === undefined) return;
+  const { code, message, stacktrace } = error ?? NO_ERROR;
+  observer.endAt(span, nowMs, code, message, stacktrace);
+}
+
+const NO_ERROR: Partial<ErrorParts> = {};
+
+/** Metrics count the work of workers and users, not the calls of the console (API-2). */
+function countEnd(observer: Collector, functionId: string, durationMs: number, code: string | undefined): void {
+  if (!isEngines(functionId)) observer.callEnded(functionId, durationMs, code);
+}
+
+export function countDeferred(observer: Collector, functionId: string): void {
+  if (!isEngines(functionId)) observer.callDeferred(functionId);
+}
+
+/** Of the engine itself, and of the code that supervises the configured workers and handles dead letters. */
+function isEngines(functionId: string): boolean {
+  return OWN_FAMILIES.some((family) => functionId.startsWith(family));
+}
+
+const OWN_FAMILIES = ['engine::', 'worker::', 'svc::queue::'];
+
+interface ErrorParts {
+  readonly code: string;
+  readonly message: string;
+  readonly stacktrace: string;
+}
+
+/** Errors are small; a very large one is not worth reading in full. */
+const ERROR_BYTES_MAX = 64 * 1024;
+
+export function readError(error: Payload): ErrorParts {
+  const text = error.byteLength > ERROR_BYTES_MAX ? undefined : error.asText();
+  const value = text === undefined ? undefined : parseRawJson(text);
+  const parts: Partial<Record<string, unknown>> = typeof value === 'object' && value !== null ? { ...value } : {};
+  return {
+    code: textOf(parts.code) || 'unknown',
+    message: textOf(parts.message),
+    stacktrace: textOf(parts.stacktrace),
+  };
+}
+
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : '';
+}

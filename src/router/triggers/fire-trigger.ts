@@ -1,0 +1,144 @@
+// An event happened: every function bound to it is called, after its condition passed, if it has one.
+//
+// The calls are fire-and-forget calls of the engine. A firing that never reached its handler is noted on the binding.
+// Invariants:
+//   - Handlers of one binding are called in the order of its events as far as these share an order, however long the
+//     condition of each takes (S5).
+//   - A binding that left while its condition was asked is not called any more (W2).
+
+import type { Access } from '../../core/access/access.ts';
+import { distinctBindings } from '../../core/registry/trigger-table.ts';
+import type { RawJson } from '../../protocol/json/byte-string.ts';
+import { Payload } from '../../protocol/payload/payload.ts';
+import type { Binding, Cause } from '../builtin.ts';
+import { callLocally } from '../calls/call-locally.ts';
+import { errorLine } from '../calls/error-text.ts';
+import type { RouterContext } from '../context.ts';
+import { beginFiring, contextOf, endOutcome, spanOf } from '../session/observe.ts';
+import { askCondition, type ConditionVerdict } from './condition.ts';
+
+/**
+ * An event of the engine's own types, whose bindings have no conditions. Its payload depends on what the owner of a
+ * binding may see (X10): without rights everything; `undefined`: the owner gets no event.
+ */
+export function fireTrigger(
+  context: RouterContext,
+  type: string,
+  payloadFor: (rights: Access | undefined) => RawJson | undefined,
+  depth: number,
+): void {
+  const bindings = [...context.triggers.bindingsOf(type)];
+  const trusted = bindings.filter(({ owner }) => owner?.access === undefined);
+  const restricted = bindings.filter(({ owner, state }) => owner?.access !== undefined && state === 'bound');
+  const payload = trusted.length > 0 ? payloadFor(undefined) : undefined;
+  for (const binding of distinctBindings(trusted)) tell(context, binding, payload, depth);
+  for (const binding of restricted) tell(context, binding, payloadFor(binding.owner?.access), depth);
+}
+
+function tell(context: RouterContext, binding: Binding, payload: RawJson | undefined, depth: number): void {
+  if (payload !== undefined) callTarget(context, binding, { payload: Payload.ofText(payload), depth });
+}
+
+/** It has the depth of its cause, so that a loop through a trigger ends too (I8). */
+interface Event extends Cause {
+  readonly payload: Payload;
+}
+
+interface Firing extends Event {
+  verdict: ConditionVerdict | undefined;
+}
+
+export class Firings {
+  readonly #context: RouterContext;
+  /** Firings that wait for their turn: by binding, then by order key; oldest first. */
+  readonly #waiting = new Map<Binding, Map<string, Firing[]>>();
+
+  constructor(context: RouterContext) {
+    this.#context = context;
+  }
+
+  /** See `RouterPort.fire`. */
+  fire(bindings: Iterable<Binding>, event: Event, order: string): void {
+    const all = [...bindings];
+    // Of equal triggers the first stands for all, and one of a stranger may reach less than a trusted one.
+    const trusted = all.filter(({ owner }) => owner?.access === undefined);
+    const ordered = trusted.length === all.length ? all : [...new Set([...trusted, ...all])];
+    for (const binding of distinctBindings(ordered)) {
+      const functionId = binding.conditionFunctionId;
+      if (functionId === undefined) callTarget(this.#context, binding, event);
+      else this.#ask(binding, functionId, event, order);
+    }
+  }
+
+  #ask(binding: Binding, functionId: string, event: Event, order: string): void {
+    const firing: Firing = { ...event, verdict: undefined };
+    const lines = this.#waiting.get(binding) ?? new Map<string, Firing[]>();
+    const line = lines.get(order) ?? [];
+    this.#waiting.set(binding, lines);
+    lines.set(order, line);
+    line.push(firing);
+    askCondition(this.#context, { ...event, functionId, binding }, (verdict, error) => {
+      firing.verdict = verdict;
+      binding.error = error;
+      this.#release(binding, order);
+    });
+  }
+
+  #release(binding: Binding, order: string): void {
+    const lines = this.#waiting.get(binding);
+    const line = lines?.get(order);
+    if (lines === undefined || line === undefined) return;
+    for (let [head] = line; head?.verdict !== undefined; [head] = line) {
+      line.shift();
+      if (head.verdict === 'pass' && isBound(this.#context, binding)) callTarget(this.#context, binding, head);
+    }
+    // A target inside the engine may have fired the same binding meanwhile: its new firings must stay.
+    if (line.length === 0 && lines.get(order) === line) lines.delete(order);
+    if (lines.size === 0 && this.#waiting.get(binding) === lines) this.#waiting.delete(binding);
+  }
+}
+
+/** Whether the binding is still the one that the event was meant for: it may have left meanwhile. */
+export function isBound(context: RouterContext, binding: Binding): boolean {
+  return context.triggers.binding(binding.id) === binding && binding.state === 'bound';
+}
+
+/** What a part of the engine that follows its firings needs in addition to the call. */
+interface Watched {
+  readonly timeoutMs: number;
+  readonly done: () => void;
+}
+
+/** Calls the function of one binding, after its condition passed. */
+export function callTarget(context: RouterContext, binding: Binding, event: Event, watched?: Watched): void {
+  const { payload, depth, baggage } = event;
+  const begun = context.observer && beginFiring(context.observer, context.quietMarks, binding, event);
+  binding.lastFiredAtMs = context.clock.nowMs();
+  binding.error = undefined;
+  callLocally(
+    context,
+    {
+      functionId: binding.functionId,
+      payload,
+      metadata: binding.metadata && Payload.ofText(binding.metadata),
+      traceparent: contextOf(begun, event.traceparent),
+      baggage,
+      depth,
+      timeoutMs: watched?.timeoutMs,
+      binding,
+    },
+    (outcome) => {
+      watched?.done();
+      endOutcome(context.observer, spanOf(begun), outcome);
+      const error = outcome.error?.asText();
+      if (error === undefined) return;
+      binding.error = errorLine(error);
+      context.counters.count('triggers.failed');
+      context.logger.warn('A trigger failed', {
+        trigger_type: binding.type,
+        function_id: binding.functionId,
+        error: binding.error,
+      });
+    },
+  );
+}

@@ -1,0 +1,303 @@
+// Trigger types and bindings: what workers register, and what is sent to the providers.
+//
+// Neighbours: `core/registry/trigger-table.ts` decides, this file sends. Rules: section 4 of the wire.
+
+import { Refusal } from '../../core/calls/refusal.ts';
+import type { NewBinding } from '../../core/registry/trigger-table.ts';
+import type {
+  RegisterTrigger,
+  RegisterTriggerType,
+  TriggerRegistrationResult,
+  UnregisterTrigger,
+  UnregisterTriggerType,
+} from '../../protocol/frames/frames.ts';
+import { idOffence } from '../../protocol/frames/ids.ts';
+import { REGISTRATION_BYTES_MAX } from '../../protocol/frames/limits.ts';
+import { detach, parseRawJson, RAW_NULL, type RawJson, rawJson } from '../../protocol/json/byte-string.ts';
+import type { Binding, ModuleTriggerType, Removal } from '../builtin.ts';
+import { errorText } from '../calls/error-text.ts';
+import type { RouterContext } from '../context.ts';
+import { detachRaw, sizeOf } from '../registrations/functions.ts';
+import { reserve } from '../registrations/reserve.ts';
+import { noteWorker } from '../session/observe.ts';
+import type { Session } from '../session/session.ts';
+import { conditionOf } from './condition.ts';
+
+export function handleRegisterTriggerType(
+  context: RouterContext,
+  session: Session,
+  frame: RegisterTriggerType<RawJson>,
+): void {
+  const id = detach(frame.id);
+  const refusal = registerType(context, session, id, frame);
+  if (refusal !== undefined) {
+    rejectType(context, session, id, new Refusal('trigger_registration_failed', refusal));
+    return;
+  }
+  session.triggerTypes.add(id);
+  noteWorker(context, session);
+  // Every binding of the type is sent to the newest provider, including those it may know already.
+  for (const binding of context.triggers.bindingsOf(id)) deliver(context, binding);
+}
+
+/** The wire of `iii` has no frame for this: its clients have only the log. */
+export function rejectType(context: RouterContext, session: Session, id: string, { code, message }: Refusal): void {
+  context.counters.count('registrations.rejected');
+  context.logger.warn('Trigger type refused', { worker: session.displayName, trigger_type: id, reason: message });
+  if (!session.isOwnSdk) return;
+  session.send({
+    type: 'registrationrejected',
+    code,
+    namespace: 'default',
+    owner_worker_id: '',
+    function_id: '',
+    trigger_type: id,
+    message,
+  });
+}
+
+/** Why the type is refused; `undefined`: this session provides it now. */
+function registerType(
+  context: RouterContext,
+  session: Session,
+  id: string,
+  frame: RegisterTriggerType<RawJson>,
+): string | undefined {
+  const offence = typeOffence(context, session, frame);
+  if (offence !== undefined) return offence;
+  const isOurs = context.triggers.registerType(id, session, {
+    description: detach(frame.description),
+    configFormat: detachRaw(frame.trigger_request_format),
+    payloadFormat: detachRaw(frame.call_request_format),
+  });
+  if (isOurs && session.access === undefined) reserve(context, 'trigger type', id);
+  return isOurs ? undefined : 'the type belongs to a module of the engine';
+}
+
+/** Why no connection may have such a type, or this one may have no further type. */
+export function typeOffence(
+  context: RouterContext,
+  session: Session,
+  frame: RegisterTriggerType<RawJson>,
+): string | undefined {
+  const { id } = frame;
+  const offence = idOffence(id);
+  if (offence !== undefined) return `the id ${offence}`;
+  const { triggersPerWorker } = session.limits;
+  const count = session.triggerTypes.size + context.typeClaims.countOf(session);
+  if (count >= triggersPerWorker && !session.triggerTypes.has(id)) {
+    return `this connection is at its limit of ${triggersPerWorker} trigger types`;
+  }
+  const bytes = sizeOf(frame.description, frame.trigger_request_format, frame.call_request_format);
+  if (bytes > REGISTRATION_BYTES_MAX) return `it takes ${bytes} bytes, over the limit of ${REGISTRATION_BYTES_MAX}`;
+  return undefined;
+}
+
+export function handleUnregisterTriggerType(
+  context: RouterContext,
+  session: Session,
+  frame: UnregisterTriggerType,
+): void {
+  session.triggerTypes.delete(frame.id);
+  context.triggers.unregisterType(frame.id, session);
+  context.typeClaims.released([frame.id]);
+}
+
+export function handleRegisterTrigger(context: RouterContext, session: Session, frame: RegisterTrigger<RawJson>): void {
+  const offence = triggerOffence(context, session, frame);
+  if (offence !== undefined) {
+    refuseTrigger(context, session, frame, new Refusal('trigger_registration_failed', offence));
+    return;
+  }
+  const { binding, refusal } = bind(context, {
+    id: detach(frame.id),
+    type: detach(frame.trigger_type),
+    functionId: detach(frame.function_id),
+    config: detachRaw(frame.config ?? RAW_NULL),
+    metadata: detachRaw(frame.metadata),
+    owner: session,
+  });
+  session.triggers.add(binding.id);
+  noteWorker(context, session);
+  if (refusal !== undefined) refuseTrigger(context, session, frame, refusal);
+}
+
+/** A module was added: triggers of its types that waited for it are bound now. */
+export function addModuleType(context: RouterContext, type: ModuleTriggerType): void {
+  context.triggers.addModuleType(type.id, type.facts, type);
+  for (const binding of context.triggers.bindingsOf(type.id)) deliver(context, binding);
+}
+
+/** A module leaves: triggers of its types stay listed, and wait. */
+export function removeModuleType(context: RouterContext, type: ModuleTriggerType): void {
+  for (const binding of context.triggers.bindingsOf(type.id)) tellProviderOfRemoval(context, binding, 'left');
+  context.triggers.removeModuleType(type.id);
+}
+
+/** Stores a binding and sends it to its provider, if there is one. */
+export function bind(
+  context: RouterContext,
+  request: NewBinding<Session>,
+): { binding: Binding; refusal: Refusal | undefined } {
+  const { added, replaced } = context.triggers.add(request);
+  if (replaced !== undefined && replaced.owner !== request.owner) replaced.owner?.triggers.delete(replaced.id);
+  const provider = context.triggers.type(added.type)?.provider;
+  // A worker of the same type gets the new one under the old id; any other has to be sent the removal.
+  if (replaced !== undefined && (replaced.type !== added.type || provider?.kind === 'module')) {
+    tellProviderOfRemoval(context, replaced, 'taken_back');
+  }
+  if (provider === undefined) {
+    context.logger.info(`Trigger waits: no worker or module provides its type`, {
+      trigger_type: added.type,
+      trigger_id: added.id,
+    });
+  }
+  return { binding: added, refusal: deliver(context, added) };
+}
+
+/** The provider's verdict on a binding it was sent. Only the current provider of the type is believed. */
+export function handleTriggerResult(
+  context: RouterContext,
+  session: Session,
+  frame: TriggerRegistrationResult<RawJson>,
+): void {
+  const binding = context.triggers.binding(frame.id);
+  if (binding === undefined || !context.triggers.isProvider(binding.type, session)) {
+    context.counters.count('triggers.foreign_results');
+    return;
+  }
+  context.verdicts.get(binding.id)?.(frame.error);
+  if (frame.error === undefined) {
+    binding.state = 'bound';
+    binding.error = undefined;
+    return;
+  }
+  binding.state = 'refused';
+  binding.error = errorText(frame.error);
+  binding.owner?.send({
+    type: 'triggerregistrationresult',
+    id: binding.id,
+    trigger_type: binding.type,
+    function_id: binding.functionId,
+    error: frame.error,
+  });
+}
+
+export function handleUnregisterTrigger(
+  context: RouterContext,
+  session: Session,
+  frame: UnregisterTrigger<RawJson>,
+): void {
+  const binding = context.triggers.binding(frame.id);
+  if (binding === undefined) return;
+  // Its owner or, for a trigger without one, any trusted connection.
+  const isAnyones = binding.owner === undefined && session.access === undefined;
+  if (!isAnyones && binding.owner !== session) return;
+  unbind(context, binding, session.isLeaving ? 'left' : 'taken_back');
+}
+
+export function unbind(context: RouterContext, binding: Binding, removal: Removal = 'taken_back'): void {
+  context.triggers.remove(binding);
+  binding.owner?.triggers.delete(binding.id);
+  tellProviderOfRemoval(context, binding, removal);
+  context.triggerClaims.released([binding.id]);
+}
+
+export function tellProviderOfRemoval(context: RouterContext, binding: Binding, removal: Removal): void {
+  const provider = context.triggers.type(binding.type)?.provider;
+  if (provider === undefined) return;
+  if (provider.kind === 'module') {
+    if (binding.state === 'bound') provider.module.unbound?.(binding, removal);
+    return;
+  }
+  provider.executor.send({
+    type: 'unregistertrigger',
+    id: binding.id,
+    trigger_type: binding.type,
+    function_id: binding.functionId,
+    config: binding.config,
+    ...(binding.metadata === undefined ? undefined : { metadata: binding.metadata }),
+  });
+}
+
+/** Sends the binding to the provider of its type: a module decides at once, a worker answers later. */
+function deliver(context: RouterContext, binding: Binding): Refusal | undefined {
+  const provider = context.triggers.type(binding.type)?.provider;
+  binding.error = undefined;
+  if (provider === undefined) {
+    binding.state = 'parked';
+    return undefined;
+  }
+  if (provider.kind === 'module') return judge(provider.module, binding);
+  binding.state = 'bound';
+  provider.executor.send({
+    type: 'registertrigger',
+    id: binding.id,
+    trigger_type: binding.type,
+    function_id: binding.functionId,
+    config: binding.config,
+    ...(binding.metadata === undefined ? undefined : { metadata: binding.metadata }),
+  });
+  return undefined;
+}
+
+function judge(type: ModuleTriggerType, binding: Binding): Refusal | undefined {
+  const config = parseRawJson(binding.config);
+  const condition = conditionOf(config);
+  const reason = type.refuse(config, binding) ?? condition.offence;
+  binding.state = reason === undefined ? 'bound' : 'refused';
+  binding.error = reason;
+  binding.conditionFunctionId = condition.functionId;
+  if (reason !== undefined) return new Refusal('trigger_registration_failed', reason);
+  type.bound?.(binding, config);
+  return undefined;
+}
+
+/** Why no connection may have such a trigger, or this one may have no further trigger. */
+export function triggerOffence(
+  context: RouterContext,
+  session: Session,
+  frame: RegisterTrigger<RawJson>,
+): string | undefined {
+  for (const [kind, id] of [
+    ['trigger id', frame.id],
+    ['trigger type', frame.trigger_type],
+    ['function id', frame.function_id],
+  ] as const) {
+    const offence = idOffence(id);
+    if (offence !== undefined) return `The ${kind} ${offence}`;
+  }
+  const strange = [frame.namespace, frame.trigger_namespace].find((name) => name !== undefined && name !== 'default');
+  if (strange !== undefined) return `There is no namespace '${strange.slice(0, 64)}'; this version has 'default' only`;
+  const bytes = sizeOf(frame.config, frame.metadata);
+  if (bytes > REGISTRATION_BYTES_MAX) {
+    return `config and metadata take ${bytes} bytes, over the limit of ${REGISTRATION_BYTES_MAX}`;
+  }
+  const count = session.triggers.size + context.triggerClaims.countOf(session);
+  if (count >= session.limits.triggersPerWorker && !session.triggers.has(frame.id)) {
+    return `This connection is at its limit of ${session.limits.triggersPerWorker} triggers`;
+  }
+  return undefined;
+}
+
+export function refuseTrigger(
+  context: RouterContext,
+  session: Session,
+  frame: RegisterTrigger<RawJson>,
+  refusal: Refusal,
+): void {
+  context.counters.count('registrations.rejected');
+  context.logger.warn('Trigger refused', {
+    worker: session.displayName,
+    trigger_type: frame.trigger_type,
+    function_id: frame.function_id,
+    reason: refusal.message,
+  });
+  session.send({
+    type: 'triggerregistrationresult',
+    id: frame.id,
+    trigger_type: frame.trigger_type,
+    function_id: frame.function_id,
+    error: rawJson(refusal.toBody()),
+  });
+}

@@ -1,0 +1,90 @@
+// The options of a call, and their types (SDK-1, SDK-12).
+
+import type { Answer, FunctionId } from '../functions/functions.ts';
+import type { PayloadOf, ResultOf, Target } from '../worker/target.ts';
+import type { Action, EnqueueCall, EnqueueReceipt, VoidCall } from './actions.ts';
+
+/**
+ * All options of a call except its function and its payload.
+ *
+ * @example
+ * import { registerWorker, type CallOptions } from 'svc-sdk';
+ *
+ * const svc = registerWorker();
+ * const patient: CallOptions = { timeout_ms: 120_000, retry: { attempts: 3, backoff_ms: 200 } };
+ * const report = await svc.trigger({ function_id: 'reports::build', payload: { year: 2026 }, ...patient });
+ * console.log(report.pages);
+ */
+export interface CallOptions<A extends Action | undefined = undefined> {
+  /** `Enqueue(…)` or `Void()`; without it the call waits for the result. */
+  readonly action?: A;
+  /** Wait limit, including all retries and time without a connection: 1 to 3 600 000. Default: the worker's. */
+  readonly timeout_ms?: number | undefined;
+  /** Passed to the handler in addition to the payload. */
+  readonly metadata?: unknown;
+  /** Repeats the call after errors whose `retryable` is true. */
+  readonly retry?: RetryOptions | undefined;
+  /** Stops waiting. The handler does not learn of it and may still take effect. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/**
+ * How often a failed call is repeated. Only errors that guarantee that nothing was executed are retried.
+ *
+ * @example
+ * import { registerWorker, type RetryOptions } from 'svc-sdk';
+ *
+ * const svc = registerWorker();
+ * const retry: RetryOptions = { attempts: 5, backoff_ms: 100 };
+ * await svc.trigger({ function_id: 'stock::take', payload: { sku: 'a1' }, retry });
+ */
+export interface RetryOptions {
+  /** Number of attempts, the first one included: 1 to 100. */
+  readonly attempts: number;
+  /** Pause before the second attempt. It doubles for each further one, up to a minute, with random jitter. */
+  readonly backoff_ms: number;
+}
+
+/**
+ * One call.
+ *
+ * @example
+ * import { registerWorker, type TriggerRequest } from 'svc-sdk';
+ *
+ * const svc = registerWorker();
+ * const request: TriggerRequest<string> = { function_id: 'stock::take', payload: { sku: 'a1' }, timeout_ms: 5_000 };
+ * await svc.trigger(request);
+ */
+export type TriggerRequest<T extends Target, A extends Action | undefined = undefined> = CallOptions<A> & {
+  /** The id of a function, or what `registerFunction` returned. */
+  readonly function_id: T;
+} & PayloadField<PayloadOf<T>>;
+
+/** The overloads of `trigger`; see `SvcWorker.trigger` for what it does. */
+export interface Trigger {
+  <In = Unset, Out = Unset>(request: ExplicitRequest<In, Out, undefined>): Promise<Out>;
+  <In = Unset, Out = Unset>(request: ExplicitRequest<In, Out, EnqueueCall>): Promise<EnqueueReceipt>;
+  <In = Unset, Out = Unset>(request: ExplicitRequest<In, Out, VoidCall>): Promise<undefined>;
+  <const T extends Target, A extends Action | undefined = undefined>(
+    request: TriggerRequest<T, A>,
+  ): Promise<Answer<A, ResultOf<T>>>;
+}
+
+/** Arguments of `trigger` on a function's own handle. The payload is optional if the function takes none. */
+export type CallArguments<In, A extends Action | undefined> = undefined extends In
+  ? [payload?: In, options?: CallOptions<A>]
+  : [payload: In, options?: CallOptions<A>];
+
+type PayloadField<In> = undefined extends In ? { readonly payload?: In } : { readonly payload: In };
+
+declare const unset: unique symbol;
+/** Default of type arguments that count only when the user writes them: no value has this type. */
+type Unset = typeof unset;
+
+type ExplicitRequest<In, Out, A extends Action | undefined> = Omit<CallOptions, 'action'> & {
+  readonly function_id: WasWritten<Out> extends true ? FunctionId : never;
+} & (A extends undefined ? { readonly action?: A } : { readonly action: A }) &
+  PayloadField<In>;
+
+/** `any` matches every type, so it is handled before `Unset`. */
+type WasWritten<T> = 0 extends 1 & T ? true : [T] extends [Unset] ? false : true;

@@ -1,0 +1,261 @@
+// Calls that this worker makes: sent on the current connection, or kept in the offline queue until there is one.
+//
+// Neighbours: `worker.ts` passes in calls and reports changes of the connection, `link.ts` sends,
+// `deadline-wheel.ts` keeps the time.
+//
+// - A call is in exactly one place until it is settled: sent (in `#sent`) or waiting (in `#waiting`).
+// - It is settled once: by its answer, its deadline, the loss of the connection it was sent on, or its signal.
+// - A sent call is never sent again, here or on another connection: its effect is unknown (I2).
+// - The engine enforces the deadline. The deadline here runs GRACE_MS later and catches only calls that the engine
+//   left unanswered. No engine knows a waiting call, so for that call the deadline here is the one that counts.
+
+import type { InvokeAction } from '../../protocol/frames/frames.ts';
+import { BUFFERED_BYTES_MAX, type Link } from '../connection/link.ts';
+import { type Encoded, type EncodedPayload, encodeValue } from '../wire/wire.ts';
+import { jsonCallBytes } from '../wire/wire-json.ts';
+import { OncePerMinute } from '../worker/once-per-minute.ts';
+import type { Settings } from '../worker/options.ts';
+import type { PlatformClock } from '../worker/platform.ts';
+import type { Deadlines } from './deadline-wheel.ts';
+import { SvcError } from './errors.ts';
+import { OfflineQueue } from './offline-queue.ts';
+import { type CallOwner, PendingCall } from './pending-call.ts';
+import { errorFromAnswer } from './remote-error.ts';
+import { SentCalls } from './sent-calls.ts';
+
+/** A call as the caller asks for it, checked. */
+export interface CallSpec {
+  readonly functionId: string;
+  readonly payload: unknown;
+  readonly metadata: unknown;
+  readonly action: InvokeAction | undefined;
+  readonly timeoutMs: number;
+  readonly signal: AbortSignal | undefined;
+}
+
+/** What a call inherits from the handler that makes it. */
+export interface TraceCarrier {
+  /** The context headers as that handler received them. */
+  readonly traceparent: string | undefined;
+  readonly baggage: string | undefined;
+  /** Undefined when the baggage holds the depth. */
+  readonly depth: number | undefined;
+  /** The function of that handler. */
+  readonly functionId?: string | undefined;
+}
+
+export class OutgoingCalls implements CallOwner {
+  readonly #clock: PlatformClock;
+  readonly #wheel: Deadlines;
+  readonly #settings: Settings;
+  readonly #sent = new SentCalls();
+  readonly #waiting = new OfflineQueue();
+  readonly #droppedVoids: OncePerMinute;
+  #link: Link | undefined;
+  /** Why no further call can be made. */
+  #end: SvcError | undefined;
+
+  constructor(clock: PlatformClock, wheel: Deadlines, settings: Settings) {
+    this.#clock = clock;
+    this.#wheel = wheel;
+    this.#settings = settings;
+    this.#droppedVoids = new OncePerMinute(clock);
+  }
+
+  /** Makes the call. An invalid call rejects at once, with the caller's own stack. */
+  begin(spec: CallSpec, parent: TraceCarrier | undefined): Promise<unknown> {
+    const link = this.#link;
+    let call: PendingCall;
+    try {
+      call = this.#encode(spec, parent, link);
+      if (link === undefined) this.#queue(call);
+      else checkRoom(call, link, this.#settings);
+    } catch (error) {
+      return Promise.reject(error);
+    }
+    const answered = call.isVoid ? Promise.resolve(undefined) : call.wait();
+    if (link !== undefined) this.#send(call, link);
+    if (spec.signal !== undefined && !(call.isVoid && link !== undefined)) this.#watch(spec.signal, call);
+    return answered;
+  }
+
+  /** Handles an answer of the engine. An answer without a call is late: the caller already got TIMEOUT or CANCELLED. */
+  succeed(number: number, result: unknown): void {
+    const call = this.#sent.find(number);
+    if (call === undefined) return;
+    this.#leave(call);
+    call.succeed(result);
+  }
+
+  fail(number: number, error: unknown, traceparent: string | undefined): void {
+    const call = this.#sent.find(number);
+    if (call === undefined) return;
+    this.#leave(call);
+    // If the engine does not report the trace, the error names the trace that the call was made in.
+    call.fail(() => errorFromAnswer(error, call.functionId, traceparent ?? call.traceparent));
+  }
+
+  /** The connection is up and every registration is on it: the waiting calls leave. */
+  connectionUp(link: Link): void {
+    this.#link = link;
+    const nowMs = this.#clock.monotonicMs();
+    for (const call of this.#waiting.takeAll()) {
+      this.#wheel.remove(call);
+      const remainingMs = Math.ceil(call.deadlineMs - nowMs);
+      if (remainingMs <= 0) {
+        this.#failWaiting(call);
+      } else {
+        call.timeoutMs = remainingMs;
+        this.#send(call, link);
+      }
+    }
+  }
+
+  connectionLost(): void {
+    this.#link = undefined;
+    for (const call of this.#sent.all()) {
+      this.#leave(call);
+      const text = 'the connection was lost; whether the call took effect is unknown';
+      call.fail(() => refusal('invocation_stopped', call.functionId, text));
+    }
+  }
+
+  /** There will be no further connection: every waiting call fails, and so does every later call. */
+  end(reason: SvcError): void {
+    this.#end = reason;
+    for (const call of this.#waiting.takeAll()) {
+      this.#wheel.remove(call);
+      call.fail(() => refusal(reason.code, call.functionId, reason.message));
+    }
+  }
+
+  /** Called by the deadline wheel. */
+  expired(call: PendingCall): void {
+    if (this.#waiting.remove(call)) this.#failWaiting(call);
+    else if (this.#sent.remove(call)) call.fail(() => timeout(call, 'the engine did not answer'));
+  }
+
+  #encode(spec: CallSpec, parent: TraceCarrier | undefined, link: Link | undefined): PendingCall {
+    const { functionId, action, timeoutMs, signal, metadata, payload } = spec;
+    if (this.#end !== undefined) throw refusal(this.#end.code, functionId, this.#end.message);
+    if (signal?.aborted === true) throw cancellation(functionId, signal);
+    const isVoid = action?.type === 'void';
+    return new PendingCall(
+      {
+        functionId,
+        timeoutMs,
+        isVoid,
+        action: action === undefined || isVoid ? undefined : encodeField(functionId, 'action', action),
+        traceparent: parent?.traceparent,
+        baggage: parent?.baggage,
+        // A call outside of a handler begins a chain of calls.
+        depth: parent === undefined ? 0 : parent.depth,
+        metadata: metadata === undefined ? undefined : encodeField(functionId, 'metadata', metadata),
+        data: payload === undefined ? undefined : encodePayload(functionId, payload, link),
+      },
+      this,
+    );
+  }
+
+  #send(call: PendingCall, link: Link): void {
+    if (call.isVoid) {
+      call.succeed(undefined);
+    } else {
+      this.#sent.add(call);
+      this.#wheel.addLoosely(call, call.timeoutMs + GRACE_MS);
+    }
+    link.sendCall(call);
+  }
+
+  /** Queues a call while there is no connection, or throws. */
+  #queue(call: PendingCall): void {
+    const { functionId, timeoutMs } = call;
+    const bytes = jsonCallBytes(call);
+    if (bytes > this.#settings.frameBytesMax) throw overlong(functionId, bytes, this.#settings);
+    const limit = this.#waiting.admit(call, bytes);
+    if (limit !== undefined) {
+      throw refusal('OVERLOADED', functionId, `not connected to the engine, ${limit} already wait`);
+    }
+    call.deadlineMs = this.#clock.monotonicMs() + timeoutMs;
+    this.#wheel.add(call, timeoutMs);
+  }
+
+  #watch(signal: AbortSignal, call: PendingCall): void {
+    const onAbort = (): void => {
+      this.#waiting.remove(call);
+      this.#leave(call);
+      call.fail(() => cancellation(call.functionId, signal));
+    };
+    signal.addEventListener('abort', onAbort, { once: true });
+    call.onceSettled(() => signal.removeEventListener('abort', onAbort));
+  }
+
+  #leave(call: PendingCall): void {
+    this.#sent.remove(call);
+    this.#wheel.remove(call);
+  }
+
+  #failWaiting(call: PendingCall): void {
+    if (call.isVoid) {
+      this.#droppedVoids.write((more) => {
+        const count = more > 0 ? `${more + 1} Void calls, the last` : 'a Void call';
+        this.#settings.log('warn', `dropped ${count} to ${call.functionId}: no connection within its timeout`);
+      });
+    }
+    call.fail(() => timeout(call, 'there was no connection to the engine'));
+  }
+}
+
+/** The engine answers within 1 s of the deadline under full load (I3); an answer is late only after that. */
+const GRACE_MS = 1_500;
+
+/** Data to be stored stays JSON, so that the engine stores it unchanged. It would have to convert any other form. */
+const IS_STORED = /^(?:state|stream)::/;
+
+/** A call that waits for a connection waits as text, which every form of the wire accepts. */
+function encodePayload(functionId: string, payload: unknown, link: Link | undefined): EncodedPayload | undefined {
+  try {
+    return link === undefined || IS_STORED.test(functionId) ? encodeValue(payload) : link.encode(payload);
+  } catch (cause) {
+    throw unsendable(functionId, 'payload', cause);
+  }
+}
+
+function encodeField(functionId: string, field: string, value: unknown): Encoded | undefined {
+  try {
+    return encodeValue(value);
+  } catch (cause) {
+    throw unsendable(functionId, field, cause);
+  }
+}
+
+function unsendable(functionId: string, field: string, cause: unknown): SvcError {
+  const why = cause instanceof Error ? cause.message : String(cause);
+  return refusal('BAD_REQUEST', functionId, `the ${field} cannot be sent as JSON: ${why}`, cause);
+}
+
+function checkRoom(call: PendingCall, link: Link, settings: Settings): void {
+  const bytes = link.overlongCallBytes(call);
+  if (bytes !== undefined) throw overlong(call.functionId, bytes, settings);
+  if (link.isCongested()) {
+    const text = `${BUFFERED_BYTES_MAX / 1024 / 1024} MiB wait to be sent: the engine is slow`;
+    throw refusal('OVERLOADED', call.functionId, text);
+  }
+}
+
+function overlong(functionId: string, bytes: number, { frameBytesMax }: Settings): SvcError {
+  return refusal('PAYLOAD_TOO_LARGE', functionId, `the call takes ${bytes} bytes, frame_bytes_max is ${frameBytesMax}`);
+}
+
+function refusal(code: string, function_id: string, problem: string, cause?: unknown): SvcError {
+  return new SvcError(code, `${function_id}: ${problem}`, { function_id, cause });
+}
+
+function timeout({ timeoutMs, functionId }: PendingCall, why: string): SvcError {
+  const message = `invocation timed out after ${timeoutMs}ms (${functionId}: ${why})`;
+  return new SvcError('TIMEOUT', message, { function_id: functionId });
+}
+
+function cancellation(functionId: string, signal: AbortSignal): SvcError {
+  return refusal('CANCELLED', functionId, 'the signal of the call was aborted', signal.reason);
+}

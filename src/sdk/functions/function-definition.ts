@@ -1,0 +1,103 @@
+// How a worker defines a function, and the handle it gets for it.
+
+import type { Action } from '../calls/actions.ts';
+import type { CallArguments } from '../calls/call-options.ts';
+import type { JsonSchema } from '../schema/json-schema.ts';
+import type { Schema } from '../schema/schema.ts';
+import type { InputOf, OutputOf, StandardSchema } from '../schema/standard-schema.ts';
+import type { PayloadOf, ResultOf, Untyped } from '../worker/target.ts';
+import type { Answer, FunctionReference, Functions, Handler } from './functions.ts';
+
+/**
+ * The definition of a function. Description, schemas and metadata may take 64 KiB together.
+ *
+ * @example
+ * import { registerWorker, type FunctionDefinition } from 'svc-sdk';
+ *
+ * const svc = registerWorker();
+ * const definition: FunctionDefinition = {
+ *   id: 'math::add',
+ *   description: 'Adds two numbers',
+ *   input: { type: 'object', properties: { x: { type: 'number' }, y: { type: 'number' } }, required: ['x', 'y'] },
+ *   output: { type: 'number' },
+ *   output_check: 'error',
+ * };
+ * svc.registerFunction(definition, ({ x, y }: { x: number; y: number }) => x + y);
+ */
+export interface FunctionDefinition<
+  Id extends string = string,
+  I extends Schema | undefined = JsonSchema | undefined,
+  O extends Schema | undefined = JsonSchema | undefined,
+> {
+  /** 1 to 256 bytes without control characters; by convention, segments joined by `::`. */
+  readonly id: Id;
+  readonly description?: string | undefined;
+  /** Payloads that violate it are answered with `BAD_REQUEST` and never reach the handler. */
+  readonly input?: I;
+  /** Results are checked against it; `output_check` says what happens when one violates it. */
+  readonly output?: O;
+  /** `warn` (default): log it and answer anyway, because the work is done. `error`: the call fails. */
+  readonly output_check?: 'warn' | 'error' | undefined;
+  /** JSON Schema for console and CLI, if `input` comes from a library that cannot produce one. */
+  readonly request_format?: JsonSchema | undefined;
+  /** The same for `output`. */
+  readonly response_format?: JsonSchema | undefined;
+  /** Free-form; access rules can refer to it, and `internal: true` hides the function from lists. */
+  readonly metadata?: unknown;
+}
+
+/** A definition with schemas of any kind. */
+export type AnyFunctionDefinition = FunctionDefinition<string, Schema | undefined, Schema | undefined>;
+
+/**
+ * A function that this worker offers. Pass it to `trigger` in place of an id, or call it directly.
+ *
+ * @example
+ * import { registerWorker, type RegisteredFunction } from 'svc-sdk';
+ *
+ * const svc = registerWorker();
+ * const double: RegisteredFunction<number, number> = svc.registerFunction('math::double', (n: number) => 2 * n);
+ * await double.ready();
+ * const six = await double.trigger(3);
+ * console.log(six);
+ * double.unregister();
+ */
+export interface RegisteredFunction<In, Out> extends FunctionReference<In, Out> {
+  readonly id: string;
+  /** Calls the function through the engine, on whichever worker offers it. */
+  trigger<A extends Action | undefined = undefined>(...args: CallArguments<In, A>): Promise<Answer<A, Out>>;
+  /**
+   * Resolves when the engine has accepted the registration; rejects with the reason when it refuses. A port for
+   * browsers that calls a function to decide may refuse later: that arrives as event `rejected`.
+   */
+  ready(): Promise<void>;
+  /** Withdraws the function from this worker. Calls that have arrived are still answered. */
+  unregister(): void;
+}
+
+/** The overloads of `registerFunction`; see `SvcWorker.registerFunction` for what it does. */
+export interface RegisterFunction {
+  <I extends StandardSchema, O extends StandardSchema>(
+    definition: FunctionDefinition<string, I, O> & { readonly input: I; readonly output: O },
+    handler: Handler<OutputOf<I>, InputOf<O>>,
+  ): RegisteredFunction<InputOf<I>, OutputOf<O>>;
+  <I extends StandardSchema, Out>(
+    definition: FunctionDefinition<string, I> & { readonly input: I },
+    handler: Handler<OutputOf<I>, Out>,
+  ): RegisteredFunction<InputOf<I>, Out>;
+  <In, O extends StandardSchema>(
+    definition: FunctionDefinition<string, JsonSchema | undefined, O> & { readonly output: O },
+    handler: Handler<In, InputOf<O>>,
+  ): RegisteredFunction<In, OutputOf<O>>;
+  <Id extends keyof Functions>(
+    definition: Id | FunctionDefinition<Id>,
+    handler: Handler<PayloadOf<Id>, ResultOf<Id>>,
+  ): RegisteredFunction<PayloadOf<Id>, ResultOf<Id>>;
+  <In = Untyped, Out = unknown, const Id extends string = string>(
+    definition: Unregistered<Id> | FunctionDefinition<Unregistered<Id>>,
+    handler: Handler<In, Out>,
+  ): RegisteredFunction<In, Out>;
+}
+
+/** Ids in `Functions` have their own overload; accepting them here would accept wrong handlers. */
+type Unregistered<Id extends string> = Id extends keyof Functions ? never : Id;

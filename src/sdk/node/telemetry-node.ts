@@ -1,0 +1,277 @@
+// Collects a worker's logs and spans and sends them on its own connection, in frames of OTLP/JSON (wire 1.11).
+//
+// - Nothing here throws into a handler or waits for anything. What does not fit is dropped, newest first, and the next
+//   record that fits says how many were dropped.
+// - While there is no connection records wait, up to a limit; they leave on the next one.
+
+import { randomHex } from '../../protocol/json/random-hex.ts';
+import { parseTraceparent } from '../calls/baggage.ts';
+import type { TraceCarrier } from '../calls/outgoing-calls.ts';
+import type { Link } from '../connection/link.ts';
+import { isRecord } from '../schema/record.ts';
+import type { LoggerLevel, LogScope } from '../telemetry/logger.ts';
+import {
+  attributesOf,
+  gaugesBody,
+  type LogEntry,
+  logsBody,
+  type OtlpAttribute,
+  type Resource,
+  type SpanEntry,
+  spansBody,
+  textOf,
+} from '../telemetry/otlp-json.ts';
+import type { HandlerSpan, TelemetryParts, WorkerTelemetry } from '../telemetry/telemetry.ts';
+import { callFields, describeFailure } from '../telemetry/telemetry-facts.ts';
+import { SDK_VERSION } from '../version.ts';
+import type { DeliveredCall } from '../wire/wire.ts';
+import { OncePerMinute } from '../worker/once-per-minute.ts';
+import { HEADROOM_BYTES } from '../worker/platform.ts';
+import { type ProcessGauges, watchProcess } from './gauges-node.ts';
+import { openTelemetry } from './opentelemetry-node.ts';
+
+const NO_SCOPE: LogScope = {};
+const FLUSH_MS = 100;
+const LOGS_MAX = 4_096;
+const SPANS_MAX = 2_048;
+/** A third of what the port for browsers accepts in one frame: a character may take three bytes. */
+const FRAME_CHARS_MAX = 300 * 1024;
+const GAUGES_FIRST_MS = 1_000;
+const GAUGES_MS = 15_000;
+const PREFIX_BYTES = 4;
+const TRACE_BYTES = 16;
+const SPAN_BYTES = 8;
+/** Number of functions whose attributes are built once. */
+const KNOWN_FACTS_MAX = 1_024;
+
+export class NodeTelemetry implements WorkerTelemetry {
+  readonly #parts: TelemetryParts;
+  #logs: LogEntry[] = [];
+  #spans: SpanEntry[] = [];
+  #dropped = 0;
+  readonly #droppedSpans: OncePerMinute;
+  readonly #facts = new Map<string, readonly OtlpAttribute[]>();
+  #cancelFlush: (() => void) | undefined;
+  #cancelGauges: (() => void) | undefined;
+  #gauges: ProcessGauges | undefined;
+
+  constructor(parts: TelemetryParts) {
+    this.#parts = parts;
+    this.#droppedSpans = new OncePerMinute(parts.clock);
+    openTelemetry.lookFor();
+    // A short-lived caller is not listed as a worker and has no gauges.
+    parts.worker.on('connected', () => this.#planIfAny());
+    parts.worker.on('reconnected', () => this.#planIfAny());
+    if (!parts.settings.announces) return;
+    for (const event of ['connected', 'reconnected'] as const) {
+      parts.worker.on(event, () => this.#planGauges(GAUGES_FIRST_MS));
+    }
+    parts.worker.on('disconnected', () => this.#stopGauges());
+  }
+
+  readonly log = (level: LoggerLevel, message: string, data: unknown, scope: LogScope = NO_SCOPE): void => {
+    if (this.#logs.length >= LOGS_MAX) {
+      this.#dropped++;
+      return;
+    }
+    this.#logs.push({
+      level,
+      message: textOf(message),
+      timeMs: this.#parts.clock.wallMs(),
+      attributes: this.#attributes(data, scope),
+      ids: parseTraceparent(scope.traceparent),
+    });
+    this.#plan();
+  };
+
+  begin(call: DeliveredCall): HandlerSpan | undefined {
+    if (call.isUntraced === true) return new UntracedRun(call);
+    const { traceparent } = call;
+    if (traceparent === undefined || !isSampled(traceparent)) return undefined;
+    const foreign = openTelemetry.begin(call);
+    if (foreign !== undefined) return foreign;
+    const parent = parseTraceparent(traceparent);
+    return parent === undefined ? undefined : this.#own(call, parent.trace_id, parent.span_id);
+  }
+
+  end(): void {
+    this.#send();
+    this.#cancelFlush?.();
+    this.#stopGauges();
+  }
+
+  #own(call: DeliveredCall, traceId: string, parentSpanId: string): HandlerSpan {
+    const spanId = randomHex(SPAN_BYTES);
+    const { clock } = this.#parts;
+    const startMs = clock.wallMs();
+    const startedMs = clock.monotonicMs();
+    const carrier: TraceCarrier = {
+      traceparent: `00-${traceId}-${spanId}-01`,
+      baggage: call.baggage,
+      depth: call.depth,
+      functionId: call.functionId,
+    };
+    let hasEnded = false;
+    return {
+      carrier,
+      run: (task) => task(),
+      end: (failure) => {
+        if (hasEnded) return;
+        hasEnded = true;
+        if (this.#spans.length >= SPANS_MAX) return this.#noteDroppedSpan();
+        this.#spans.push({
+          traceId,
+          spanId,
+          parentSpanId,
+          name: `execute ${call.functionId}`,
+          startMs,
+          endMs: startMs + clock.monotonicMs() - startedMs,
+          attributes: this.#factsOf(call),
+          error: failure && describeFailure(failure.thrown),
+        });
+        this.#plan();
+      },
+    };
+  }
+
+  #noteDroppedSpan(): void {
+    this.#droppedSpans.write((more) => {
+      const others = more > 0 ? ` (and ${more} others)` : '';
+      this.#parts.settings.log('warn', `dropped a span of a handler${others}: more ended than are sent at once`);
+    });
+  }
+
+  /** Most calls of a function have the same attributes: they are built once, for a limited number of functions. */
+  #factsOf(call: DeliveredCall): readonly OtlpAttribute[] {
+    if (call.trigger !== undefined) return attributesOf(callFields(call));
+    let facts = this.#facts.get(call.functionId);
+    if (facts === undefined) {
+      facts = attributesOf(callFields(call));
+      if (this.#facts.size < KNOWN_FACTS_MAX) this.#facts.set(call.functionId, facts);
+    }
+    return facts;
+  }
+
+  #attributes(data: unknown, { functionId }: LogScope): OtlpAttribute[] {
+    try {
+      const fields = isRecord(data) && !(data instanceof Error) ? data : { data };
+      return attributesOf({ ...fields, function_id: functionId });
+    } catch {
+      // A getter of the user's object threw: keep the message.
+      return attributesOf({ function_id: functionId });
+    }
+  }
+
+  #plan(): void {
+    this.#cancelFlush ??= this.#parts.clock.after(FLUSH_MS, () => {
+      this.#cancelFlush = undefined;
+      this.#send();
+    });
+  }
+
+  #planIfAny(): void {
+    if (this.#logs.length + this.#spans.length > 0) this.#plan();
+  }
+
+  #send(): void {
+    const link = this.#parts.link();
+    if (link === undefined) return;
+    if (link.isCongested()) return this.#plan();
+    const resource = this.#resource(link);
+    if (this.#dropped > 0) this.#sayDropped();
+    const logs = this.#logs;
+    const spans = this.#spans;
+    this.#logs = [];
+    this.#spans = [];
+    sendAll(link, 'LOGS', logs, (entries) => logsBody(resource, entries));
+    sendAll(link, 'OTLP', spans, (entries) => spansBody(resource, entries));
+  }
+
+  #sayDropped(): void {
+    const message = `${this.#dropped} log records were dropped: more came than could be sent`;
+    this.#dropped = 0;
+    this.#logs.push({ level: 'warn', message, timeMs: this.#parts.clock.wallMs(), attributes: [], ids: undefined });
+  }
+
+  #planGauges(delayMs: number): void {
+    const { clock } = this.#parts;
+    this.#gauges ??= watchProcess(clock.monotonicMs());
+    this.#cancelGauges = clock.after(delayMs, () => {
+      const link = this.#parts.link();
+      const gauges = this.#gauges?.read(clock.monotonicMs()) ?? [];
+      if (link !== undefined) sendFrame(link, 'MTRC', gaugesBody(this.#resource(link), gauges, clock.wallMs()));
+      this.#planGauges(GAUGES_MS);
+    });
+  }
+
+  #stopGauges(): void {
+    this.#cancelGauges?.();
+    this.#gauges?.stop();
+    this.#gauges = undefined;
+  }
+
+  #resource({ workerId }: Link): Resource {
+    return { serviceName: this.#parts.settings.name, workerId, version: SDK_VERSION };
+  }
+}
+
+/** A run whose trace is not kept. It still gets ids when they are read, so that its logs can be found by them. */
+class UntracedRun implements HandlerSpan, TraceCarrier {
+  readonly baggage: string | undefined;
+  readonly depth: number | undefined;
+  readonly functionId: string;
+  #traceparent: string | undefined;
+
+  constructor({ baggage, depth, functionId }: DeliveredCall) {
+    this.baggage = baggage;
+    this.depth = depth;
+    this.functionId = functionId;
+  }
+
+  get carrier(): TraceCarrier {
+    return this;
+  }
+
+  get traceparent(): string {
+    this.#traceparent ??= `00-${randomHex(TRACE_BYTES)}-${randomHex(SPAN_BYTES)}-00`;
+    return this.#traceparent;
+  }
+
+  run<Result>(task: () => Result): Result {
+    return task();
+  }
+
+  end(): void {
+    // There is no span to end.
+  }
+}
+
+/** Sends in frames that any port of an engine accepts. */
+function sendAll<Entry>(
+  link: Link,
+  prefix: Prefix,
+  entries: readonly Entry[],
+  bodyOf: (entries: readonly Entry[]) => string,
+): void {
+  if (entries.length === 0) return;
+  const body = bodyOf(entries);
+  if (body.length <= FRAME_CHARS_MAX || entries.length === 1) return sendFrame(link, prefix, body);
+  const middle = entries.length >> 1;
+  sendAll(link, prefix, entries.slice(0, middle), bodyOf);
+  sendAll(link, prefix, entries.slice(middle), bodyOf);
+}
+
+type Prefix = 'LOGS' | 'OTLP' | 'MTRC';
+
+function sendFrame(link: Link, prefix: Prefix, body: string): void {
+  const start = HEADROOM_BYTES + PREFIX_BYTES;
+  const memory = Buffer.allocUnsafeSlow(start + Buffer.byteLength(body));
+  memory.write(prefix, HEADROOM_BYTES, 'latin1');
+  memory.write(body, start, 'utf8');
+  link.sendTelemetry(memory);
+}
+
+/** Tests the lowest bit of the flags. */
+function isSampled(traceparent: string): boolean {
+  return (Number.parseInt(traceparent.slice(53, 55), 16) & 1) === 1;
+}

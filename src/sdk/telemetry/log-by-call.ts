@@ -1,0 +1,25 @@
+// Writes logs with calls of the engine's log functions: for pages, which send no telemetry of their own.
+
+import { Void } from '../calls/actions.ts';
+import { parseTraceparent } from '../calls/baggage.ts';
+import { isRecord } from '../schema/record.ts';
+import type { SvcWorker } from '../worker/svc-worker.ts';
+import type { LoggerLevel, LogScope } from './logger.ts';
+
+export function logByCall(
+  worker: Pick<SvcWorker, 'trigger' | 'name'>,
+  level: LoggerLevel,
+  message: string,
+  data: unknown,
+  scope: LogScope | undefined,
+): void {
+  const ids = parseTraceparent(scope?.traceparent);
+  const payload = {
+    message: String(message),
+    data: isRecord(data) || data === undefined ? data : { data },
+    service_name: scope?.functionId ?? worker.name,
+    ...ids,
+  };
+  // A record that cannot be sent, for example because of a cycle, is lost.
+  worker.trigger({ function_id: `engine::log::${level}`, payload, action: Void() }).catch(() => {});
+}

@@ -1,0 +1,53 @@
+// The logger of handlers (SDK-9). It never throws and never waits. A value that it cannot keep as it is becomes text.
+
+/**
+ * The levels of `engine::log::*`, the least important first.
+ *
+ * @example
+ * import { registerWorker, type LoggerLevel } from 'svc-sdk';
+ *
+ * const level: LoggerLevel = process.env.LOUD ? 'info' : 'debug';
+ * registerWorker().logger[level]('started');
+ */
+export type LoggerLevel = 'trace' | 'debug' | 'info' | 'warn' | 'error';
+
+/**
+ * A logger whose records belong to a function and its trace. They travel in batches. If there is no room they are
+ * dropped; the logger never waits.
+ *
+ * @example
+ * import { type HandlerContext, type Logger, registerWorker } from 'svc-sdk';
+ *
+ * const svc = registerWorker();
+ * const logger: Logger = svc.logger;
+ * logger.info('started', { pid: 1 });
+ * svc.registerFunction('parcels::pack', async ({ sku }: { sku: string }, ctx: HandlerContext) => {
+ *   ctx.logger.info('packing', { sku });
+ *   return { sku };
+ * });
+ */
+export interface Logger {
+  trace(message: string, data?: unknown): void;
+  debug(message: string, data?: unknown): void;
+  info(message: string, data?: unknown): void;
+  warn(message: string, data?: unknown): void;
+  error(message: string, data?: unknown): void;
+}
+
+/** What a record belongs to. */
+export interface LogScope {
+  readonly functionId?: string | undefined;
+  readonly traceparent?: string | undefined;
+}
+
+/** Takes a record. Must not throw. */
+export type LogSink = (level: LoggerLevel, message: string, data: unknown, scope: LogScope | undefined) => void;
+
+/** `scopeNow` is called for each record: the logger of a worker belongs to the handler that uses it. */
+export function createLogger(sink: LogSink, scopeNow: () => LogScope | undefined): Logger {
+  const at =
+    (level: LoggerLevel) =>
+    (message: string, data?: unknown): void =>
+      sink(level, message, data, scopeNow());
+  return { trace: at('trace'), debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') };
+}

@@ -1,0 +1,245 @@
+// HTTP triggers: their definition, the requests of their handlers, and answers written piece by piece.
+
+import { SvcError } from '../calls/errors.ts';
+import type { ChannelReader } from '../channels/channel-reader.ts';
+import type { ChannelWriter } from '../channels/channel-writer.ts';
+import type { HandlerContext } from '../worker/context.ts';
+
+/**
+ * The methods that a route accepts.
+ *
+ * @example
+ * import { http, type HttpMethod } from 'svc-sdk';
+ *
+ * const methods: readonly HttpMethod[] = ['GET', 'HEAD'];
+ * console.log(methods.map((method) => http(method, '/orders')));
+ */
+export type HttpMethod = 'GET' | 'POST' | 'PUT' | 'DELETE' | 'PATCH' | 'HEAD' | 'OPTIONS';
+
+/**
+ * Further options of an HTTP trigger.
+ *
+ * @example
+ * import { http, type HttpTriggerOptions } from 'svc-sdk';
+ *
+ * const options: HttpTriggerOptions = { middleware_function_ids: ['auth::check'] };
+ * console.log(http('POST', '/orders', options));
+ */
+export interface HttpTriggerOptions {
+  /** Called with the request; if it returns `false`, the answer is 422. */
+  readonly condition_function_id?: string | undefined;
+  /** Called in this order before the handler; each may answer instead. */
+  readonly middleware_function_ids?: readonly string[] | undefined;
+}
+
+/**
+ * Type and config of an HTTP trigger.
+ *
+ * @example
+ * import { http, type HttpTrigger } from 'svc-sdk';
+ *
+ * const trigger: HttpTrigger = http('GET', '/users/:id');
+ * console.log(trigger.config.api_path);
+ */
+export interface HttpTrigger {
+  readonly type: 'http';
+  readonly config: HttpTriggerOptions & { readonly api_path: string; readonly http_method: HttpMethod };
+}
+
+/**
+ * An HTTP trigger for a method and a path; `:name` stands for one segment of it.
+ *
+ * @example
+ * import { http, registerWorker, type HttpReply, type HttpRequest } from 'svc-sdk';
+ *
+ * const svc = registerWorker();
+ * const show = svc.registerFunction('users::show', ({ path_params }: HttpRequest): HttpReply => ({
+ *   status_code: 200,
+ *   body: { id: path_params.id },
+ * }));
+ * svc.registerTrigger({ ...http('GET', '/users/:id'), function_id: show });
+ */
+export function http(method: HttpMethod, path: string, options: HttpTriggerOptions = {}): HttpTrigger {
+  return { type: 'http', config: { ...options, api_path: path, http_method: method } };
+}
+
+/**
+ * The payload of an HTTP trigger's handler.
+ *
+ * @example
+ * import { registerWorker, type HttpRequest } from 'svc-sdk';
+ *
+ * const svc = registerWorker();
+ * svc.registerFunction('orders::accept', ({ body, headers }: HttpRequest<{ sku: string }>) => ({
+ *   status_code: 201,
+ *   body: { sku: body.sku, by: headers['x-user'] },
+ * }));
+ */
+export interface HttpRequest<Body = unknown> {
+  readonly method: string;
+  /** The path of the trigger, such as `/users/:id`. */
+  readonly path: string;
+  /** Path and query as requested. */
+  readonly url: string;
+  readonly path_params: Readonly<Record<string, string>>;
+  /** A list if the name occurs more than once. */
+  readonly query_params: Readonly<Record<string, string | readonly string[]>>;
+  /** Names in lower case. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** The address of the client, taken from the headers of the proxies that the engine trusts. */
+  readonly client_address: string;
+  /** The JSON of the body; null if there is none or it has another type: read `request_body` then. */
+  readonly body: Body;
+  readonly trigger: { readonly type: 'http'; readonly path: string; readonly method: string };
+  /** The bytes of the body, of any type. */
+  readonly request_body: ChannelReader;
+  /** For an answer in pieces; `streamed` makes that easier. */
+  readonly response: ChannelWriter;
+  /** The values that middleware added. */
+  readonly context: Readonly<Record<string, unknown>>;
+}
+
+/**
+ * Headers of an answer. A value may be a list, for headers that are repeated.
+ *
+ * @example
+ * import type { HttpHeaders } from 'svc-sdk';
+ *
+ * export const headers: HttpHeaders = { 'content-type': 'text/plain', 'set-cookie': ['a=1', 'b=2'] };
+ */
+export type HttpHeaders = Readonly<Record<string, string | number | readonly string[]>>;
+
+/**
+ * A whole answer. Without a content type of its own the body is sent as JSON; with one, a text is sent unchanged.
+ *
+ * @example
+ * import type { HttpReply } from 'svc-sdk';
+ *
+ * export const page: HttpReply = { status_code: 200, headers: { 'content-type': 'text/html' }, body: '<p>hello</p>' };
+ */
+export interface HttpReply<Body = unknown> {
+  /** 200 unless given. */
+  readonly status_code?: number | undefined;
+  /** As lines, `name: value`, or by name. */
+  readonly headers?: HttpHeaders | readonly string[] | undefined;
+  readonly body?: Body | undefined;
+}
+
+/**
+ * An answer that is written piece by piece: server-sent events, large downloads, output as it is produced.
+ *
+ * @example
+ * import { type HttpAnswer, type HttpRequest, streamed } from 'svc-sdk';
+ *
+ * export const count = streamed(async (_request: HttpRequest, answer: HttpAnswer) => {
+ *   answer.headers({ 'content-type': 'text/plain' });
+ *   for (let line = 1; line <= 3; line++) await answer.write(`${line}\n`);
+ * });
+ */
+export class HttpAnswer {
+  readonly #writer: ChannelWriter;
+  #hasBegun = false;
+  #isClosed = false;
+
+  constructor(writer: ChannelWriter) {
+    this.#writer = writer;
+  }
+
+  /** Whether anything was written or set. */
+  get hasBegun(): boolean {
+    return this.#hasBegun;
+  }
+
+  /** 200 by default; has no effect after the first `write`. */
+  status(code: number): this {
+    this.#order({ type: 'set_status', status_code: code });
+    return this;
+  }
+
+  headers(headers: HttpHeaders): this {
+    this.#order({ type: 'set_headers', headers });
+    return this;
+  }
+
+  /** Sends a piece of the body. Resolves when the client has room for more; rejects when it has disconnected. */
+  write(data: string | Uint8Array): Promise<void> {
+    this.#hasBegun = true;
+    return this.#writer.write(typeof data === 'string' ? ENCODER.encode(data) : data);
+  }
+
+  /** The body as a web stream; closing it ends the answer. */
+  get stream(): WritableStream<Uint8Array | string> {
+    return new WritableStream<Uint8Array | string>({
+      write: (chunk) => this.write(chunk),
+      close: () => this.close(),
+      abort: () => this.abort(),
+    });
+  }
+
+  /** Ends the answer after everything written. */
+  async close(): Promise<void> {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    this.#hasBegun = true;
+    await this.#writer.close();
+  }
+
+  /** Breaks off: the client sees that the answer is incomplete. */
+  abort(): void {
+    this.#isClosed = true;
+    this.#writer.abort();
+  }
+
+  #order(order: object): void {
+    this.#hasBegun = true;
+    // A failure appears in the next `write` or in `close`.
+    this.#writer.write(JSON.stringify(order)).catch(() => {});
+  }
+}
+
+/**
+ * A handler whose answer is written piece by piece. The answer ends with the handler. If the handler returns a reply
+ * and writes nothing, the reply is sent as usual.
+ *
+ * @example
+ * import { http, registerWorker, streamed } from 'svc-sdk';
+ *
+ * const svc = registerWorker();
+ * const ticks = svc.registerFunction(
+ *   'clock::ticks',
+ *   streamed(async (_request, answer) => {
+ *     answer.headers({ 'content-type': 'text/event-stream' });
+ *     for (let tick = 0; tick < 3; tick++) await answer.write(`data: ${tick}\n\n`);
+ *   }),
+ * );
+ * svc.registerTrigger({ ...http('GET', '/ticks'), function_id: ticks });
+ */
+export function streamed<Body = unknown>(
+  handler: (
+    request: HttpRequest<Body>,
+    answer: HttpAnswer,
+    context: HandlerContext,
+    // biome-ignore lint/suspicious/noConfusingVoidType: a handler that only writes returns nothing.
+  ) => Promise<HttpReply | undefined | void> | HttpReply | undefined | void,
+): (request: HttpRequest<Body>, context: HandlerContext) => Promise<HttpReply | null> {
+  return async (request, context) => {
+    const answer = new HttpAnswer(request.response);
+    // biome-ignore lint/suspicious/noConfusingVoidType: as above.
+    let reply: HttpReply | undefined | void;
+    try {
+      reply = await handler(request, answer, context);
+    } catch (error) {
+      if (answer.hasBegun) answer.abort();
+      throw error;
+    }
+    if (!answer.hasBegun) return reply ?? null;
+    if (reply !== undefined) {
+      answer.abort();
+      throw new SvcError('INVALID_ARGUMENTS', 'the handler wrote its answer and returned another: do one of them');
+    }
+    await answer.close();
+    return null;
+  };
+}
+
+const ENCODER = new TextEncoder();

@@ -1,0 +1,72 @@
+// The context of a handler (SDK-3). Its class is in `invocation.ts`.
+
+import type { TraceIds } from '../calls/baggage.ts';
+import type { Logger } from '../telemetry/logger.ts';
+import type { SvcWorker } from './svc-worker.ts';
+
+/**
+ * The second argument of every handler. It may be ignored: a value costs nothing until it is read, and calls made
+ * inside a handler join its trace by themselves.
+ *
+ * @example
+ * import { registerWorker, type HandlerContext } from 'svc-sdk';
+ *
+ * const svc = registerWorker();
+ * svc.registerFunction('mirror::fetch', async (url: string, { signal, attempt }: HandlerContext) => {
+ *   const response = await fetch(url, { signal });
+ *   return { status: response.status, attempt };
+ * });
+ */
+export interface HandlerContext {
+  /** The id under which this handler was called. */
+  readonly function_id: string;
+  /** The id of this run in the engine. */
+  readonly invocation_id: string;
+  /** The trigger that fired, if there was one and the engine reported it. */
+  readonly trigger: TriggerOrigin | undefined;
+  /** The trace of this run and its parent span; undefined if it is not traced. */
+  readonly trace: TraceIds | undefined;
+  /** For queued jobs: counts from 1. Handlers of jobs must tolerate running twice. */
+  readonly attempt: number | undefined;
+  /** For queued jobs: the queue. */
+  readonly queue: string | undefined;
+  /** For queued jobs: the receipt of the caller that enqueued it. The same for every attempt. */
+  readonly messageReceiptId: string | undefined;
+  /**
+   * For queued jobs: reports the progress of the job, up to 4 KiB of JSON. Every client with the receipt can read it.
+   * Has no effect for calls that are not jobs.
+   */
+  progress(value: unknown): Promise<void>;
+  /** When the caller stops waiting; undefined if it set no limit. */
+  readonly deadline: Date | undefined;
+  /** Aborted when the deadline passes, or at the end of `drain_timeout_ms`. Pass it to `fetch`, timers and streams. */
+  readonly signal: AbortSignal;
+  /** Logs for this function, as part of its trace. Never throws, never waits. */
+  readonly logger: Logger;
+  /** Entries that travel with the trace, through all calls of the chain. */
+  readonly baggage: ReadonlyMap<string, string>;
+  /** 1 at the start of a chain of calls, one more for each call that a handler makes. The limit of the engine is 64. */
+  readonly depth: number;
+  /** The worker of this handler, for code that calls other functions and did not create the worker. */
+  readonly worker: SvcWorker;
+  /** The metadata of the caller or of the trigger, in addition to the payload. */
+  readonly metadata: unknown;
+}
+
+/**
+ * The trigger that caused an invocation.
+ *
+ * @example
+ * import type { HandlerContext, TriggerOrigin } from 'svc-sdk';
+ *
+ * export const isCron = (context: HandlerContext): boolean => {
+ *   const origin: TriggerOrigin | undefined = context.trigger;
+ *   return origin?.type === 'cron';
+ * };
+ */
+export interface TriggerOrigin {
+  /** Such as `http` or `cron`. */
+  readonly type: string;
+  /** The id that `registerTrigger` assigned. */
+  readonly id: string;
+}

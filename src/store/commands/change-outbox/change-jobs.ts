@@ -1,0 +1,115 @@
+// Changes that become jobs (S5, PD-54). The job of a trigger that names a queue is written in the transaction of the
+// change. If the queue lies in the same store, the job itself is written; otherwise an entry of the outbox, which the
+// module moves to the queue (`modules/change-jobs.ts`).
+//
+// The plan says which changes become jobs of which queues. It is kept in the store, because every change reads it and
+// sending it with each change would be slow. It is valid for one run of the engine, as triggers are.
+
+import { Refusal } from '../../../core/calls/refusal.ts';
+import type { ChangePlan, ChangeTarget, PlanAnswer } from '../../../core/queue/shapes.ts';
+import { isChangePlan } from '../../../generated/queue-shapes.ts';
+import type { Kv } from '../../kv/kv.ts';
+import type { LocalWorld, StoreCommand, StoreEvent, StoreReply } from '../../thread/contract.ts';
+import { QueueBook } from '../queue/book.ts';
+import { enqueueJob } from '../queue/enqueue.ts';
+import { parseAs, toJson } from '../queue/marks.ts';
+import { OutboxBook, queuesInOutbox } from './entries.ts';
+import { planKey } from './keys.ts';
+
+/** Returns the queues of this store that get their jobs through the outbox anyway. */
+export const putPlan: StoreCommand = {
+  name: 'outbox::plan',
+  isWrite: true,
+  usesReserve: true,
+  run(kv, bytes) {
+    const plan = parseAs(bytes, isChangePlan);
+    const key = planKey(plan.owner);
+    const held = heldQueues(kv, plan);
+    const targets = plan.targets.map((target) => ({ ...target, isHere: target.isHere && !held.has(target.queue) }));
+    if (targets.length > 0) kv.put(key, toJson({ ...plan, targets }));
+    else if (kv.get(key) !== undefined) kv.remove(key);
+    const answer: PlanAnswer = { held: [...held] };
+    return { result: toJson(answer) };
+  },
+};
+
+/** FIFO queues that came back. While older jobs of such a queue wait in the outbox, new ones wait there too (F3). */
+function heldQueues(kv: Kv, { targets }: ChangePlan): ReadonlySet<string> {
+  const ordered = targets.filter(({ isHere, rules }) => isHere && rules.groupField !== undefined);
+  return ordered.length === 0 ? new Set() : queuesInOutbox(kv, new Set(ordered.map(({ queue }) => queue)));
+}
+
+/**
+ * Returns the reply unchanged after its events became jobs. Throws a `Refusal` where one cannot; then nothing has
+ * changed. `payloadOf` returns the payload of a job. If the change was made already and cannot be refused, `missing`
+ * collects the reasons why jobs could not be made.
+ */
+export function keepJobs(
+  kv: Kv,
+  world: LocalWorld,
+  owner: string,
+  reply: StoreReply,
+  payloadOf: (event: StoreEvent) => Uint8Array = ({ body }) => body,
+  missing?: (reason: string) => void,
+): StoreReply {
+  const { events = [] } = reply;
+  const json = events.length === 0 ? undefined : kv.get(planKey(owner));
+  if (json === undefined) return reply;
+  const { targets } = planIn(json);
+  const queues = new QueueBook(kv, world);
+  const outbox = new OutboxBook(kv, world, owner);
+  for (const event of events) {
+    const meant = targets.filter((target) => isMeant(target, event));
+    if (meant.length === 0) continue;
+    const payload = payloadOf(event);
+    for (const target of meant) {
+      try {
+        keepJob(queues, outbox, within(target, world.trace), payload);
+      } catch (error) {
+        if (!(error instanceof Refusal)) throw error;
+        if (missing === undefined) throw new Refusal(error.code, `${NOT_MADE}: ${error.message}`);
+        missing(error.message);
+      }
+    }
+  }
+  queues.close();
+  outbox.close();
+  return reply;
+}
+
+function isMeant({ where, exceptKind }: ChangeTarget, { place, kind }: StoreEvent): boolean {
+  if (exceptKind === kind) return false;
+  return where.every((name, index) => name === null || name === place[index]);
+}
+
+/** A job belongs to the trace of its cause. */
+function within(target: ChangeTarget, trace: string | undefined): ChangeTarget {
+  if (trace === undefined) return target;
+  const [traceparent = '', baggage = ''] = trace.split('\n');
+  return { ...target, facts: { ...target.facts, traceparent, ...(baggage !== '' && { baggage }) } };
+}
+
+/** Throws a `Refusal` before it writes anything. */
+function keepJob(queues: QueueBook, outbox: OutboxBook, target: ChangeTarget, body: Uint8Array): void {
+  const { queue: name, rules, facts, payloadBytesMax, isHere } = target;
+  if (body.length > payloadBytesMax) {
+    const text = `The job for queue '${name}' would have ${body.length} bytes, over the limit of ${payloadBytesMax}`;
+    throw new Refusal('PAYLOAD_TOO_LARGE', text);
+  }
+  if (!isHere) return outbox.add({ queue: name, facts }, body);
+  const answer = enqueueJob(queues, queues.queue(name), rules, { facts: toJson(facts), payload: body });
+  if ('reason' in answer) throw new Refusal('enqueue_error', answer.message);
+}
+
+const NOT_MADE = 'The change was not made, because a trigger makes a job of each change';
+
+let lastJson = Buffer.alloc(0);
+let lastPlan: ChangePlan | undefined;
+
+/** The same plan while the triggers are the same. */
+function planIn(json: Uint8Array): ChangePlan {
+  if (lastPlan !== undefined && lastJson.equals(json)) return lastPlan;
+  lastPlan = parseAs(json, isChangePlan);
+  lastJson = Buffer.from(json);
+  return lastPlan;
+}

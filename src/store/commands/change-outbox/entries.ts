@@ -1,0 +1,117 @@
+// Jobs that wait in a store to be moved to a queue in another store. The job is first made durable in the queue under a
+// key of its own, then its entry is removed. A repeat after a crash between the two steps is the same job (PD-54).
+
+import { Refusal } from '../../../core/calls/refusal.ts';
+import type { OutboxHead, OutboxPage } from '../../../core/queue/shapes.ts';
+import { isOutboxAsk, isOutboxDrop, isOutboxHead } from '../../../generated/queue-shapes.ts';
+import type { Kv, KvReader } from '../../kv/kv.ts';
+import type { CommandWorld, StoreCommand } from '../../thread/contract.ts';
+import { decodeFramed, encodeFramed } from '../queue/framed.ts';
+import { parseAs } from '../queue/marks.ts';
+import { allOutboxJobs, outboxHeadKey, outboxJobKey, outboxSeq } from './keys.ts';
+
+export const ENTRIES_MAX = 100_000;
+/** Applies to queues that refuse jobs too: no other command runs in the meantime. */
+const PAGE_ENTRIES_MAX = 1_024;
+const PAGE_JOBS_MAX = 128;
+const PAGE_BYTES_MAX = 1024 * 1024;
+
+/** No more entries are searched for a few queues: any of them may belong to these queues. */
+const LOOKED_THROUGH_MAX = 1_000;
+
+/** The outbox while one command works on it. */
+export class OutboxBook {
+  readonly #kv: Kv;
+  readonly #keyPrefix: string;
+  #counts: { count: number; next: number } | undefined;
+
+  constructor(kv: Kv, { epoch }: Pick<CommandWorld, 'epoch'>, owner: string) {
+    this.#kv = kv;
+    this.#keyPrefix = `${owner} ${epoch}`;
+  }
+
+  /** Throws when the outbox is full: a change whose job cannot be kept must not be made. */
+  add(job: Omit<OutboxHead, 'key'>, payload: Uint8Array): void {
+    const counts = this.#read();
+    if (counts.count >= ENTRIES_MAX) {
+      throw new Refusal('OVERLOADED', `${ENTRIES_MAX} jobs of triggers wait for queues that refuse them`);
+    }
+    const seq = counts.next++;
+    counts.count++;
+    const head: OutboxHead = { ...job, key: `${this.#keyPrefix} ${seq}` };
+    this.#kv.put(outboxJobKey(seq), encodeFramed(head, payload));
+  }
+
+  drop(seq: number): void {
+    if (this.#kv.get(outboxJobKey(seq)) === undefined) return;
+    this.#kv.remove(outboxJobKey(seq));
+    this.#read().count--;
+  }
+
+  close(): void {
+    if (this.#counts === undefined) return;
+    const { count, next } = this.#counts;
+    this.#kv.put(outboxHeadKey(), Buffer.from(`${count} ${next}`));
+  }
+
+  #read(): { count: number; next: number } {
+    if (this.#counts !== undefined) return this.#counts;
+    const value = this.#kv.get(outboxHeadKey());
+    const [count = 0, next = 1] = value === undefined ? [] : Buffer.from(value).toString().split(' ').map(Number);
+    this.#counts = { count, next };
+    return this.#counts;
+  }
+}
+
+/** Which of these queues have jobs in the outbox. */
+export function queuesInOutbox(kv: KvReader, queues: ReadonlySet<string>): ReadonlySet<string> {
+  const found = new Set<string>();
+  const { start, end } = allOutboxJobs();
+  let looked = 0;
+  for (const { value } of kv.range(start, end, { limit: LOOKED_THROUGH_MAX })) {
+    if (++looked === LOOKED_THROUGH_MAX) return queues;
+    const { head } = decodeFramed(value);
+    if (isOutboxHead(head) && queues.has(head.queue)) found.add(head.queue);
+  }
+  return found;
+}
+
+/** The oldest entries of the given queues, in order. */
+export const oldestEntries: StoreCommand = {
+  name: 'outbox::oldest',
+  isWrite: false,
+  run(kv, input) {
+    const { after, refusing } = parseAs(input, isOutboxAsk);
+    const page: OutboxPage = { jobs: [], lookedTo: after, hasMore: false };
+    const payloads: Uint8Array[] = [];
+    let [looked, bytes] = [0, 0];
+    const { end } = allOutboxJobs();
+    for (const { key, value } of kv.range(outboxJobKey(after + 1), end, { limit: PAGE_ENTRIES_MAX })) {
+      looked++;
+      const { head, body } = decodeFramed(value);
+      if (!isOutboxHead(head)) throw new Error('An entry of the outbox has an unknown shape');
+      page.lookedTo = outboxSeq(key);
+      if (!refusing.includes(head.queue)) {
+        page.jobs.push({ ...head, seq: page.lookedTo, bytes: body.length });
+        payloads.push(Buffer.from(body));
+        bytes += body.length;
+      }
+      page.hasMore = looked === PAGE_ENTRIES_MAX || page.jobs.length >= PAGE_JOBS_MAX || bytes >= PAGE_BYTES_MAX;
+      if (page.hasMore) break;
+    }
+    return { result: encodeFramed(page, ...payloads) };
+  },
+};
+
+/** Removes entries whose jobs are durable in their queues. */
+export const dropEntries: StoreCommand = {
+  name: 'outbox::drop',
+  isWrite: true,
+  usesReserve: true,
+  run(kv, bytes, world) {
+    const book = new OutboxBook(kv, world, '');
+    for (const seq of parseAs(bytes, isOutboxDrop).seqs) book.drop(seq);
+    book.close();
+    return {};
+  },
+};

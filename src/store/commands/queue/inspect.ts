@@ -1,0 +1,176 @@
+// Read-only views of jobs: one job, a page, the heads of the lines of a FIFO queue.
+
+import { Refusal } from '../../../core/calls/refusal.ts';
+import type { GroupRow, GroupsPage } from '../../../core/queue/group-shapes.ts';
+import type { JobPast } from '../../../core/queue/records.ts';
+import type { JobInput, JobRow, JobState, JobsInput, JobsPage } from '../../../core/queue/shapes.ts';
+import { isGroupsInput, isJobInput, isJobsInput } from '../../../generated/queue-shapes.ts';
+import type { StoreCommand } from '../../thread/contract.ts';
+import { type OpenQueue, QueueBook } from './book.ts';
+import { groupOf } from './group-value.ts';
+import { firstIn, keysIn } from './indexes.ts';
+import { decodeJob, type JobRecord, readFacts } from './job-record.ts';
+import { groupInCount, groupLine, jobKey, marksFrom, rangeOf, seqOf } from './keys.ts';
+import { parseAs, toJson } from './marks.ts';
+import { firstRun, readDead, readRunning, readWaiting } from './places.ts';
+import { readReceipt } from './receipt.ts';
+
+/** One job by its receipt; null if the store no longer has it. */
+export const queueJob: StoreCommand = {
+  name: 'queue::job',
+  isWrite: false,
+  run(kv, bytes, world) {
+    const input = parseAs(bytes, isJobInput);
+    const found = find(new QueueBook(kv, world), input);
+    if (found === undefined) return { result: toJson(null) };
+    const { past } = found;
+    const row: JobRow = {
+      ...rowOf(found),
+      ...groupOf(found.record.payload, input.groupField),
+      ...(past?.failed !== undefined && { attempts: past.failed }),
+      ...(past?.editedMs !== undefined && { edited_at: past.editedMs }),
+    };
+    return { result: toJson(row) };
+  },
+};
+
+/** The payload of a job as it was enqueued; nothing if the store no longer has the job. */
+export const queuePayload: StoreCommand = {
+  name: 'queue::payload',
+  isWrite: false,
+  run(kv, bytes, world) {
+    const found = find(new QueueBook(kv, world), parseAs(bytes, isJobInput));
+    return found === undefined ? {} : { result: Buffer.from(found.record.payload) };
+  },
+};
+
+/** Jobs of a queue in the order in which they were enqueued, without dead letters. */
+export const queueJobs: StoreCommand = {
+  name: 'queue::jobs',
+  isWrite: false,
+  run(kv, bytes, world) {
+    const input = parseAs(bytes, isJobsInput);
+    const { queue: name, after, limit } = input;
+    const book = new QueueBook(kv, world);
+    const queue = book.find(name);
+    const page: JobsPage = { rows: [] };
+    if (queue === undefined) return { result: toJson(page) };
+    const from = after === undefined ? 0 : seqAfter(after);
+    const marked = (['R', 'W'] as const).flatMap((kind) =>
+      keysIn(kv, marksFrom(kind, queue.number, from), { limit }).map(seqOf),
+    );
+    const seqs = [...queue.line.jobsFrom(from, limit), ...marked].sort((one, other) => one - other).slice(0, limit);
+    for (const seq of seqs) {
+      const job = book.sound(() => lookAt(book, queue, seq))?.value;
+      if (job === undefined || !holds(job, input)) continue;
+      page.rows.push({ ...rowOf(job), ...groupOf(job.record.payload, input.groupField) });
+    }
+    if (seqs.length === limit) page.next = book.receiptOf(queue, seqs.at(-1) ?? 0, world.nowMs);
+    return { result: toJson(page), damagedRecords: book.damaged };
+  },
+};
+
+/** The lines of a FIFO queue, each with its head, which all later jobs of the line wait for (F2). */
+export const queueGroups: StoreCommand = {
+  name: 'queue::groups',
+  isWrite: false,
+  run(kv, bytes, world) {
+    const { queue: name, groupField, limit } = parseAs(bytes, isGroupsInput);
+    const book = new QueueBook(kv, world);
+    const queue = book.find(name);
+    const page: GroupsPage = { groups: [], hasMore: false };
+    if (queue === undefined) return { result: toJson(page) };
+    for (const key of keysIn(kv, rangeOf('C', queue.number), { limit: limit + 1 })) {
+      if (page.groups.length === limit) {
+        page.hasMore = true;
+        break;
+      }
+      const row = book.sound(() => groupRow(book, queue, groupInCount(key), groupField))?.value;
+      const count = book.sound(() => kv.get(key))?.value;
+      if (row === undefined || count === undefined) continue;
+      page.groups.push({ ...row, jobs: Number(Buffer.from(count).toString()) });
+    }
+    return { result: toJson(page), damagedRecords: book.damaged };
+  },
+};
+
+function groupRow(
+  book: QueueBook,
+  queue: OpenQueue,
+  group: string,
+  field: string | undefined,
+): Omit<GroupRow, 'jobs'> | undefined {
+  const first = firstIn(book.kv, groupLine(queue.number, group));
+  const job = first && lookAt(book, queue, seqOf(first));
+  if (job === undefined) return undefined;
+  return { value: groupOf(job.record.payload, field).group ?? null, head: rowOf(job) };
+}
+
+interface LookedAt {
+  readonly queue: OpenQueue;
+  readonly id: string;
+  readonly record: JobRecord;
+  readonly state: JobState;
+  readonly past: JobPast | undefined;
+  /** Wall clock, for people. */
+  readonly dueMs: number | undefined;
+}
+
+function find(book: QueueBook, { id }: JobInput): LookedAt | undefined {
+  const receipt = readReceipt(id);
+  const queue = receipt === undefined ? undefined : book.byNumber(receipt.queue);
+  const job = receipt === undefined || queue === undefined ? undefined : lookAt(book, queue, receipt.seq);
+  return job?.id === id ? job : undefined;
+}
+
+function lookAt(book: QueueBook, queue: OpenQueue, seq: number): LookedAt | undefined {
+  const { kv } = book;
+  const { number } = queue;
+  const value = kv.get(jobKey(number, seq));
+  const record = value === undefined ? queue.line.read(seq) : decodeJob(value);
+  if (record === undefined) return undefined;
+  const running = queue.line.runs(seq) ? firstRun(seq) : readRunning(kv, number, seq);
+  const waiting = running === undefined ? readWaiting(kv, number, seq) : undefined;
+  const dead = (running ?? waiting) ? undefined : readDead(kv, number, seq);
+  return {
+    queue,
+    id: book.receiptOf(queue, seq, record.enqueuedMs),
+    record,
+    state: running !== undefined ? 'running' : dead !== undefined ? 'dead' : wordOf(waiting?.state),
+    past: running ?? waiting ?? dead,
+    dueMs: waiting?.dueMs === undefined || waiting.state === 'parked' ? undefined : book.wallAt(waiting.dueMs),
+  };
+}
+
+function rowOf({ queue, id, record, state, past, dueMs }: LookedAt): JobRow {
+  return {
+    messageReceiptId: id,
+    queue: queue.head.name,
+    function_id: readFacts(record.facts).functionId,
+    state,
+    attempt: (past?.attempts ?? 0) + (state === 'running' ? 1 : 0),
+    enqueued_at: record.enqueuedMs,
+    size_bytes: record.payload.length,
+    ...(dueMs !== undefined && { due_at: dueMs }),
+    ...(past?.error !== undefined && { error: past.error }),
+  };
+}
+
+function holds({ id, record, past }: LookedAt, { text }: JobsInput): boolean {
+  if (text === undefined || text === '') return true;
+  const wanted = text.toLowerCase();
+  if (id.includes(wanted) || past?.error?.toLowerCase().includes(wanted) === true) return true;
+  const { buffer, byteOffset, length } = record.payload;
+  return Buffer.from(buffer, byteOffset, length).toString('utf8').toLowerCase().includes(wanted);
+}
+
+function seqAfter(id: string): number {
+  const receipt = readReceipt(id);
+  if (receipt === undefined) throw new Refusal('BAD_REQUEST', `'${id}' is not a receipt`);
+  return receipt.seq + 1;
+}
+
+function wordOf(state: 'ready' | 'blocked' | 'delayed' | 'retrying' | 'parked' | undefined): JobState {
+  if (state === 'parked') return 'waiting_for_worker';
+  return state === 'delayed' || state === 'retrying' ? state : 'waiting';
+}

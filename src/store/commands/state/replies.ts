@@ -1,0 +1,110 @@
+// The replies of the state commands, and the new value of an update: the same for every store that runs them.
+
+import { Buffer } from 'node:buffer';
+import { type JsonValue, parseExactJson } from '../../../core/calls/exact-json.ts';
+import { applyUpdates } from '../../../core/update-ops/index.ts';
+import type { CommandWorld, StoreLimits, StoreReply } from '../../thread/contract.ts';
+import { JsonList } from '../../thread/json-list.ts';
+import { changeEvents } from './events.ts';
+import {
+  checkValue,
+  type EntryRequest,
+  type GroupsRequest,
+  type ListRequest,
+  type SetRequest,
+  type UpdateRequest,
+} from './requests.ts';
+import { versionOf } from './versions.ts';
+
+/** A value as JSON; `undefined`: there is none. */
+type Value = Uint8Array | undefined;
+
+export function getReply({ isDropIn }: CommandWorld, value: Value, withVersion = false): StoreReply {
+  if (withVersion) return { result: versioned(value) };
+  // A missing value: null, or in drop-in mode no result at all (PD-2a).
+  if (value === undefined) return isDropIn ? {} : { result: NULL };
+  return { result: value };
+}
+
+/** `{"value":…,"version":…}`; both are null if there is no value. */
+function versioned(value: Value): Buffer {
+  const version = value === undefined ? null : versionOf(value);
+  return Buffer.concat([VALUE, value ?? NULL, Buffer.from(`,"version":${JSON.stringify(version)}}`)]);
+}
+
+export function setReply(world: CommandWorld, { scope, key, value }: SetRequest, before: Value): StoreReply {
+  return { result: pairOf(before, value), events: changeEvents(world, { scope, key, before, after: value }) };
+}
+
+export function deleteReply(world: CommandWorld, { scope, key }: EntryRequest, before: Value): StoreReply {
+  if (before === undefined) return getReply(world, before);
+  return { result: before, events: changeEvents(world, { scope, key, before, after: undefined }) };
+}
+
+export interface Updated {
+  /** The value to write; `undefined`: nothing changed (S2). */
+  readonly after: Value;
+  /** Operations that failed, as JSON. */
+  readonly failed: Value;
+}
+
+/** Throws a refusal for invalid operations, and for a new value that is too large. */
+export function updated({ ops }: UpdateRequest, before: Value, limits: StoreLimits): Updated {
+  const { newValue, errors, hasChanged } = applyUpdates(before && parse(before), ops);
+  const failed = errors.length === 0 ? undefined : Buffer.from(JSON.stringify(errors));
+  if (!hasChanged) return { after: undefined, failed };
+  const after = Buffer.from(JSON.stringify(newValue ?? null));
+  checkValue('The new value of state::update', after, limits);
+  return { after, failed };
+}
+
+export function updateReply(
+  world: CommandWorld,
+  { scope, key }: UpdateRequest,
+  before: Value,
+  { after, failed }: Updated,
+): StoreReply {
+  if (after === undefined) return { result: pairOf(before, before, failed) };
+  return { result: pairOf(before, after, failed), events: changeEvents(world, { scope, key, before, after }) };
+}
+
+/** `entries` in key order: those of the page and one more. */
+export function listReply({ withKeys, page }: ListRequest, entries: Iterable<ListEntry>): StoreReply {
+  const list = new JsonList('state::list', page);
+  for (const { key, value } of entries) {
+    if (withKeys) list.add(Buffer.from(`{"key":${JSON.stringify(key.toString('utf8'))},"value":`), value, END);
+    else list.add(value);
+  }
+  return { result: list.end() };
+}
+
+export interface ListEntry {
+  readonly key: Buffer;
+  readonly value: Uint8Array;
+  /** When it was last written, if known. */
+  readonly writtenMs?: number | undefined;
+}
+
+export function groupsReply({ page }: GroupsRequest, scopes: Iterable<Buffer>): StoreReply {
+  const list = new JsonList('state::list_groups', page);
+  for (const scope of scopes) list.add(Buffer.from(JSON.stringify(scope.toString('utf8'))));
+  return { result: Buffer.concat([GROUPS, list.end(), END]) };
+}
+
+/** `{"old_value":…,"new_value":…}`, with `errors` only if there are any. */
+function pairOf(before: Value, after: Value, errors?: Value): Buffer {
+  const pair = [OLD_VALUE, before ?? NULL, NEW_VALUE, after ?? NULL];
+  return Buffer.concat(errors === undefined ? [...pair, END] : [...pair, ERRORS, errors, END]);
+}
+
+function parse(json: Uint8Array): JsonValue {
+  return parseExactJson(Buffer.from(json.buffer, json.byteOffset, json.length).toString('utf8'));
+}
+
+const NULL = Buffer.from('null');
+const VALUE = Buffer.from('{"value":');
+const OLD_VALUE = Buffer.from('{"old_value":');
+const NEW_VALUE = Buffer.from(',"new_value":');
+const ERRORS = Buffer.from(',"errors":');
+const GROUPS = Buffer.from('{"groups":');
+const END = Buffer.from('}');

@@ -1,0 +1,115 @@
+// A store that is lost when the engine ends: for `store_method: in_memory`.
+
+import BTreeModule from 'sorted-btree';
+import type { Kv, KvEntry, KvReader, KvStore, RangeOptions } from './kv.ts';
+
+// The package is CommonJS: its class is the default of its default.
+const { default: BTree } = BTreeModule;
+
+/** Small values are strings of one character a byte. */
+type Kept = Buffer | string | TimedValue;
+
+interface TimedValue {
+  readonly bytes: Buffer | string;
+  readonly writtenMs: number;
+}
+
+/** Keys as strings of one character a byte, which sort as the bytes do. */
+type Entries = InstanceType<typeof BTree<string, Kept>>;
+
+export class MemoryStore implements KvStore {
+  readonly #map = new MemoryKv();
+
+  read<T>(work: (kv: KvReader) => T): T {
+    return work(this.#map);
+  }
+
+  /** Writes directly: commands fail before this, and nothing here can fail. */
+  write<T>(work: (kv: Kv) => T): T {
+    return work(this.#map);
+  }
+
+  close(): void {
+    this.#map.clear();
+  }
+}
+
+export class MemoryKv implements Kv {
+  readonly #entries: Entries = new BTree<string, Kept>(undefined, compare);
+
+  clear(): void {
+    this.#entries.clear();
+  }
+
+  get(key: Uint8Array): Buffer | undefined {
+    const kept = this.#entries.get(byteText(key));
+    return kept === undefined ? undefined : bytesIn(kept);
+  }
+
+  raw(key: Uint8Array): Buffer | undefined {
+    return this.get(key);
+  }
+
+  *range(start: Uint8Array, end: Uint8Array, options?: RangeOptions): Iterable<KvEntry> {
+    for (const [key, kept] of this.#within(start, end, options)) {
+      yield { key: Buffer.from(key, 'latin1'), value: bytesIn(kept), writtenMs: writtenMsIn(kept) };
+    }
+  }
+
+  *keys(start: Uint8Array, end: Uint8Array, options?: RangeOptions): Iterable<Buffer> {
+    for (const [key] of this.#within(start, end, options)) yield Buffer.from(key, 'latin1');
+  }
+
+  *#within(start: Uint8Array, end: Uint8Array, options: RangeOptions = {}): Iterable<[string, Kept]> {
+    const { limit = Number.POSITIVE_INFINITY, offset = 0, isReverse = false } = options;
+    const first = byteText(start);
+    const behind = byteText(end);
+    const entries = isReverse ? this.#entries.entriesReversed(behind, undefined, true) : this.#entries.entries(first);
+    let index = -offset;
+    for (const entry of entries) {
+      const [key] = entry;
+      if (index >= limit || (isReverse ? key < first : key >= behind)) return;
+      if (index++ >= 0) yield entry;
+    }
+  }
+
+  put(key: Uint8Array, value: Uint8Array, writtenMs?: number): void {
+    // The value is a view of a batch that other commands share.
+    const bytes = isPooled(value.length) ? byteText(value) : Buffer.from(value);
+    this.#entries.set(byteText(key), writtenMs === undefined ? bytes : { bytes, writtenMs });
+  }
+
+  remove(key: Uint8Array): boolean {
+    return this.#entries.delete(byteText(key));
+  }
+}
+
+/**
+ * Smaller buffers are cut from a pool of the whole thread: keeping one of a few bytes would keep the whole block of the
+ * pool. A thread may set its pool size after this file was loaded.
+ */
+function isPooled(bytes: number): boolean {
+  return bytes < Buffer.poolSize >>> 1;
+}
+
+function bytesIn(kept: Kept): Buffer {
+  const bytes = isTimed(kept) ? kept.bytes : kept;
+  return typeof bytes === 'string' ? Buffer.from(bytes, 'latin1') : bytes;
+}
+
+function writtenMsIn(kept: Kept): number | undefined {
+  return isTimed(kept) ? kept.writtenMs : undefined;
+}
+
+function isTimed(kept: Kept): kept is TimedValue {
+  return typeof kept !== 'string' && !Buffer.isBuffer(kept);
+}
+
+/** One character a byte. */
+function byteText(bytes: Uint8Array): string {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('latin1');
+}
+
+function compare(one: string, other: string): number {
+  return one < other ? -1 : one > other ? 1 : 0;
+}

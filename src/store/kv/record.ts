@@ -1,0 +1,78 @@
+// A record as it lies on the disk: the value, the time of writing where that is kept, a checksum over the key and
+// everything before it, and the format version (D9).
+//
+//   value …                                crc32, 4 bytes   1
+//   value …   milliseconds, 6 bytes        crc32, 4 bytes   2
+//
+// Numbers are little-endian. The checksum includes the key, so a value under a key it was not written for is a damaged
+// record too.
+
+import { Buffer } from 'node:buffer';
+import { crc32 } from 'node:zlib';
+
+const VERSION = { plain: 1, timed: 2 } as const;
+const TIME_BYTES = 6;
+/** The checksum and the version, which come last. */
+export const RECORD_OVERHEAD_BYTES = 5;
+
+export function isKnownVersion(version: number | undefined): boolean {
+  return version === VERSION.plain || version === VERSION.timed;
+}
+
+/** A record that does not match its checksum or format. Never returned as a value. */
+export class DamagedRecord extends Error {
+  /** Valid as long as the value that was requested. */
+  readonly key: Uint8Array;
+
+  constructor(reason: string, key: Uint8Array) {
+    super(`The stored record ${reason}`);
+    this.name = 'DamagedRecord';
+    this.key = key;
+  }
+}
+
+export function sealRecord(key: Uint8Array, value: Uint8Array, writtenMs?: number): Buffer {
+  const sumAt = value.length + (writtenMs === undefined ? 0 : TIME_BYTES);
+  const record = Buffer.allocUnsafe(sumAt + RECORD_OVERHEAD_BYTES);
+  record.set(value, 0);
+  if (writtenMs !== undefined) record.writeUIntLE(writtenMs, value.length, TIME_BYTES);
+  record.writeUInt32LE(crc32(record.subarray(0, sumAt), crc32(key)), sumAt);
+  record[sumAt + 4] = writtenMs === undefined ? VERSION.plain : VERSION.timed;
+  return record;
+}
+
+/** The value, a view of the record. Throws `DamagedRecord`. */
+export function openRecord(key: Uint8Array, record: Buffer): Buffer {
+  const summed = record.subarray(0, Math.max(0, record.length - RECORD_OVERHEAD_BYTES));
+  checkRecord(key, record, summed);
+  return valueIn(summed, record);
+}
+
+/** The same as a copy, for a record in memory that is about to be reused. */
+export function copyOfRecord(key: Uint8Array, record: Buffer): Buffer {
+  const summed = Buffer.allocUnsafe(Math.max(0, record.length - RECORD_OVERHEAD_BYTES));
+  record.copy(summed, 0, 0, summed.length);
+  checkRecord(key, record, summed);
+  return valueIn(summed, record);
+}
+
+/** When an intact record was written, if that is kept. */
+export function writtenMsOf(record: Buffer): number | undefined {
+  if (!isTimed(record)) return undefined;
+  return record.readUIntLE(record.length - RECORD_OVERHEAD_BYTES - TIME_BYTES, TIME_BYTES);
+}
+
+function isTimed(record: Buffer): boolean {
+  return record[record.length - 1] === VERSION.timed;
+}
+
+function valueIn(summed: Buffer, record: Buffer): Buffer {
+  return isTimed(record) ? summed.subarray(0, summed.length - TIME_BYTES) : summed;
+}
+
+function checkRecord(key: Uint8Array, record: Buffer, summed: Buffer): void {
+  const at = record.length - RECORD_OVERHEAD_BYTES;
+  if (at < (isTimed(record) ? TIME_BYTES : 0)) throw new DamagedRecord(`has only ${record.length} bytes`, key);
+  if (!isKnownVersion(record[at + 4])) throw new DamagedRecord(`has the unknown format ${record[at + 4]}`, key);
+  if (crc32(summed, crc32(key)) !== record.readUInt32LE(at)) throw new DamagedRecord('fails its checksum', key);
+}

@@ -1,0 +1,41 @@
+// The part of all scripts that writes values: a hash of values by name, the sorted names (a hash has no order), and an
+// index of the places that hold something.
+//
+// A script can fail as a whole only before its first change. So the commands that Redis may refuse for lack of memory
+// come first.
+
+/** Lua. `expected`: the name of the write that must have written the present value. */
+export const ENTRIES = `
+local function put(values, names, index, name, place, record, expected)
+  local old = redis.call('HGET', values, name)
+  if expected ~= '*' and expected ~= (old and string.match(old, '^[^ ]*') or '') then return false, old end
+  redis.call('HSET', values, name, record)
+  if not old then
+    redis.call('ZADD', names, 0, name)
+    redis.call('ZADD', index, 0, place)
+  end
+  return true, old
+end
+
+local function take(values, names, index, name, place)
+  local old = redis.call('HGET', values, name)
+  if not old then return false end
+  redis.call('HDEL', values, name)
+  redis.call('ZREM', names, name)
+  if redis.call('EXISTS', values) == 0 then redis.call('ZREM', index, place) end
+  return old
+end
+
+-- Names and values in turn, up to the first that is more than an answer may hold.
+local function page(values, names, from, to, offset, count, bytes_max, out)
+  local bytes = 0
+  for index, name in ipairs(redis.call('ZRANGE', names, from, to, 'BYLEX', 'LIMIT', offset, count)) do
+    local record = redis.call('HGET', values, name)
+    out[#out + 1] = name
+    out[#out + 1] = record
+    bytes = bytes + #record - string.find(record, ' ', 1, true)
+    if bytes > tonumber(bytes_max) and index > 1 then break end
+  end
+  return out
+end
+`;

@@ -1,0 +1,168 @@
+// A store in Redis, which other engines may use at the same time. Values, replies and limits are those of the local
+// stores; shared code lies in `../commands/state` and `../commands/stream`.
+//
+// Invariants:
+//   - Every `done` is called exactly once, after Redis has answered, and never within `run`.
+//   - While Redis is away every command fails at once; none is kept for later (K3).
+
+import { Refusal } from '../../core/calls/refusal.ts';
+import type { Counters } from '../../core/registry/counters.ts';
+import type { Clock } from '../../effects/clock.ts';
+import type { Logger } from '../../effects/logger.ts';
+import type { Random } from '../../effects/random.ts';
+import type { RedisLink } from '../../effects/redis.ts';
+import type { ErrorBody } from '../../protocol/frames/frames.ts';
+import {
+  type GroupWatcher,
+  type RunOptions,
+  STORE_LIMITS,
+  type Store,
+  type StoreLimits,
+  type StoreReply,
+  type WatchedPlace,
+} from '../thread/contract.ts';
+import { OVERLOADED, Waiting } from '../thread/waiting.ts';
+import type { ExtCommand } from './commands.ts';
+import { Lanes } from './lanes.ts';
+import { tagMaker } from './record.ts';
+import { readRedisFacts, weakerPromises } from './settings-check.ts';
+import { stateCommands } from './state.ts';
+import { STATE_SCRIPTS } from './state-scripts.ts';
+import { beginEpoch, readEventsFrom, streamReads } from './stream-reads.ts';
+import { STREAM_SCRIPTS } from './stream-scripts.ts';
+import { streamWrites } from './stream-writes.ts';
+import { WatchedGroups } from './watched-groups.ts';
+
+export interface ExtStoreOptions {
+  /** Throws a `StartFailure` when the settings can never work. */
+  readonly url: () => string;
+  readonly keyPrefix: string;
+  /** The owner of the store, for the log and for Redis's list of clients. */
+  readonly purpose: string;
+  readonly limits: Partial<StoreLimits>;
+  readonly isDropIn: boolean;
+  /** Whether `watch` will be used, which needs a connection of its own. */
+  readonly isWatched: boolean;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly logger: Logger;
+  readonly counters: Pick<Counters, 'count'>;
+}
+
+type Done = (reply: StoreReply) => void;
+
+/** Other modules already serve while this one waits for its turn to start. */
+const NOT_STARTED: ErrorBody = { code: 'STORAGE_UNAVAILABLE', message: 'The Redis of this store is not connected yet' };
+
+export class ExtStore implements Store {
+  readonly #options: ExtStoreOptions;
+  readonly #limits: StoreLimits;
+  readonly #waiting = new Waiting();
+  readonly #commands = new Map<string, ExtCommand>();
+  #link: RedisLink | undefined;
+  #groups: WatchedGroups | undefined;
+  #weaker: readonly string[] = [];
+
+  constructor(options: ExtStoreOptions) {
+    this.#options = options;
+    this.#limits = { ...STORE_LIMITS, ...options.limits };
+  }
+
+  get trouble(): string | undefined {
+    return this.#link === undefined ? 'not started' : this.#link.trouble;
+  }
+
+  get facts(): Readonly<Record<string, string>> {
+    if (this.#link === undefined) return {};
+    const { address } = this.#link;
+    return { address, ...(this.#weaker.length > 0 && { weaker_promise: this.#weaker.join('; ') }) };
+  }
+
+  /** Waits 60 s for a Redis that is away (K3). Rejects with a `StartFailure`, and then nothing of it remains. */
+  async start(): Promise<void> {
+    const { url, purpose, clock, logger, keyPrefix, random, isWatched } = this.#options;
+    const scripts = [...STATE_SCRIPTS, ...STREAM_SCRIPTS];
+    const { RedisLink } = await import('../../effects/redis.ts');
+    const link = new RedisLink({ url: url(), purpose, clock, logger, scripts, onUp: () => this.#isUp(link) });
+    this.#link = link;
+    const parts = { link, keyPrefix, lanes: new Lanes(), newTag: tagMaker(random.uuid(), () => clock.nowMs()) };
+    const world = () => ({ nowMs: clock.nowMs(), limits: this.#limits });
+    const groups = new WatchedGroups({
+      link,
+      keyPrefix,
+      logger,
+      eventsFrom: (place, seq) => readEventsFrom(parts, place, seq, world()),
+      beginEpoch: () => beginEpoch(parts),
+    });
+    this.#groups = groups;
+    const commands = { ...stateCommands(parts), ...streamReads(parts, groups), ...streamWrites(parts, groups) };
+    for (const [name, command] of Object.entries(commands)) this.#commands.set(name, command);
+    await link.open();
+    if (isWatched) await link.listen();
+  }
+
+  stop(): void {
+    this.#link?.close();
+  }
+
+  run(command: string, input: Uint8Array, done: Done, { wantsEvents = true }: RunOptions = {}): void {
+    const { clock, counters, isDropIn } = this.#options;
+    if (this.#link === undefined) {
+      clock.afterTurn(() => done({ error: NOT_STARTED }));
+      return;
+    }
+    const run = this.#commands.get(command);
+    if (run === undefined) throw new Error(`There is no command ${command} in a Redis`);
+    if (!this.#waiting.enter(input.length)) {
+      counters.count('store.refused', 'overloaded');
+      clock.afterTurn(() => done({ error: OVERLOADED }));
+      return;
+    }
+    const bytes = Buffer.from(input);
+    const world = { nowMs: clock.nowMs(), epoch: '', isDropIn, wantsEvents, limits: this.#limits };
+    const answer = (reply: StoreReply): void => {
+      this.#waiting.leave(1, bytes.length);
+      this.#answer(done, reply);
+    };
+    run(bytes, world).then(answer, (error: unknown) => answer({ error: this.#errorOf(command, error) }));
+  }
+
+  watch(place: WatchedPlace, watcher: GroupWatcher): () => void {
+    if (this.#groups === undefined) throw new Error('A store is watched after its start');
+    return this.#groups.watch(place, watcher);
+  }
+
+  /** After a restart other settings may be in force, and events were missed. */
+  #isUp(link: RedisLink): void {
+    this.#groups?.fillAll();
+    readRedisFacts(link).then(
+      (facts) => {
+        const known = this.#weaker;
+        this.#weaker = weakerPromises(facts);
+        if (this.#weaker.length === 0 || this.#weaker.join() === known.join()) return;
+        const { purpose, logger } = this.#options;
+        const text = `Redis promises less than it could (${purpose})`;
+        logger.warn(text, { address: facts.address, weaker_promise: this.#weaker });
+      },
+      // It is away again: this is repeated the next time it is up.
+      () => {},
+    );
+  }
+
+  #errorOf(command: string, error: unknown): ErrorBody {
+    if (error instanceof Refusal) return error.toBody();
+    const stack = error instanceof Error ? error.stack : String(error);
+    this.#options.logger.error('A command of a store failed', { command, error: stack });
+    return { code: 'STORAGE_UNAVAILABLE', message: `${command} failed in the engine; its log says why` };
+  }
+
+  /** A defect of one caller must not keep the others from their answers. */
+  #answer(done: Done, reply: StoreReply): void {
+    try {
+      done(reply);
+    } catch (error) {
+      const stack = error instanceof Error ? error.stack : String(error);
+      this.#options.logger.error('An answer of a store could not be handled', { error: stack });
+    }
+  }
+}

@@ -1,0 +1,86 @@
+// An event as it lies in the history of a group and as it is published, there with the epoch in front: number, kind,
+// time, name of the write and item, one line each (names contain no line feeds), and its payload as JSON.
+//
+// Every engine that needs the message for subscribers builds it once.
+
+import { type EventKind, eventText, messageText } from '../commands/stream/messages.ts';
+import type { GroupPlace } from '../commands/stream/place.ts';
+import type { StoreEvent } from '../thread/contract.ts';
+import { corrupt } from './record.ts';
+
+/** The position of a group. */
+export interface Position {
+  readonly epoch: string;
+  readonly seq: number;
+  /** The write that caused the last event. A store that was set back has other writes under the same numbers. */
+  readonly tag: string;
+}
+
+export interface PlacedEvent {
+  readonly at: Position;
+  /** Built on demand: most published events were already passed on with the answer of a write. */
+  readonly event: StoreEvent;
+}
+
+export interface EventFacts {
+  readonly at: Position;
+  readonly kind: EventKind;
+  readonly nowMs: number;
+  /** Empty: none. */
+  readonly item: string;
+  readonly payload: Buffer;
+}
+
+export function storeEvent({ stream, group }: GroupPlace, facts: EventFacts): StoreEvent {
+  const { at, kind, nowMs, item, payload } = facts;
+  const { epoch, seq } = at;
+  const message = { stream, group, item: item === '' ? undefined : item, seq, event: eventText(kind, payload) };
+  return { place: [stream, group, item], kind, seq, body: messageText({ nowMs, epoch }, message) };
+}
+
+/** An entry of the history. */
+export function readEntry(place: GroupPlace, epoch: string, entry: Buffer): PlacedEvent {
+  const { lines, rest } = split(entry, 5);
+  const [seq = '', kind, nowMs = '', tag = '', item = ''] = lines;
+  const at = { epoch, seq: wholeNumber(seq), tag };
+  const facts = { at, kind: kindIn(kind), nowMs: wholeNumber(nowMs), item, payload: rest };
+  return {
+    at,
+    get event() {
+      return storeEvent(place, facts);
+    },
+  };
+}
+
+/** A message of the channel. */
+export function readMessage(place: GroupPlace, message: Buffer): PlacedEvent {
+  const { lines, rest } = split(message, 1);
+  return readEntry(place, lines[0] ?? '', rest);
+}
+
+export function wholeNumber(text: string): number {
+  const value = Number(text);
+  if (text !== '' && Number.isSafeInteger(value)) return value;
+  throw corrupt('something other than a number');
+}
+
+const LINE_FEED = 0x0a;
+const KINDS: readonly EventKind[] = ['create', 'update', 'delete', 'event'];
+
+function split(bytes: Buffer, count: number): { readonly lines: readonly string[]; readonly rest: Buffer } {
+  const lines: string[] = [];
+  let at = 0;
+  while (lines.length < count) {
+    const end = bytes.indexOf(LINE_FEED, at);
+    if (end < 0) throw corrupt('an event without its lines');
+    lines.push(bytes.toString('utf8', at, end));
+    at = end + 1;
+  }
+  return { lines, rest: bytes.subarray(at) };
+}
+
+function kindIn(text: string | undefined): EventKind {
+  const kind = KINDS.find((word) => word === text);
+  if (kind === undefined) throw corrupt('an event of an unknown kind');
+  return kind;
+}

@@ -1,0 +1,166 @@
+// The store as its own thread runs it: batches in, answers out.
+//
+// It runs every command of a batch in one transaction, so that they share one sync (D2), and answers after it (D1).
+// Invariants:
+//   - Everything that changes the store is synchronous, so the thread can end between any two tasks.
+//   - A command that throws changes nothing; the other commands of its batch run.
+//   - The first commit that fails is the last one attempted: from then on every answer is that failure (D3).
+
+import { Refusal } from '../../core/calls/refusal.ts';
+import type { ErrorBody } from '../../protocol/frames/frames.ts';
+import { BufferedKv } from '../kv/buffered-kv.ts';
+import { type Kv, type KvReader, type KvStore, StoreFull } from '../kv/kv.ts';
+import { DamagedRecord } from '../kv/record.ts';
+import type { Room, RoomLeft } from '../kv/room.ts';
+import { BatchReader } from './batch-reader.ts';
+import { COMMANDS } from './commands.ts';
+import type { LocalWorld, StoreCommand, StoreLimits, StoreReply } from './contract.ts';
+import { encodeReplies } from './reply-codec.ts';
+
+export interface ThreadFacts {
+  readonly epoch: string;
+  /** The name of this run of the engine. */
+  readonly run: string;
+  readonly isDropIn: boolean;
+  readonly limits: StoreLimits;
+}
+
+/** The replies as one block, or why there are none and never will be. */
+export type BatchAnswer = ArrayBuffer | { readonly failure: string };
+
+/**
+ * The limit of the answers of one batch: a short command may have a long answer, and all of them are in memory at once.
+ * It also limits what updates of large values write in one transaction.
+ */
+const REPLY_BYTES_MAX = 128 * 1024 * 1024;
+const TOO_MUCH: StoreReply = {
+  error: {
+    code: 'OVERLOADED',
+    message: 'Too much was asked of the store at once: its answers would not fit in memory',
+  },
+};
+
+export class StoreThread {
+  readonly #store: KvStore;
+  readonly #facts: ThreadFacts;
+  readonly #room: Room;
+  #failure: string | undefined;
+  #damagedRecords = 0;
+
+  constructor(store: KvStore, facts: ThreadFacts, room: Room) {
+    this.#store = store;
+    this.#facts = facts;
+    this.#room = room;
+  }
+
+  runBatch(bytes: ArrayBuffer): BatchAnswer {
+    if (this.#failure !== undefined) return { failure: this.#failure };
+    const batch = new BatchReader(bytes);
+    this.#damagedRecords = 0;
+    try {
+      const left = this.#room.left(batch.bytes, batch.count);
+      const { replies, isFull } = this.#runWithin(left, batch);
+      return encodeReplies(replies, { isFull, damagedRecords: this.#damagedRecords });
+    } catch (error) {
+      this.#failure = error instanceof Error ? (error.stack ?? error.message) : String(error);
+      return { failure: this.#failure };
+    }
+  }
+
+  /** A transaction that found the store full was not made, and is run again with fewer commands (D6). */
+  #runWithin(left: RoomLeft, batch: BatchReader): { replies: StoreReply[]; isFull: boolean } {
+    try {
+      return { replies: this.#runAll(left, batch), isFull: left !== 'plenty' };
+    } catch (error) {
+      if (!(error instanceof StoreFull) || left === 'none') throw error;
+      batch.rewind();
+      return this.#runWithin(left === 'plenty' ? 'reserve' : 'none', batch);
+    }
+  }
+
+  #runAll(left: RoomLeft, batch: BatchReader): StoreReply[] {
+    if (!hasWrites(batch)) return this.#store.read((kv) => this.#runEach(left, batch, readOnly(kv)));
+    return this.#store.write((kv) => this.#runEach(left, batch, kv));
+  }
+
+  #runEach(left: RoomLeft, batch: BatchReader, kv: Kv): StoreReply[] {
+    const replies: StoreReply[] = [];
+    const buffered = new BufferedKv(kv);
+    const world: { -readonly [K in keyof LocalWorld]: LocalWorld[K] } = {
+      ...this.#facts,
+      nowMs: batch.nowMs,
+      monotonicMs: batch.monotonicMs,
+      wantsEvents: false,
+    };
+    let replyBytes = 0;
+    for (let index = 0; index < batch.count; index++) {
+      batch.next();
+      const command = COMMANDS[batch.command];
+      if (command === undefined) throw new Error(`A batch names command ${batch.command}, which does not exist`);
+      world.wantsEvents = batch.wantsEvents;
+      world.trace = batch.trace;
+      const isOver = replyBytes > REPLY_BYTES_MAX && command.usesReserve !== true;
+      const reply = isOver ? TOO_MUCH : this.#runOne(command, left, buffered, batch.input, world);
+      replyBytes += bytesIn(reply);
+      replies.push(reply);
+    }
+    return replies;
+  }
+
+  #runOne(command: StoreCommand, left: RoomLeft, kv: BufferedKv, input: Buffer, world: LocalWorld): StoreReply {
+    let reply: StoreReply;
+    try {
+      if (command.isWrite) refuseWithoutRoom(command, left);
+      reply = command.run(kv, input, world);
+    } catch (error) {
+      kv.discard();
+      return { error: this.#errorOf(command, error) };
+    }
+    kv.apply();
+    this.#damagedRecords += reply.damagedRecords ?? 0;
+    return reply;
+  }
+
+  /** Any error but a refusal or a damaged record affects more than this command: it ends the transaction. */
+  #errorOf({ name }: StoreCommand, error: unknown): ErrorBody {
+    if (error instanceof Refusal) return error.toBody();
+    if (!(error instanceof DamagedRecord)) throw error;
+    this.#damagedRecords++;
+    const text = `${name} found a damaged record and did not change it. ${error.message}`;
+    return { code: 'STORAGE_CORRUPT', message: text };
+  }
+}
+
+function bytesIn({ result, events = [] }: StoreReply): number {
+  return events.reduce((sum, { body }) => sum + body.length, result?.length ?? 0);
+}
+
+function refuseWithoutRoom({ usesReserve = false }: StoreCommand, left: RoomLeft): void {
+  if (left === 'plenty' || (left === 'reserve' && usesReserve)) return;
+  const still = left === 'reserve' ? '; deleting still works' : '';
+  throw new Refusal('STORAGE_FULL', `The disk of the store is nearly full: nothing that grows is taken${still}`);
+}
+
+function hasWrites(batch: BatchReader): boolean {
+  let found = false;
+  for (let index = 0; index < batch.count && !found; index++) {
+    batch.next();
+    found = COMMANDS[batch.command]?.isWrite ?? false;
+  }
+  batch.rewind();
+  return found;
+}
+
+function readOnly(kv: KvReader): Kv {
+  const refuse = (): never => {
+    throw new Error('A command that only reads tried to write');
+  };
+  return {
+    get: (key) => kv.get(key),
+    raw: (key) => kv.raw(key),
+    range: (...range) => kv.range(...range),
+    keys: (...range) => kv.keys(...range),
+    put: refuse,
+    remove: refuse,
+  };
+}

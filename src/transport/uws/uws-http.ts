@@ -1,0 +1,136 @@
+// HTTP on uWebSockets.js: the port. `uws-exchange.ts` is one request.
+//
+// Traps of the library, and what is done here: the request object is invalid when its callback returns (it is read at
+// once). The library accepts duplicate lengths and unknown encodings (`http-fault.ts` checks them), and parses chunks
+// less strictly than others do. So a connection that brought a chunked body is closed after its answer, and bytes that
+// another parser would take for a second request are never read. But the library closes at the end of the piece that it
+// reads, with all the requests in it. It ends a connection that sends another request before the first is answered, so
+// an answer that closes waits for the end of the turn. So does every other answer: while a worker's message is handled
+// no other connection can be corked, and each header would be a system call of its own. The times of guarantees 4 are
+// the library's own (PD-28).
+
+import { bareHost } from '../../core/access/origin.ts';
+import type { Clock } from '../../effects/clock.ts';
+import type { HttpListenOptions } from '../http.ts';
+import { faultBody, type HttpFault, readFraming } from '../http-fault.ts';
+import { ListenError, type Listener } from '../socket.ts';
+import { addressOf, UwsExchange, writeHead } from './uws-exchange.ts';
+import type { Uws, UwsRequest, UwsResponse } from './uws-library.ts';
+import { addWebSocketRoute } from './uws-sockets.ts';
+
+export async function serveOnUws(uws: Uws, clock: Clock, options: HttpListenOptions): Promise<Listener> {
+  const app = uws.App();
+  const port = new UwsHttpPort(clock, options);
+  app.filter((response, change) => (change > 0 ? port.opened(response) : port.closed()));
+  if (options.sockets !== undefined) {
+    addWebSocketRoute(uws, app, options.sockets.path, options.sockets, () => port.closed());
+  }
+  app.any('/*', (response, request) => port.take(response, request));
+  const token = await new Promise<unknown>((resolve) => {
+    app.listen(bareHost(options.host), options.port, uws.LIBUS_LISTEN_EXCLUSIVE_PORT, resolve);
+  });
+  if (!token) throw new ListenError(options.host, options.port);
+  const stopAccepting = (): void => {
+    if (!port.isClosing) uws.us_listen_socket_close(token);
+    port.isClosing = true;
+  };
+  return {
+    host: options.host,
+    port: uws.us_socket_local_port(token),
+    stopAccepting,
+    close() {
+      stopAccepting();
+      app.close();
+    },
+  };
+}
+
+/** State that all requests of one port share. */
+class UwsHttpPort {
+  /** From now on a connection ends with its answer. */
+  isClosing = false;
+  readonly #clock: Clock;
+  readonly #options: HttpListenOptions;
+  #connections = 0;
+  /** The one address that all current connections have, as far as known without asking each (see `opened`). */
+  #onlyAddress: string | undefined;
+  #writes: (() => void)[] = [];
+
+  constructor(clock: Clock, options: HttpListenOptions) {
+    this.#clock = clock;
+    this.#options = options;
+  }
+
+  /** Runs `write` when no other connection is being handled, after the earlier ones. */
+  later(write: () => void): void {
+    if (this.#writes.push(write) > 1) return;
+    this.#clock.afterTurn(() => {
+      const writes = this.#writes;
+      this.#writes = [];
+      for (const next of writes) next();
+    });
+  }
+
+  /**
+   * Asking for an address costs more than the rest of a request's head: it is a system call and two objects. The
+   * library does not report which connection a request came on, but mostly all come from one place, a proxy. So the
+   * address is known without asking until a connection from elsewhere opens, and again from the next time that none is
+   * open.
+   */
+  opened(response: UwsResponse): void {
+    // Empty where the connection is gone already.
+    const address = addressOf(response) || undefined;
+    if (this.#connections === 0) this.#onlyAddress = address;
+    else if (this.#onlyAddress !== address) this.#onlyAddress = undefined;
+    this.#connections++;
+  }
+
+  get closesAfterAnswer(): boolean {
+    return this.isClosing || this.#options.closesAfterAnswer();
+  }
+
+  closed(): void {
+    this.#connections--;
+  }
+
+  addressOf(response: UwsResponse): string {
+    return this.#onlyAddress ?? addressOf(response);
+  }
+
+  take(response: UwsResponse, request: UwsRequest): void {
+    const headers: string[] = [];
+    request.forEach((name, value) => {
+      headers.push(name, value);
+    });
+    const method = request.getCaseSensitiveMethod();
+    const path = request.getUrl();
+    const query = request.getQuery() ?? '';
+    const framing = readFraming(method, path.length + query.length, headers);
+    if (!framing.ok) return this.#refuse(response, framing.fault);
+    if (this.#connections > this.#options.connectionsMax) return this.#refuse(response, TOO_MANY);
+    const exchange = new UwsExchange(this, response, { method, path, query, headers, bodyBytes: framing.bodyBytes });
+    exchange.tell(() => this.#options.request(exchange));
+    exchange.watch();
+  }
+
+  #refuse(response: UwsResponse, fault: HttpFault): void {
+    this.#options.refused(fault.status);
+    let isGone = false;
+    response.onAborted(() => {
+      isGone = true;
+    });
+    this.later(() => {
+      if (isGone) return;
+      response.cork(() => {
+        writeHead(response, fault.status, ['content-type', 'application/json']);
+        response.end(faultBody(fault), true);
+      });
+    });
+  }
+}
+
+const TOO_MANY: HttpFault = {
+  status: 503,
+  code: 'OVERLOADED',
+  message: 'This port is at its limit of connections',
+};

@@ -1,0 +1,93 @@
+// The part of uWebSockets.js that the engine uses, typed by hand: the package carries no types.
+
+import { createRequire } from 'node:module';
+import type { ListenOptions } from '../socket.ts';
+
+export interface UwsSocket {
+  send(message: Uint8Array | string, isBinary: boolean): number;
+  getBufferedAmount(): number;
+  cork(write: () => void): void;
+  ping(): number;
+  end(code: number, reason: string): void;
+  close(): void;
+  getUserData(): UwsUserData;
+}
+
+/** What `upgrade` passes in and every later callback can read. */
+export interface UwsUserData {
+  readonly path: string;
+  readonly remoteAddress: string;
+  readonly subprotocol: string | undefined;
+  readonly connected: ListenOptions['connected'];
+}
+
+export interface UwsRequest {
+  getUrl(): string;
+  getCaseSensitiveMethod(): string;
+  forEach(take: (lowerCaseName: string, value: string) => void): void;
+  getQuery(): string | undefined;
+  getHeader(lowerCaseName: string): string;
+}
+
+export interface UwsResponse {
+  writeStatus(status: string): UwsResponse;
+  writeHeader(name: string, value: string): UwsResponse;
+  end(body: string | Uint8Array | undefined, closeConnection: boolean): UwsResponse;
+  endWithoutBody(reportedLength?: number, closeConnection?: boolean): UwsResponse;
+  /** False: not all of it could be sent at once. The library keeps the rest. */
+  write(bytes: Uint8Array): boolean;
+  onWritable(sendMore: (offset: number) => boolean): UwsResponse;
+  onAborted(aborted: () => void): UwsResponse;
+  onData(take: (chunk: ArrayBuffer, isLast: boolean) => void): UwsResponse;
+  cork(write: () => void): UwsResponse;
+  pause(): void;
+  resume(): void;
+  close(): void;
+  getRemoteAddressAsText(): ArrayBuffer;
+  upgrade(data: UwsUserData, key: string, protocol: string, extensions: string, context: unknown): void;
+}
+
+export interface UwsBehavior {
+  maxPayloadLength: number;
+  maxBackpressure: number;
+  closeOnBackpressureLimit: boolean;
+  idleTimeout: number;
+  sendPingsAutomatically: boolean;
+  compression: number;
+  upgrade(response: UwsResponse, request: UwsRequest, context: unknown): void;
+  open(socket: UwsSocket): void;
+  message(socket: UwsSocket, message: ArrayBuffer, isBinary: boolean): void;
+  drain(socket: UwsSocket): void;
+  ping(socket: UwsSocket): void;
+  pong(socket: UwsSocket): void;
+  close(socket: UwsSocket, code: number, reason: ArrayBuffer): void;
+}
+
+export interface UwsApp {
+  ws(pattern: string, behavior: UwsBehavior): UwsApp;
+  any(pattern: string, handler: (response: UwsResponse, request: UwsRequest) => void): UwsApp;
+  /** Called for each connection that opens (1) or ends (-1). */
+  filter(changed: (response: UwsResponse, change: number) => void): UwsApp;
+  listen(host: string, port: number, options: number, listening: (token: unknown) => void): UwsApp;
+  close(): void;
+}
+
+export interface Uws {
+  App(): UwsApp;
+  us_listen_socket_close(token: unknown): void;
+  us_socket_local_port(token: unknown): number;
+  LIBUS_LISTEN_EXCLUSIVE_PORT: number;
+  DISABLED: number;
+}
+
+/** Loads the native library, or returns why it does not load on this machine. */
+export function loadUws(): Uws | Error {
+  // The library reads this once while it loads: headers up to 16 KiB (guarantees 4); its own default is 4 KiB.
+  process.env.UWS_HTTP_MAX_HEADERS_SIZE = '16384';
+  try {
+    // The one unchecked cast to the shape of the library; the transport contract tests prove the shape.
+    return createRequire(import.meta.url)('uWebSockets.js') as Uws;
+  } catch (error) {
+    return error instanceof Error ? error : new Error(String(error));
+  }
+}

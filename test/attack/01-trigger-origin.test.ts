@@ -1,0 +1,87 @@
+// Work of a trusted trigger that waits while its connection is away. Whoever registers a trigger under the same id
+// meanwhile is somebody else: it must not run with his rights, nor ask his condition.
+
+import { expect, test } from 'vitest';
+import { RawWorker } from '../support/clients/raw-worker.ts';
+import { startTestEngine, type TestEngine } from '../support/engine/test-engine.ts';
+import { deadLettersOf, statsOf } from '../support/stores/queue-engine.ts';
+import { waitFor } from '../support/wait-for.ts';
+
+test('a job is of its own trigger, whoever has the id of that one when it runs', async () => {
+  await using engine = await startEngine();
+  await using client = await RawWorker.connect(engine.url);
+  await client.call('engine::queue::pause', { queue: 'default' });
+  const owner = await RawWorker.connect(engine.url);
+  await bind(owner, 'state', 'orders::changed', { scope: 'orders', queue: 'default' });
+  await client.call('state::set', { scope: 'orders', key: 'a', value: 'secret' });
+  await waitFor('the job waits', async () => (await statsOf(client)).depth === 1);
+  await leave(owner);
+  await using thief = await RawWorker.connect(String(engine.urls[1]));
+  await thief.register('own');
+  await bind(thief, 'state', 'own', { scope: 'elsewhere' });
+  const ran: unknown[] = [];
+  await client.serve('orders::changed', (data) => ran.push(data));
+  await client.call('engine::queue::resume', { queue: 'default' });
+  await waitFor('it ended', async () => ran.length + (await deadLettersOf(client)).length === 1);
+  expect(ran).toHaveLength(1);
+});
+
+test('its condition, which no trusted worker offers yet, is asked of no stranger who has that id', async () => {
+  await using engine = await startEngine();
+  await using client = await RawWorker.connect(engine.url);
+  await client.call('engine::queue::pause', { queue: 'default' });
+  const owner = await RawWorker.connect(engine.url);
+  const condition = { condition_function_id: 'orders::isLarge' };
+  await bind(owner, 'state', 'orders::changed', { scope: 'orders', queue: 'default', ...condition });
+  await client.call('state::set', { scope: 'orders', key: 'a', value: 'secret' });
+  await waitFor('the job waits', async () => (await statsOf(client)).depth === 1);
+  await leave(owner);
+  await using thief = await RawWorker.connect(String(engine.urls[1]));
+  const asked: unknown[] = [];
+  await thief.serve('orders::isLarge', (data) => asked.push(data));
+  await bind(thief, 'state', 'orders::isLarge', { scope: 'elsewhere' });
+  await client.serve('orders::changed', () => null);
+  await client.call('engine::queue::resume', { queue: 'default' });
+  await waitFor('it failed', async () => (await deadLettersOf(client)).length === 1);
+  expect(asked).toEqual([]);
+});
+
+test('so is a message of a topic', async () => {
+  await using engine = await startEngine();
+  await using client = await RawWorker.connect(engine.url);
+  const owner = await RawWorker.connect(engine.url);
+  await bind(owner, 'durable:subscriber', 'orders::mail', { topic: 'mail', queue_config: { maxRetries: 0 } });
+  await leave(owner);
+  await client.call('svc::durable::publish', { topic: 'mail', data: 'secret' });
+  await using thief = await RawWorker.connect(String(engine.urls[1]));
+  await thief.register('own');
+  await bind(thief, 'state', 'own', { scope: 'elsewhere' });
+  const ran: unknown[] = [];
+  await client.serve('orders::mail', (data) => ran.push(data));
+  await waitFor('it ended', async () => ran.length + (await deadLettersOf(client, 'mail')).length === 1);
+  expect(ran).toEqual(['secret']);
+});
+
+async function bind(worker: RawWorker, trigger_type: string, function_id: string, config: object): Promise<void> {
+  worker.send({ type: 'registertrigger', id: 't-1', trigger_type, function_id, config });
+  await worker.settled();
+  expect(worker.frames).toEqual([]);
+}
+
+async function leave(worker: RawWorker): Promise<void> {
+  worker.socket.terminate();
+  await worker.closed;
+}
+
+function startEngine(): Promise<TestEngine> {
+  const memory = 'config: {store_method: in_memory}';
+  return startTestEngine({
+    yaml: `drain_timeout_ms: 100
+workers:
+  - {name: svc-worker-manager, config: {port: 0}}
+  - {name: svc-worker-manager, config: {port: 0, rbac: {expose_functions: [], allow_trigger_types: [state]}}}
+  - {name: svc-queue, config: {queue_configs: {default: {max_retries: 0}}, adapter: {name: builtin, ${memory}}}}
+  - {name: svc-state, config: {adapter: {name: kv, ${memory}}}}
+`,
+  });
+}

@@ -1,0 +1,106 @@
+// Item 2: log records that callers make up fill neither the memory nor the file that the console is written to.
+
+import { expect, test } from 'vitest';
+import { RawWorker } from '../support/clients/raw-worker.ts';
+import { EngineProcess } from '../support/engine/engine-process.ts';
+import { ask, OBSERVED } from '../support/telemetry/observability-engine.ts';
+import { waitFor } from '../support/wait-for.ts';
+
+const FLOOD = 16_800;
+const MESSAGE_CHARS = 16_000;
+const PER_SECOND = 200;
+/** Of each thread: what the flood would leave is more. */
+const HEAP_MIB = 160;
+const RESTRICTED = `${OBSERVED}  - name: svc-worker-manager
+    config: {port: 0, rbac: {}}
+`;
+
+test('16 800 distinct messages of 16 KB leave no memory taken and 200 lines a second on the console', async () => {
+  await using engine = await EngineProcess.start(OBSERVED, { heapMib: HEAP_MIB });
+  await using worker = await RawWorker.connect(engine.url);
+  const filling = 'x'.repeat(MESSAGE_CHARS);
+  const startMs = performance.now();
+  for (let count = 0; count < FLOOD; count++) {
+    logVoid(worker, { message: `flood ${count} ${filling}`, service_name: 'flood' });
+    // The answer comes when the telemetry thread has taken all that was sent before.
+    if (count % 600 === 599) await ask(worker, 'engine::logs::list', { limit: 1 });
+  }
+  const { logs } = await ask(worker, 'engine::logs::list', { limit: 1 });
+  expect(logs).toMatchObject([{ body: expect.stringContaining(`flood ${FLOOD - 1} `) }]);
+  const seconds = Math.ceil((performance.now() - startMs) / 1_000) + 1;
+  const shown = await accountedFor(engine, 'flood ', FLOOD, 'flood');
+  expect(shown.length).toBeLessThanOrEqual(seconds * PER_SECOND);
+  expect(Math.max(...shown.map((line) => line.length))).toBeLessThan(6_000);
+  expect(engine.stderr).not.toContain('failed');
+}, 60_000);
+
+test('Strangers who call their service otherwise each time get a bounded part of the console', async () => {
+  await using engine = await EngineProcess.start(RESTRICTED);
+  await using worker = await RawWorker.connect(engine.url);
+  await using stranger = await RawWorker.connect(engine.urls[1] ?? '');
+  const count = 300;
+  for (let place = 0; place < count; place++) {
+    logVoid(stranger, { message: `made up ${place}`, service_name: `service ${place}` });
+  }
+  await stranger.settled();
+  await accountedFor(engine, 'made up ', count, 'all others');
+  expect(leftOut(engine, 'all others')).toBeGreaterThan(0);
+  expect((await ask(worker, 'engine::logs::search', { query: 'made' })).total).toBe(count);
+});
+
+test('[O5] Only the console is limited: the store and log triggers get every record of a flood', async () => {
+  await using engine = await EngineProcess.start(OBSERVED);
+  await using worker = await RawWorker.connect(engine.url);
+  const count = 250;
+  let fired = 0;
+  await worker.serve('ops::errors', () => {
+    fired++;
+    return null;
+  });
+  worker.send({
+    type: 'registertrigger',
+    id: 'errors',
+    trigger_type: 'log',
+    function_id: 'ops::errors',
+    config: { level: 'error' },
+  });
+  await worker.settled();
+  for (let place = 0; place < count; place++) {
+    logVoid(worker, { message: `flood ${place}`, service_name: 'shop' }, 'error');
+  }
+  await waitFor('the log trigger fired for each', () => fired === count);
+  expect((await ask(worker, 'engine::logs::search', { services: ['shop'] })).total).toBe(count);
+  await accountedFor(engine, 'flood ', count, 'shop');
+  expect(leftOut(engine, 'shop')).toBeGreaterThan(0);
+});
+
+function logVoid(worker: RawWorker, data: Record<string, unknown>, level = 'info'): void {
+  worker.send({ type: 'invokefunction', function_id: `engine::log::${level}`, data, action: { type: 'void' } });
+}
+
+/** The lines that show records, when they and what is left out of that service are all that there were. */
+async function accountedFor(engine: EngineProcess, text: string, count: number, service: string): Promise<string[]> {
+  let seen = -1;
+  return await waitFor(
+    'each record is on the console or in a number of those that are not',
+    () => {
+      if (engine.stderr.length === seen) return false;
+      seen = engine.stderr.length;
+      const shown = linesWith(engine, text).filter((line) => !line.includes('left_out='));
+      return shown.length + leftOut(engine, service) === count && shown;
+    },
+    15_000,
+  );
+}
+
+function linesWith({ stderr }: EngineProcess, text: string): string[] {
+  return stderr.split('\n').filter((line) => line.includes(text));
+}
+
+/** What the console says that it left out of that service. */
+function leftOut(engine: EngineProcess, service: string): number {
+  const numbers = linesWith(engine, 'left_out=')
+    .filter((line) => line.includes(`service=${service} `) || line.includes(`service="${service}" `))
+    .map((line) => Number(/left_out=(\d+)/.exec(line)?.[1]));
+  return numbers.reduce((sum, number) => sum + number, 0);
+}

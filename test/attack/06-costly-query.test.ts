@@ -1,0 +1,117 @@
+// A short search text that takes a minute and a half of the telemetry thread.
+
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { runSvc } from '../e2e/cli/cli-process.ts';
+import { RawWorker } from '../support/clients/raw-worker.ts';
+import { type ConsoleEngine, LiveClient, startConsoleEngine } from '../support/telemetry/console-engine.ts';
+import { waitFor } from '../support/wait-for.ts';
+
+const RECORDS = 1_000;
+const BODY = `${'a'.repeat(15_000)}b`;
+/** 183 bytes. */
+const EXPRESSION = `/${'(a|a)*'.repeat(30)}$/`;
+
+let engine: ConsoleEngine;
+let worker: RawWorker;
+
+beforeAll(async () => {
+  engine = await startConsoleEngine();
+  worker = await RawWorker.connect(engine.url);
+  const ids = Array.from({ length: RECORDS }, () => worker.startCall('engine::log::info', { message: BODY }));
+  await worker.answerTo(ids.at(-1) ?? '');
+  const count = async () => (await worker.call('engine::logs::list', { limit: 0 })).result;
+  await waitFor('all records are kept', async () => Object(await count()).total === RECORDS);
+});
+
+afterAll(async () => {
+  await worker?.[Symbol.asyncDispose]();
+  await engine?.[Symbol.asyncDispose]();
+});
+
+describe('thirty times (a|a)* over a thousand records of 15 KB', () => {
+  test.each(['engine::logs::search', 'engine::logs::histogram'])('ends %s with an error', async (id) => {
+    const { error, result } = await worker.call(id, { query: EXPRESSION });
+    expect(result).toBeUndefined();
+    expect(error).toMatchObject({ code: 'BAD_REQUEST' });
+    const { message } = Object(error);
+    expect(message).toContain(EXPRESSION);
+    expect(message).toMatch(/after \d+ of 1000 log records/);
+  });
+
+  test('[O6] leaves telemetry to others: ten such searches and a question are answered in turn', async () => {
+    const searches = Array.from({ length: 10 }, () => worker.startCall('engine::logs::search', { query: EXPRESSION }));
+    await using other = await RawWorker.connect(engine.url);
+    const { result } = await other.call('engine::logs::list', { limit: 1 });
+    expect(result).toMatchObject({ total: RECORDS });
+    for (const id of searches) expect((await worker.answerTo(id)).error).toBeDefined();
+  });
+
+  test('ends a live subscription with the same words, and the socket goes on', async () => {
+    await using live = await LiveClient.open(`ws://127.0.0.1:${engine.httpPort}/_console/v1/live`);
+    const topic = await live.subscribe('logs', { filter: { q: EXPRESSION }, since: '0' });
+    const frame = await waitFor('it ends', () => live.framesOf(topic).find((one) => 'error' in one));
+    expect(frame).toMatchObject({ error: { code: 'BAD_REQUEST', message: expect.stringContaining(EXPRESSION) } });
+    expect(live.itemsOf(topic)).toEqual([]);
+    const other = await live.subscribe('logs', {});
+    expect(live.framesOf(other)[0]).not.toHaveProperty('error');
+  });
+
+  test('ends svc logs --grep with the same words and no entry', async () => {
+    const grep = EXPRESSION.slice(1, -1);
+    const { code, stdout, stderr } = await runSvc(['logs', '--grep', grep, '--url', engine.url]);
+    expect(code).toBe(1);
+    expect(stdout).toBe('');
+    expect(stderr).toContain(EXPRESSION);
+    expect(stderr).toMatch(/after \d+ log records: its limit is \d+ steps.*Give --since/);
+  });
+
+  test.each([
+    ['told to be false', `-${EXPRESSION}`],
+    ['behind a word that all records have', `aaaa ${EXPRESSION}`],
+    ['in two pieces', `${EXPRESSION} ${EXPRESSION}i`],
+    ['of thirty-six thousand instructions', `/${'x{1000}'.repeat(36)}/`],
+    ['whose states are too many to remember', '/[ab]*a[ab]{120}[^ab]/'],
+    ['of every letter there is', '/\\pL{0,1000}$/'],
+    ['of sixty small ones', Array.from({ length: 60 }, (_, one) => `/${'\\pL{1000}'.repeat(4)}${one}/`).join(' ')],
+    ['of sixty-four words', Array.from({ length: 64 }, (_, one) => `-word${one}`).join(' ')],
+  ])('ends with an error also %s', async (_case, query) => {
+    const { error } = await worker.call('engine::logs::search', { query });
+    expect(error).toMatchObject({ code: 'BAD_REQUEST' });
+  });
+
+  test('is answered where it is one long phrase that nearly every part of the text resembles', async () => {
+    // It took eight seconds, and an answer has five.
+    const { result } = await worker.call('engine::logs::search', {
+      query: `"${'a'.repeat(1_000)}c${'a'.repeat(1_000)}"`,
+    });
+    expect(result).toMatchObject({ total: 0 });
+  });
+
+  test('costs no more where letters are dear to compare: sixty words over a thousand records of them', async () => {
+    const message = '\u0130'.repeat(7_600);
+    const ids = Array.from({ length: RECORDS }, () => worker.startCall('engine::log::info', { message }));
+    await worker.answerTo(ids.at(-1) ?? '');
+    const query = Array.from({ length: 60 }, (_, one) => `-word${one}`).join(' ');
+    // It took fifteen seconds, and an answer has five.
+    const { error } = await worker.call('engine::logs::search', { query });
+    expect(error).toMatchObject({ code: 'BAD_REQUEST', message: expect.stringContaining('"word') });
+    const { result } = await worker.call('engine::logs::search', { query: `x${'\u0130'.repeat(3)} -order` });
+    expect(result).toMatchObject({ total: 0 });
+  });
+
+  test('ends with an error also where a function is compared that is no text', async () => {
+    const function_id = Object.fromEntries(Array.from({ length: 700 }, (_, key) => [`k${key}`, 'v'.repeat(10)]));
+    const line = { message: 'compared', data: { function_id } };
+    const ids = Array.from({ length: RECORDS }, () => worker.startCall('engine::log::info', line));
+    await worker.answerTo(ids.at(-1) ?? '');
+    const query = Array.from({ length: 60 }, (_, one) => `-function=${one}`).join(' ');
+    const { error } = await worker.call('engine::logs::search', { query });
+    expect(error).toMatchObject({ code: 'BAD_REQUEST', message: expect.stringContaining('function=') });
+  });
+
+  test('is no matter where a word in front leaves few records', async () => {
+    await worker.call('engine::log::info', { message: 'order 17 failed' });
+    const { result } = await worker.call('engine::logs::search', { query: '/\\d+ failed/ order' });
+    expect(result).toMatchObject({ total: 1, logs: [{ body: 'order 17 failed' }] });
+  });
+});

@@ -1,0 +1,206 @@
+// A trigger id is all that names a trigger, and lists show it. A connection that comes from the same address must not
+// have its own function run in place of the victim's by registering that id; a client that comes back must find it again.
+
+import { beforeEach, describe, expect, test, vi } from 'vitest';
+import { type Frame, RawWorker } from '../support/clients/raw-worker.ts';
+import { startTestEngine } from '../support/engine/test-engine.ts';
+import { waitFor } from '../support/wait-for.ts';
+
+const NO_AUTH_FUNCTION = '{}';
+const TOKENS_ARE_PREFIXES = '{auth_function_id: auth}';
+
+describe.each(['uws', 'ws'])('the trigger of a connection on %s', (transport) => {
+  beforeEach(() => vi.stubEnv('SVC_TRANSPORT', transport));
+
+  test('is not replaced by an anonymous one of the same address, whose registration waits', async () => {
+    await using world = await startWorld(NO_AUTH_FUNCTION);
+    const victim = await world.page();
+    await bindTo(victim, 'api::victim');
+    const thieves = await Promise.all(Array.from({ length: 10 }, () => world.page()));
+    await Promise.all(thieves.map((thief) => bindTo(thief, 'api::thief')));
+    expect(await world.targets()).toEqual(['api::victim']);
+    expect(await world.fire()).toBe('api::victim');
+  });
+
+  test('is not replaced under another prefix, nor without one', async () => {
+    await using world = await startWorld(TOKENS_ARE_PREFIXES);
+    await bindToOwn(await world.page('user-1'));
+    for (const token of ['user-2', 'user-', 'user-1 ', 'USER-1', 'user-1:', 'none']) {
+      await bindToOwn(await world.page(token));
+    }
+    expect(await world.targets()).toEqual(['user-1::api::own']);
+    expect(await world.fire()).toBe('api::own of user-1');
+  });
+
+  test('is not replaced by one that merely has no prefix either', async () => {
+    await using world = await startWorld(TOKENS_ARE_PREFIXES);
+    const victim = await world.page('none');
+    await bindTo(victim, 'api::victim');
+    for (const token of ['none', 'null', 'user-1']) await bindTo(await world.page(token), 'api::thief');
+    expect(await world.targets()).toEqual(['api::victim']);
+  });
+
+  test('passes at once to a connection of the same prefix', async () => {
+    await using world = await startWorld(TOKENS_ARE_PREFIXES);
+    const old = await world.page('user-1');
+    await bindToOwn(old);
+    await bindToOwn(await world.page('user-1'), 'api::again');
+    expect(await world.targets()).toEqual(['user-1::api::again']);
+    old.send({ type: 'unregistertrigger', id: BINDING.id });
+    await old.settled();
+    expect(await world.fire()).toBe('api::again of user-1');
+  });
+
+  test('is not taken with a reattach whose token is forged', async () => {
+    await using world = await startWorld(NO_AUTH_FUNCTION);
+    const victim = await world.page();
+    await bindTo(victim, 'api::victim');
+    const thief = await world.page();
+    for (const reattach_token of ['', 'guess', thief.reattachToken, victim.workerId, victim.reattachToken.slice(1)]) {
+      thief.send({ type: 'reattach', previous_worker_id: victim.workerId, reattach_token });
+    }
+    thief.send({ type: 'reattach', previous_worker_id: victim.workerId });
+    await bindTo(thief, 'api::thief');
+    expect(await world.targets()).toEqual(['api::victim']);
+    expect(world.engine.counters.get('reattach.refused')).toBe(6);
+  });
+
+  test('stays with its client over a proven reattach, also while others wait for the id', async () => {
+    await using world = await startWorld(NO_AUTH_FUNCTION);
+    const victim = await world.page();
+    await bindTo(victim, 'api::victim');
+    await bindTo(await world.page(), 'api::thief');
+    const successor = await world.page();
+    const { workerId: previous_worker_id, reattachToken: reattach_token } = victim;
+    successor.send({ type: 'reattach', previous_worker_id, reattach_token });
+    await successor.settled();
+    // The old connection is gone, and the replay of the new one is still to come: the moment to be quick.
+    await bindTo(await world.page(), 'api::thief');
+    expect(await world.targets()).toEqual([]);
+    await bindTo(successor, 'api::again');
+    expect(await world.targets()).toEqual(['api::again']);
+  });
+
+  test('of a trusted worker, or a durable one, is refused at once', async () => {
+    await using world = await startWorld(NO_AUTH_FUNCTION);
+    await bindTo(world.backend, 'api::victim');
+    const own = { trigger_type: 'not there yet', function_id: 'api::victim' };
+    const durable = await world.backend.call('engine::register_trigger', own);
+    const thief = await world.page();
+    for (const id of ['t-1', String(Reflect.get(Object(durable.result), 'id'))]) {
+      await bindTo(thief, 'api::thief', id);
+      const refusal = await thief.next('triggerregistrationresult');
+      expect(refusal).toMatchObject({ id, error: { code: 'FORBIDDEN' } });
+    }
+    expect(await world.targets()).toEqual(['api::victim']);
+  });
+
+  test('is not taken back by another connection', async () => {
+    await using world = await startWorld(NO_AUTH_FUNCTION);
+    await bindTo(await world.page(), 'api::victim');
+    const thief = await world.page();
+    await bindTo(thief, 'api::thief');
+    thief.send({ type: 'unregistertrigger', id: 't-1' });
+    await thief.settled();
+    expect(await world.targets()).toEqual(['api::victim']);
+  });
+
+  test('goes to a client without a token in the moment in which its old connection ends', async () => {
+    await using world = await startWorld(NO_AUTH_FUNCTION);
+    const old = await world.page();
+    await bindTo(old, 'api::old');
+    const successor = await world.page();
+    await bindTo(successor, 'api::again');
+    expect(await world.targets()).toEqual(['api::old']);
+    world.clearProvider();
+    old.socket.terminate();
+    await waitFor('the trigger is the successor’s', async () => (await world.targets())[0] === 'api::again');
+    expect(world.sentToProvider()).toEqual(['unregistertrigger api::old', 'registertrigger api::again']);
+    expect(await world.fire()).toBe('api::again');
+    expect(successor.frames).toEqual([]);
+  });
+
+  test('a type that a connection provides is no more replaceable: its bindings and their configs stay where they are', async () => {
+    await using world = await startWorld(TOKENS_ARE_PREFIXES);
+    const victim = await world.page('provider');
+    victim.send({ type: 'registertriggertype', id: 'theirs', description: 'Theirs' });
+    await victim.settled();
+    world.backend.send({ ...BINDING, id: 'b', trigger_type: 'theirs', function_id: 'api::victim', config: 'secret' });
+    await victim.next('registertrigger');
+    const thief = await world.page('provider');
+    thief.send({ type: 'registertriggertype', id: 'theirs', description: 'Mine' });
+    await thief.settled();
+    expect(thief.frames).toEqual([]);
+    await victim[Symbol.asyncDispose]();
+    expect(await thief.next('registertrigger')).toMatchObject({ id: 'b' });
+  });
+});
+
+const BINDING = { type: 'registertrigger', id: 't-1', trigger_type: 'tick', config: {} };
+
+/** An engine with a trusted worker that provides the type `tick` and offers all targets, and a port for pages. */
+async function startWorld(rbac: string) {
+  const rules = rbac
+    .replace(/}$/, '')
+    .replace('{', '{allow_trigger_types: [tick], expose_functions: [\'match("api::*")\'], ');
+  const engine = await startTestEngine({
+    yaml: `drain_timeout_ms: 100
+workers:
+  - {name: svc-worker-manager, config: {port: 0}}
+  - {name: svc-worker-manager, config: {port: 0, rbac: ${rules.replace(/, $/, '')}}}}
+`,
+  });
+  const backend = await RawWorker.connect(engine.url);
+  await backend.serve('auth', (input) => grantOf(String(Reflect.get(Object(input), 'query_params').token?.[0])));
+  for (const id of ['api::victim', 'api::thief', 'api::old', 'api::again']) await backend.serve(id, () => id);
+  const provider = await RawWorker.connect(engine.url);
+  provider.send({ type: 'registertriggertype', id: 'tick', description: 'Fired by hand' });
+  await provider.settled();
+  const pages: RawWorker[] = [];
+  const rows = async (): Promise<readonly Frame[]> => {
+    const { result } = await backend.call('engine::registered-triggers::list', { trigger_type: 'tick' });
+    return Reflect.get(Object(result), 'registered_triggers');
+  };
+  return {
+    engine,
+    backend,
+    async page(token = 'none'): Promise<RawWorker> {
+      const page = await RawWorker.connect(String(engine.urls[1]), { path: `/?token=${encodeURIComponent(token)}` });
+      pages.push(page);
+      return page;
+    },
+    /** What the triggers of the type call, in the order of their names. */
+    targets: async () => (await rows()).map(({ function_id }) => function_id).sort(),
+    /** The provider calls what the first trigger names; what ran. */
+    async fire(): Promise<unknown> {
+      const [row] = await rows();
+      return (await provider.call(String(row?.function_id))).result;
+    },
+    clearProvider: () => void provider.frames.splice(0),
+    sentToProvider: () => provider.frames.map(({ type, function_id }) => `${type} ${function_id}`),
+    async [Symbol.asyncDispose](): Promise<void> {
+      await Promise.all([backend, provider, ...pages].map((worker) => worker[Symbol.asyncDispose]()));
+      await engine.drain();
+    },
+  };
+}
+
+function grantOf(token: string): Readonly<Record<string, unknown>> {
+  if (token === 'none') return { context: {} };
+  if (token === 'null') return { context: {}, function_registration_prefix: null };
+  if (token === 'provider') return { allow_trigger_type_registration: true };
+  return { function_registration_prefix: token };
+}
+
+/** The same, of a function that the page itself offers: with a prefix it may name no other. */
+async function bindToOwn(page: RawWorker, functionId = 'api::own'): Promise<void> {
+  const token = new URL(page.socket.url).searchParams.get('token');
+  await page.serve(functionId, () => `${functionId} of ${token}`);
+  await bindTo(page, functionId);
+}
+
+/** Registers the trigger and waits until the engine has read it. */
+async function bindTo(worker: RawWorker, function_id: string, id = BINDING.id): Promise<void> {
+  worker.send({ ...BINDING, id, function_id });
+  await worker.settled();
+}

@@ -1,0 +1,120 @@
+// Texts that were made to run in a page, planted wherever a worker may write something: ids, descriptions, configs, log
+// lines, spans, errors, payloads. The console shows them in a real browser, and nothing of them runs.
+
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { visibleText } from '../../src/console/web/kit/json/logic/visible-text.ts';
+import { hasChromium, launchChromium } from '../browser/support/chromium.ts';
+import { type ConsolePage, openConsole } from '../browser/support/console-page.ts';
+import { ConsoleWorld } from '../browser/support/console-world.ts';
+import { IDS, plantAll, TEXTS } from '../support/clients/hostile-texts.ts';
+import { RawWorker } from '../support/clients/raw-worker.ts';
+
+describe.skipIf(!hasChromium)('in the pages of the console', () => {
+  let world: ConsoleWorld;
+  let browser: Browser;
+  let worker: RawWorker;
+  /** Requests that no page makes by itself. */
+  const asked: string[] = [];
+
+  beforeAll(async () => {
+    [world, browser] = await Promise.all([ConsoleWorld.start({ flags: ['--enable-flow'] }), launchChromium()]);
+    worker = await RawWorker.connect(`ws://127.0.0.1:${world.ports.bridge}`);
+    await plantAll(worker);
+  }, 30_000);
+
+  afterAll(async () => {
+    await worker?.[Symbol.asyncDispose]();
+    await browser?.close();
+    await world?.[Symbol.asyncDispose]();
+  });
+
+  /** At its end nothing may have gone wrong on the page: no foreign request, nothing refused by its policy. */
+  async function open(path: string): Promise<ConsolePage> {
+    const opened = await openConsole(browser, `${world.url}${path}`, { expected: /404 \(Not Found\)/ });
+    opened.page.on('request', (request) => {
+      const { pathname } = new URL(request.url());
+      if (pathname.startsWith('/hacked')) asked.push(pathname);
+    });
+    return opened;
+  }
+
+  async function expectHarmless(page: Page): Promise<void> {
+    const seen = await page.evaluate((planted) => {
+      const scripts = [...document.scripts].filter(({ text }) => text.includes('hacked')).length;
+      return { hacked: 'hacked' in window, scripts, planted: document.querySelectorAll(planted).length };
+    }, PLANTED);
+    expect({ ...seen, asked }).toEqual({ hacked: false, scripts: 0, planted: 0, asked: [] });
+  }
+
+  test.each(['a script', 'an image that fails', 'a drawing that loads', 'a frame with a document'])(
+    '%s runs in a page that takes it for markup',
+    async (name) => {
+      const page = await browser.newPage();
+      await page.setContent(TEXTS[name] ?? '', { waitUntil: 'commit' });
+      await page.waitForFunction(() => 'hacked' in window);
+      await page.close();
+    },
+  );
+
+  test.each([
+    ['/functions', /hacked/],
+    ['/workers', /hacked/],
+    ['/triggers', /hacked/],
+    ['/queues?queue=mail&tab=dead', /hacked/],
+    ['/states?scope=hostile', /hacked/],
+    ['/streams?tab=browse&stream=hostile&group=g', /i17/],
+    ['/traces', /hacked/],
+    ['/logs', /hacked/],
+    ['/flow', /hacked/],
+  ])('none of all texts runs on %s', async (path, shown) => {
+    await using opened = await open(path);
+    await opened.page.locator('main').getByText(shown).first().waitFor();
+    await expectHarmless(opened.page);
+  });
+
+  describe.each([
+    ['the id, the description and the schema of a function', '/functions', (text: string) => ({ id: text })],
+    ['the scope, the key and the value of a state', '/states', (text: string) => ({ scope: text, key: text })],
+  ])('as %s', (_what, path, query) => {
+    let opened: ConsolePage;
+
+    beforeAll(async () => {
+      opened = await open(path);
+    });
+    afterAll(() => opened[Symbol.asyncDispose]());
+
+    test.each(Object.entries(TEXTS))('%s is text', async (_name, text) => {
+      const { page, problems } = opened;
+      await visit(page, `${path}?${new URLSearchParams(query(text))}`);
+      await page.getByRole('complementary').getByText(visibleText(text)).first().waitFor();
+      await expectHarmless(page);
+      expect(problems).toEqual([]);
+    });
+  });
+
+  test.each([
+    ['/functions', 'q'],
+    ['/logs', 'f'],
+    ['/traces', 'id'],
+    ['/queues', 'queue'],
+  ])('a link to %s whose %s was made to run opens, and does not', async (path, name) => {
+    await using opened = await open(`${path}?${new URLSearchParams({ [name]: `${IDS[1]}${IDS[4]}` })}#${IDS[4]}`);
+    await opened.page.locator('main').waitFor();
+    await expectHarmless(opened.page);
+  });
+});
+
+/** Another address of the same document, as a link of the page leads to. */
+async function visit(page: Page, address: string): Promise<void> {
+  await page.evaluate((to) => {
+    history.pushState(null, '', to);
+    dispatchEvent(new PopStateEvent('popstate'));
+  }, address);
+}
+
+/** What the texts would be if they were markup. */
+const PLANTED = [
+  ...['img[onerror]', 'svg[onload]', 'iframe', 'base', '[onfocus]', 'a[href^="javascript:"]', 'a[href^="data:"]'],
+  ...['form[action*=hacked]', 'meta[http-equiv=refresh]'],
+].join();

@@ -1,0 +1,154 @@
+// An HTTP port of the transport under test, all events it reported, and raw bytes sent to it.
+
+import { once } from 'node:events';
+import { connect, Socket } from 'node:net';
+import type { BodyReader, HttpExchange } from '../../../src/transport/http.ts';
+import type { Listener, Transport } from '../../../src/transport/socket.ts';
+import { TurningClock } from '../../support/fakes/turning-clock.ts';
+import { within } from '../../support/wait-for.ts';
+
+export interface ToldRequest {
+  readonly exchange: HttpExchange;
+  readonly body: Buffer[];
+  /** Resolves with the whole body. */
+  readonly complete: Promise<Buffer>;
+  readonly isComplete: () => boolean;
+}
+
+export interface HttpPortOptions {
+  readonly connectionsMax?: number;
+  /** The engine's handling of a request; by default it answers when the body is complete. */
+  take?(told: ToldRequest): void;
+  closesAfterAnswer?(): boolean;
+}
+
+export class HttpPortUnderTest implements AsyncDisposable {
+  readonly told: ToldRequest[];
+  readonly refused: number[];
+  readonly #listener: Listener;
+
+  private constructor(listener: Listener, told: ToldRequest[], refused: number[]) {
+    this.#listener = listener;
+    this.told = told;
+    this.refused = refused;
+  }
+
+  static async open(
+    create: (clock: TurningClock) => Transport,
+    options: HttpPortOptions = {},
+  ): Promise<HttpPortUnderTest> {
+    const { connectionsMax = 100, take = answerWhenComplete, closesAfterAnswer = () => false } = options;
+    const told: ToldRequest[] = [];
+    const refused: number[] = [];
+    const listener = await create(new TurningClock()).serve({
+      host: '127.0.0.1',
+      port: 0,
+      connectionsMax,
+      closesAfterAnswer,
+      request(exchange) {
+        const request = readWhole(exchange);
+        told.push(request);
+        take(request);
+      },
+      refused: (status) => refused.push(status),
+    });
+    return new HttpPortUnderTest(listener, told, refused);
+  }
+
+  get port(): number {
+    return this.#listener.port;
+  }
+
+  stopAccepting(): void {
+    this.#listener.stopAccepting();
+  }
+
+  /** Sends the bytes, ends its side, and returns everything that came back. */
+  send(bytes: string): Promise<string> {
+    return sendBytes(this.port, bytes);
+  }
+
+  /** A connection that stays open, `from` an address of this machine. */
+  async dial(from = '127.0.0.1'): Promise<Client> {
+    const client = new Client();
+    client.connect({ port: this.port, host: '127.0.0.1', localAddress: from });
+    await once(client, 'connect');
+    return client;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#listener.close();
+  }
+}
+
+/**
+ * Sends the bytes on a connection of their own, ends its side, and returns everything that came back. A caller that
+ * needs time for an answer passes a promise to await before the connection is half closed.
+ */
+export async function sendBytes(
+  port: number,
+  bytes: string,
+  served: (answered: Promise<unknown>) => Promise<unknown> = async () => {},
+): Promise<string> {
+  const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true });
+  let received = '';
+  socket.setEncoding('latin1').on('data', (text: string) => {
+    received += text;
+  });
+  // A connection that is cut counts as an answer.
+  socket.on('error', () => {});
+  const closed = new Promise<void>((resolve) => socket.once('close', () => resolve()));
+  const answered = Promise.race([closed, new Promise<void>((resolve) => socket.once('data', () => resolve()))]);
+  await Promise.race([once(socket, 'connect'), closed]);
+  socket.write(bytes, 'latin1');
+  await served(answered);
+  socket.end();
+  await within(20_000, 'the connection ends', closed);
+  return received;
+}
+
+/** A connection, and all bytes received on it. */
+export class Client extends Socket {
+  received = '';
+  hasEnded = false;
+
+  constructor() {
+    super();
+    this.setEncoding('latin1');
+    this.on('data', (text: string) => {
+      this.received += text;
+    });
+    this.on('error', () => {});
+    this.once('close', () => {
+      this.hasEnded = true;
+    });
+  }
+}
+
+/** The statuses of all answers in a text, in order. */
+export function statusesIn(text: string): number[] {
+  return [...text.matchAll(/HTTP\/1\.1 (\d{3}) /g)].map((match) => Number(match[1])).filter((status) => status !== 100);
+}
+
+function answerWhenComplete({ exchange, complete }: ToldRequest): void {
+  void complete.then((body) => exchange.answer(200, ['content-type', 'text/plain'], body));
+}
+
+function readWhole(exchange: HttpExchange): ToldRequest {
+  const body: Buffer[] = [];
+  let whole: (bytes: Buffer) => void = () => {};
+  let isComplete = false;
+  const complete = new Promise<Buffer>((resolve) => {
+    whole = (bytes) => {
+      isComplete = true;
+      resolve(bytes);
+    };
+  });
+  const reader: BodyReader = {
+    chunk: (bytes) => void body.push(Buffer.from(bytes)),
+    ended: () => whole(Buffer.concat(body)),
+  };
+  if (exchange.bodyBytes === 0) whole(Buffer.alloc(0));
+  else exchange.readBody(reader);
+  return { exchange, body, complete, isComplete: () => isComplete };
+}

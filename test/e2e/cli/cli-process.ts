@@ -1,0 +1,107 @@
+// `svc` as a real process: the built program behind bin/svc.js, spawned as a shell would.
+
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+export const SVC = fileURLToPath(new URL('../../../bin/svc.js', import.meta.url));
+
+export interface Finished {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+export interface RunOptions {
+  readonly env?: Record<string, string>;
+  readonly cwd?: string;
+  readonly input?: string;
+  /** Another Node than the one that runs the tests. */
+  readonly node?: string;
+}
+
+export function spawnSvc(
+  args: readonly string[],
+  { env, cwd, node = process.execPath }: RunOptions = {},
+): ChildProcess {
+  const { SVC_URL: _url, SVC_TOKEN: _token, FORCE_COLOR: _colour, NODE_OPTIONS: _options, ...inherited } = process.env;
+  return spawn(node, [SVC, ...args], { cwd, env: { ...inherited, ...env }, stdio: 'pipe' });
+}
+
+export async function runSvc(args: readonly string[], options: RunOptions = {}): Promise<Finished> {
+  const child = spawnSvc(args, options);
+  // It may have ended by then: what it says of that is what counts.
+  child.stdin?.on('error', () => {});
+  child.stdin?.end(options.input ?? '');
+  return await finished(child);
+}
+
+/** Everything the process says until it has ended. */
+export async function finished(child: ChildProcess): Promise<Finished> {
+  let stdout = '';
+  let stderr = '';
+  child.stdout?.setEncoding('utf8').on('data', (text: string) => {
+    stdout += text;
+  });
+  child.stderr?.setEncoding('utf8').on('data', (text: string) => {
+    stderr += text;
+  });
+  const [code, signal] = await once(child, 'close');
+  return { code, signal, stdout, stderr };
+}
+
+/** Resolves with everything written so far once the stream has said something that matches. */
+export async function waitForText(stream: NodeJS.ReadableStream | null, pattern: RegExp): Promise<string> {
+  if (stream === null) throw new Error('the process has no such stream');
+  let text = '';
+  return await new Promise((resolve, reject) => {
+    stream.on('data', (chunk: Buffer | string) => {
+      text += chunk.toString();
+      if (pattern.test(text)) resolve(text);
+    });
+    stream.once('close', () => reject(new Error(`the process ended without ${pattern}; it said: ${text}`)));
+  });
+}
+
+/** A folder of its own for each call, removed by the returned function. */
+export async function makeFolder(
+  files: Record<string, string> = {},
+): Promise<{ path: string; remove(): Promise<void> }> {
+  const path = await mkdtemp(join(tmpdir(), 'svc-cli-'));
+  for (const [name, text] of Object.entries(files)) await writeFile(join(path, name), text);
+  return { path, remove: () => rm(path, { recursive: true, force: true }) };
+}
+
+export const ANY_PORT = 'workers:\n  - name: svc-worker-manager\n    config:\n      port: 0\n';
+
+export interface EngineProcess {
+  readonly url: string;
+  readonly child: ChildProcess;
+  /** What `start --json` printed. */
+  readonly startDocument: { readonly version: string; readonly listeners: readonly { readonly address: string }[] };
+  stop(): Promise<void>;
+}
+
+/** A real engine on a free port, ready for connections. */
+export async function startEngineProcess(config = ANY_PORT): Promise<EngineProcess> {
+  const folder = await makeFolder({ 'svc-config.yaml': config });
+  const child = spawnSvc(['start', '--json', '--threads', '1'], { cwd: folder.path });
+  child.stderr?.resume();
+  const startDocument = JSON.parse(await waitForText(child.stdout, /\n/));
+  return {
+    url: startDocument.listeners[0].address,
+    child,
+    startDocument,
+    async stop() {
+      if (child.exitCode === null && child.signalCode === null) {
+        child.kill('SIGTERM');
+        await once(child, 'exit');
+      }
+      await folder.remove();
+    },
+  };
+}

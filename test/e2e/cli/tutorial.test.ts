@@ -1,0 +1,116 @@
+// docs/tutorial.md, done as its reader does it: installed packages, every block in its order, on ports that are free.
+//
+// What follows the three backticks says what a block is: `sh` is run and must succeed, `sh fails` must not; `sh <name>:
+// <text>` is started and left running once it said the text, in place of what ran under that name; `text` must be in
+// what the last command said, line by line; `<language> <file>` is a file; `sh by hand` is what the test does its own way.
+
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { afterAll, expect, test } from 'vitest';
+import { InstalledPackages } from '../../support/engine/installed-packages.ts';
+import { finished, waitForText } from './cli-process.ts';
+
+const PAGE = readFileSync(new URL('../../../docs/tutorial.md', import.meta.url), 'utf8');
+
+interface Block {
+  readonly about: string;
+  readonly text: string;
+}
+
+const blocks: Block[] = [...PAGE.matchAll(/^```(.+)\n([\s\S]*?)^```$/gm)].map(([, about = '', text = '']) => ({
+  about,
+  text,
+}));
+
+class Reader implements AsyncDisposable {
+  readonly #installed = new InstalledPackages();
+  readonly #running = new Map<string, ChildProcess>();
+  readonly #ports: Readonly<Record<string, number>>;
+  #said = '';
+
+  constructor(ports: Readonly<Record<string, number>>) {
+    this.#ports = ports;
+  }
+
+  async follow({ about, text }: Block): Promise<void> {
+    const [language = '', ...rest] = about.split(' ');
+    const what = rest.join(' ');
+    if (about === 'sh by hand') return;
+    if (language === 'text') return this.#expectSaid(text);
+    if (language !== 'sh') return writeFileSync(join(this.#installed.path, what), this.#onFreePorts(text));
+    const [name, awaited] = what.split(': ');
+    if (name !== undefined && awaited !== undefined) return await this.#leaveRunning(name, text, new RegExp(awaited));
+    const { code, stdout, stderr } = await finished(this.#spawn(text));
+    this.#said = `${stdout}\n${stderr}`;
+    if (what === 'fails') expect(code, this.#said).not.toBe(0);
+    else expect(code, `${text}${this.#said}`).toBe(0);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    // The engine last: the others are its workers.
+    for (const name of [...this.#running.keys()].reverse()) await this.#end(name);
+    this.#installed[Symbol.dispose]();
+  }
+
+  async #leaveRunning(name: string, command: string, awaited: RegExp): Promise<void> {
+    await this.#end(name);
+    const child = this.#spawn(`exec ${command}`);
+    this.#running.set(name, child);
+    await Promise.race([waitForText(child.stdout, awaited), waitForText(child.stderr, awaited)]);
+  }
+
+  async #end(name: string): Promise<void> {
+    const child = this.#running.get(name);
+    this.#running.delete(name);
+    if (child?.pid === undefined || child.exitCode !== null) return;
+    process.kill(-child.pid, 'SIGINT');
+    await once(child, 'exit');
+  }
+
+  #expectSaid(text: string): void {
+    for (const line of text.trim().split('\n')) expect(this.#said).toContain(line.trim());
+  }
+
+  #spawn(command: string): ChildProcess {
+    const env = {
+      ...process.env,
+      SVC_URL: `ws://127.0.0.1:${this.#ports['49134']}`,
+      SVC_HTTP_URL: `http://127.0.0.1:${this.#ports['3111']}`,
+    };
+    // A group of its own: Ctrl-C reaches all that a terminal runs.
+    return spawn('sh', ['-c', command], {
+      cwd: this.#installed.path,
+      env,
+      detached: true,
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+  }
+
+  #onFreePorts(text: string): string {
+    return Object.entries(this.#ports).reduce(
+      (changed, [port, free]) => changed.replaceAll(`port: ${port}`, `port: ${free}`),
+      text,
+    );
+  }
+}
+
+let reader: Reader | undefined;
+afterAll(() => reader?.[Symbol.asyncDispose](), 60_000);
+
+test('every block of the tutorial does what the page says', { timeout: 240_000 }, async () => {
+  expect(blocks.length).toBeGreaterThan(15);
+  reader = new Reader({ '49134': await freePort(), '3111': await freePort() });
+  for (const block of blocks) await reader.follow(block);
+});
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  server.close();
+  if (address === null || typeof address === 'string') throw new Error('The system gave no port');
+  return address.port;
+}

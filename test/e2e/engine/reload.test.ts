@@ -1,0 +1,283 @@
+// The configuration of a running engine: queues and HTTP settings that change, and what says that it cannot.
+
+import { chmodSync, lstatSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { ask } from '../../support/clients/http-engine.ts';
+import { RawWorker } from '../../support/clients/raw-worker.ts';
+import { TemporaryFolder } from '../../support/engine/temporary-folder.ts';
+import { startTestEngine, type TestEngine } from '../../support/engine/test-engine.ts';
+import { enqueue, receiptOf, statsOf } from '../../support/stores/queue-engine.ts';
+import { waitFor } from '../../support/wait-for.ts';
+
+const MEMORY = '{store_method: in_memory}';
+
+interface Wanted {
+  readonly queues?: string;
+  readonly queueRest?: string;
+  readonly http?: string;
+  readonly port?: number;
+  readonly hasQueues?: boolean;
+}
+
+function configOf({ queues = '{}', queueRest = '', http = '', port = 0, hasQueues = true }: Wanted = {}): string {
+  const queueModule = `  - name: svc-queue
+    config: {queue_configs: ${queues}${queueRest}, adapter: {name: builtin, config: ${MEMORY}}}
+`;
+  return `drain_timeout_ms: 100
+workers:
+  - {name: svc-worker-manager, config: {port: 0}}
+  - {name: svc-http, config: {port: ${port}${http === '' ? '' : `, ${http}`}}}
+  - {name: svc-state, config: {adapter: {name: kv, config: ${MEMORY}}}}
+${hasQueues ? queueModule : ''}`;
+}
+
+const folder = new TemporaryFolder();
+const file = join(folder.path, 'svc-config.yaml');
+let engine: TestEngine;
+let httpPort = 0;
+
+beforeAll(async () => {
+  writeFileSync(file, configOf());
+  engine = await startTestEngine({ configFile: file });
+  httpPort = Number(new URL(engine.urls.find((url) => url.startsWith('http:')) ?? '').port);
+});
+afterEach(() => reload());
+afterAll(async () => {
+  await engine?.[Symbol.asyncDispose]();
+  folder[Symbol.dispose]();
+});
+
+async function reload(wanted: Wanted = {}): Promise<readonly string[]> {
+  writeFileSync(file, configOf(wanted));
+  const report = await engine.reload();
+  if (!report.ok) throw new Error(report.problems.join('\n'));
+  return report.changes;
+}
+
+async function bind(worker: RawWorker, type: string, functionId: string, config: object): Promise<void> {
+  worker.send({ type: 'registertrigger', id: functionId, trigger_type: type, function_id: functionId, config });
+  await worker.settled();
+}
+
+describe('queues', () => {
+  test('[K1] come and take jobs, change, and go', async () => {
+    await using worker = await RawWorker.connect(engine.url);
+    await worker.register('mail::send');
+    expect((await enqueue(worker, 'mail::send', 1, { queue: 'mail' })).error).toMatchObject({
+      reason: 'QUEUE_NOT_FOUND',
+    });
+    expect(await reload({ queues: '{mail: {concurrency: 1}}' })).toEqual(["svc-queue changed: queue 'mail' added"]);
+    await receiptOf(enqueue(worker, 'mail::send', 1, { queue: 'mail' }));
+    await receiptOf(enqueue(worker, 'mail::send', 2, { queue: 'mail' }));
+    const first = await worker.next('invokefunction');
+    // The second waits for the first, until there is room for two.
+    expect(await reload({ queues: '{mail: {concurrency: 2}}' })).toEqual(["svc-queue changed: queue 'mail' changed"]);
+    const second = await worker.next('invokefunction');
+    for (const call of [first, second]) worker.answer(call, { result: null });
+    await waitFor('both are done', async () => (await statsOf(worker, 'mail')).depth === 0);
+    expect(await reload()).toEqual(["svc-queue changed: queue 'mail' removed"]);
+    expect((await enqueue(worker, 'mail::send', 3, { queue: 'mail' })).error).toMatchObject({
+      reason: 'QUEUE_NOT_FOUND',
+    });
+  });
+
+  test('[K4] a queue that goes keeps its jobs, says so, and delivers them when it is back', async () => {
+    await using worker = await RawWorker.connect(engine.url);
+    await reload({ queues: '{kept: {}}' });
+    const receipt = await receiptOf(enqueue(worker, 'kept::run', { n: 1 }, { queue: 'kept' }));
+    await waitFor(
+      'the job waits for its function',
+      async () => (await statsOf(worker, 'kept')).states.waiting_for_worker === 1,
+    );
+    expect(await reload()).toEqual(["svc-queue changed: queue 'kept' removed; it keeps 1 job and 0 dead letters"]);
+    expect(engine.log.join('\n')).toContain('A queue that is no longer configured keeps its jobs');
+    await worker.register('kept::run');
+    await reload({ queues: '{kept: {}}' });
+    const call = await worker.next('invokefunction');
+    expect(call).toMatchObject({ data: { n: 1 }, metadata: { messageReceiptId: receipt } });
+    worker.answer(call, { result: null });
+    await waitFor('it is done', async () => (await statsOf(worker, 'kept')).depth === 0);
+  });
+
+  test('[Q8] a job that runs while its queue goes and comes back runs once', async () => {
+    await using worker = await RawWorker.connect(engine.url);
+    await worker.register('slow::run');
+    await reload({ queues: '{slow: {}}' });
+    await receiptOf(enqueue(worker, 'slow::run', {}, { queue: 'slow' }));
+    const call = await worker.next('invokefunction');
+    await reload();
+    await reload({ queues: '{slow: {}}' });
+    worker.answer(call, { result: null });
+    await waitFor('it is done', async () => (await statsOf(worker, 'slow')).depth === 0);
+    await receiptOf(enqueue(worker, 'slow::run', { last: true }, { queue: 'slow' }));
+    expect(await worker.next('invokefunction')).toMatchObject({ data: { last: true } });
+  });
+
+  test('[S5] what a trigger owes a queue that went is delivered when it is back', async () => {
+    await using worker = await RawWorker.connect(engine.url);
+    await reload({ queues: '{audit: {}}' });
+    await worker.register('audit::note');
+    await bind(worker, 'state', 'audit::note', { scope: 'reload', queue: 'audit' });
+    await reload();
+    await worker.call('state::set', { scope: 'reload', key: 'a', value: 1 });
+    await reload({ queues: '{audit: {}}' });
+    const call = await worker.next('invokefunction');
+    expect(call.data).toMatchObject({ scope: 'reload', key: 'a' });
+    worker.answer(call, { result: null });
+  });
+
+  test('[S5] [F3] what a trigger owes a fifo queue that went comes before the changes after its return', async () => {
+    await using worker = await RawWorker.connect(engine.url);
+    const queues = '{line: {type: fifo, message_group_field: scope}}';
+    const set = (value: number) => worker.call('state::set', { scope: 'line', key: 'a', value });
+    await reload({ queues });
+    const seen: unknown[] = [];
+    await worker.serve('line::note', (data) => seen.push((data as { new_value: unknown }).new_value));
+    await bind(worker, 'state', 'line::note', { scope: 'line', queue: 'line' });
+    await reload();
+    for (let value = 0; value < 300; value++) await set(value);
+    const back = reload({ queues });
+    for (let value = 300; value < 500; value++) await set(value);
+    await back;
+    await waitFor('all have run', () => seen.length === 500, 15_000);
+    expect(seen).toEqual(Array.from({ length: 500 }, (_, value) => value));
+  });
+
+  test('[K1] [S5] a queue that a trigger names cannot group by what no event has, by what all have it can', async () => {
+    await using worker = await RawWorker.connect(engine.url);
+    const by = (field: string) => ({ queues: `{grouped: {type: fifo, message_group_field: ${field}}}` });
+    const set = () => worker.call('state::set', { scope: 'grouped', key: 'a', value: 1 });
+    await reload(by('key'));
+    await bind(worker, 'state', 'grouped::note', { scope: 'grouped', queue: 'grouped' });
+    await expect(reload(by('order_id'))).rejects.toThrow(
+      "queue_configs.grouped.message_group_field is invalid: a trigger of state names it. Queue 'grouped' groups by",
+    );
+    expect((await set()).error).toBeUndefined();
+    expect(await reload(by('scope'))).toEqual(["svc-queue changed: queue 'grouped' changed"]);
+    expect((await set()).error).toBeUndefined();
+  });
+
+  test('[K1] their module goes and leaves nothing behind, and takes jobs when it is back', async () => {
+    await using worker = await RawWorker.connect(engine.url);
+    await worker.register('back::run');
+    await reload({ hasQueues: false });
+    expect((await enqueue(worker, 'back::run', 1)).error).toMatchObject({
+      reason: 'QUEUE_NOT_FOUND',
+      message: expect.stringContaining('no queue module is loaded'),
+    });
+    await reload();
+    await receiptOf(enqueue(worker, 'back::run', 2));
+    expect(await worker.next('invokefunction')).toMatchObject({ data: 2 });
+  });
+
+  test.each([
+    ['the type of a queue', { queues: '{f: {type: fifo, message_group_field: g}}' }, 'queue_configs.f.type'],
+    ['a limit of all queues', { queues: '{f: {}}', queueRest: ', max_payload_bytes: 5' }, 'max_payload_bytes'],
+  ])('[K4] [K1] %s cannot change, says so by name, and nothing else changes either', async (_what, wanted, name) => {
+    await using worker = await RawWorker.connect(engine.url);
+    await reload({ queues: '{f: {}}' });
+    await expect(reload({ ...wanted, http: 'body_limit: 7' })).rejects.toThrow(
+      `svc-queue: ${name} can only change with a new start of the engine`,
+    );
+    await receiptOf(enqueue(worker, 'absent', { longer: 'than 5' }, { queue: 'f' }));
+    expect((await ask({ httpPort }, '/', { method: 'POST', body: 'longer than 7' })).status).toBe(404);
+  });
+});
+
+describe('HTTP', () => {
+  test('[K1] origins, limits and time limits hold for the next request', async () => {
+    await using worker = await RawWorker.connect(engine.url);
+    await worker.register('shop::order');
+    await bind(worker, 'http', 'shop::order', { api_path: '/orders', http_method: 'POST' });
+    const headers = { origin: 'https://shop.example', 'content-type': 'application/json' };
+    const order = (body: string) => ask({ httpPort }, '/orders', { method: 'POST', headers, body });
+    expect((await order('{}')).status).toBe(403);
+    const cors = 'cors: {allowed_origins: ["https://shop.example"]}';
+    await reload({ http: `${cors}, body_limit: 4, default_timeout: 50, request_id_header: x-order` });
+    const tooLarge = await order('{"n": 1}');
+    expect(tooLarge.status).toBe(413);
+    expect(tooLarge.headers['access-control-allow-origin']).toBe('https://shop.example');
+    expect(tooLarge.headers['x-order']).toMatch(/^[\da-f]{32}$/);
+    expect((await order('{}')).status).toBe(504);
+    await reload();
+    expect((await order('{}')).status).toBe(403);
+  });
+
+  test('[K1] the port cannot change, and says so by name', async () => {
+    await expect(reload({ port: 1 })).rejects.toThrow('svc-http: port can only change with a new start of the engine');
+  });
+});
+
+describe('a port for browsers', () => {
+  const portOf = (config: string) => `drain_timeout_ms: 100
+workers:
+  - {name: svc-worker-manager, config: {port: 0}}
+  - {name: svc-worker-manager, config: {port: 0, ${config}}}
+`;
+
+  test('[K1] [X12] runs on a changed policy at once, and ends who would not be let in by it', async () => {
+    using own = new TemporaryFolder();
+    const configFile = join(own.path, 'svc-config.yaml');
+    const write = (rbac: string, rest = '') => writeFileSync(configFile, portOf(`${rest}rbac: {${rbac}}`));
+    write('auth_function_id: auth, expose_functions: [\'match("old::*")\']');
+    await using guarded = await startTestEngine({ configFile });
+    await using backend = await RawWorker.connect(guarded.url);
+    for (const id of ['auth', 'gate']) await backend.serve(id, () => ({ context: {} }));
+    for (const id of ['old::x', 'new::x']) await backend.serve(id, () => id);
+    await using page = await RawWorker.connect(guarded.urls[1] ?? '');
+    expect((await page.call('new::x')).error).toMatchObject({ code: 'FORBIDDEN' });
+
+    write('auth_function_id: auth, expose_functions: [\'match("new::*")\']');
+    const changes = ['svc-worker-manager changed: rbac.expose_functions'];
+    expect(await guarded.reload()).toEqual({ ok: true, changes });
+    expect((await page.call('new::x')).result).toBe('new::x');
+    expect((await page.call('old::x')).error).toMatchObject({ code: 'FORBIDDEN' });
+
+    write('auth_function_id: gate, expose_functions: [\'match("new::*")\']');
+    expect(await guarded.reload()).toMatchObject({ ok: true });
+    expect(await page.closed).toMatchObject({ code: 4402 });
+    await using again = await RawWorker.connect(guarded.urls[1] ?? '');
+    expect((await again.call('new::x')).result).toBe('new::x');
+
+    write('auth_function_id: gate', 'host: "::1", ');
+    const problems = ['svc-worker-manager: host can only change with a new start of the engine'];
+    expect(await guarded.reload()).toEqual({ ok: false, problems });
+  });
+});
+
+test('[K1] [X22] a file that the engine changes is as open to others as before, also where a link leads to it', async () => {
+  using own = new TemporaryFolder();
+  const [configFile, secret] = [join(own.path, 'svc-config.yaml'), join(own.path, 'secret.yaml')];
+  writeFileSync(secret, 'drain_timeout_ms: 100\nworkers:\n  - {name: svc-worker-manager, config: {port: 0}}\n');
+  chmodSync(secret, 0o600);
+  symlinkSync(secret, configFile);
+  await using running = await startTestEngine({ configFile });
+  await using worker = await RawWorker.connect(running.url);
+  const added = await worker.call('worker::add', { source: { kind: 'builtin', name: 'svc-pubsub' } });
+  expect(added.result).toMatchObject({ added: true });
+  expect(readFileSync(secret, 'utf8')).toContain('svc-pubsub');
+  expect(lstatSync(configFile).isSymbolicLink()).toBe(true);
+  expect(statSync(secret).mode & 0o777).toBe(0o600);
+});
+
+describe('a file that is broken while the engine runs', () => {
+  const callAdd = (worker: RawWorker) =>
+    worker.call('worker::add', { source: { kind: 'builtin', name: 'svc-pubsub' } });
+  const healthOf = async (worker: RawWorker) => JSON.stringify(await worker.call('engine::health::check', {}));
+
+  test.each([
+    ['no YAML', (text: string) => `${text}  - [\n`, 'svc-config.yaml'],
+    ['wrong', (text: string) => `${text}  - {name: svc-stat}\n`, "Unknown module 'svc-stat'"],
+    ['one for a new start', (text: string) => `threads: 7\n${text}`, 'threads can only change with a new start'],
+  ])('[K1] is %s: nothing is added to it, and health goes on naming what is wrong', async (_what, breakIt, problem) => {
+    await using worker = await RawWorker.connect(engine.url);
+    const text = breakIt(configOf());
+    writeFileSync(file, text);
+    await engine.reload();
+    expect(await healthOf(worker)).toContain(problem);
+    expect(JSON.stringify(await callAdd(worker))).toContain(problem);
+    expect(readFileSync(file, 'utf8')).toBe(text);
+    expect(await healthOf(worker)).toContain(problem);
+  });
+});

@@ -1,0 +1,396 @@
+// The console server before a real engine: what it serves, hands on, and refuses; without an engine, and with one that
+// comes and goes.
+
+import { createServer } from 'node:net';
+import { afterEach, describe, expect, test } from 'vitest';
+import { WebSocket } from 'ws';
+import { type ConsoleOptions, checkOptions } from '../../../src/console/server/options.ts';
+import { type RunningConsole, startConsole } from '../../../src/console/server/server.ts';
+import { TOKEN_SUBPROTOCOL_PREFIX } from '../../../src/console-api/console-server.ts';
+import {
+  answerChecks,
+  isConsoleInfo,
+  isErrorEnvelope,
+  isHttpResponse,
+} from '../../../src/generated/console-contract.ts';
+import { http } from '../../../src/sdk/index.ts';
+import { createWorker } from '../../../src/sdk/internal.ts';
+import { FrameClient, upgradeRequest } from '../../contract/transport/frame-client.ts';
+import { ask } from '../../support/clients/http-engine.ts';
+import { type ConsoleEngine, LiveClient, startConsoleEngine } from '../../support/telemetry/console-engine.ts';
+import { waitFor } from '../../support/wait-for.ts';
+
+const TOKEN = 'a-token-of-forty-characters-0123456789ab';
+
+const open: { stop(): Promise<unknown> }[] = [];
+
+afterEach(async () => {
+  for (const one of open.splice(0).reverse()) await one.stop();
+});
+
+interface World {
+  readonly engine: ConsoleEngine;
+  readonly console: RunningConsole;
+  readonly httpPort: number;
+}
+
+async function startWorld(more: Partial<ConsoleOptions> = {}, top = ''): Promise<World> {
+  const engine = await startConsoleEngine({ top });
+  open.push({ stop: () => engine.drain() });
+  const running = await startBefore(engine, more);
+  return { engine, console: running, httpPort: Number(new URL(running.url).port) };
+}
+
+async function startBefore(
+  engine: Pick<ConsoleEngine, 'port' | 'httpPort' | 'streamPort'>,
+  more: Partial<ConsoleOptions> = {},
+): Promise<RunningConsole> {
+  const options: ConsoleOptions = {
+    host: '127.0.0.1',
+    port: 0,
+    engineHost: '127.0.0.1',
+    enginePort: engine.httpPort,
+    streamPort: engine.streamPort,
+    bridgePort: engine.port,
+    token: undefined,
+    isReadOnly: false,
+    hasFlow: false,
+    serviceName: 'svc-console',
+    ...more,
+  };
+  const running = await startConsole(options, () => {});
+  open.push(running);
+  return running;
+}
+
+async function infoOf(world: Pick<World, 'httpPort'>) {
+  const { text } = await ask(world, '/console.json');
+  const info: unknown = JSON.parse(text);
+  if (!isConsoleInfo(info)) throw new Error(`/console.json broke the contract: ${text}`);
+  return info;
+}
+
+const JSON_BODY = { 'content-type': 'application/json' };
+
+describe('pages', () => {
+  test('[APP-3][X23] every answer carries the policy; the nonce of the page is fresh', async () => {
+    const world = await startWorld();
+    const nonces = new Set<string>();
+    for (const path of ['/', '/functions', '/traces/0af7651916cd43dd8448eb211c80319c']) {
+      const { status, headers, text } = await ask(world, path);
+      expect(status).toBe(200);
+      const policy = String(headers['content-security-policy']);
+      const nonce = /style-src 'self' 'nonce-([\w-]+)'/.exec(policy)?.[1] ?? '';
+      expect(policy).toContain("default-src 'none'; script-src 'self'; ");
+      expect(policy).toContain("frame-ancestors 'none'");
+      expect(text).toContain(nonce);
+      expect(text).not.toContain('__SVC_NONCE__');
+      nonces.add(nonce);
+    }
+    expect(nonces.size).toBe(3);
+    for (const path of ['/console.json', '/api/status', '/theme.js', '/api/nothing']) {
+      const { headers } = await ask(world, path);
+      expect(headers['content-security-policy']).toContain("default-src 'none'");
+      expect(headers['x-frame-options']).toBe('DENY');
+      expect(headers['x-content-type-options']).toBe('nosniff');
+    }
+  });
+
+  test('files with a hash in their name are kept, the page is not, and nothing outside is served', async () => {
+    const world = await startWorld();
+    const { text, headers } = await ask(world, '/');
+    expect(headers['cache-control']).toBe('no-store');
+    const script = /src="(\/assets\/[^"]+\.js)"/.exec(text)?.[1] ?? '';
+    const asset = await ask(world, script);
+    expect(asset.headers['cache-control']).toContain('immutable');
+    // The browser asks for the icon at each change of the address: a kept one stays in the browser.
+    const icon = await ask(world, /rel="icon"[^>]* href="([^"]+)"/.exec(text)?.[1] ?? '');
+    expect(icon.headers['cache-control']).toContain('immutable');
+    expect(icon.headers['content-type']).toBe('image/svg+xml');
+    expect(asset.headers['content-type']).toContain('text/javascript');
+    expect((await ask(world, '/assets/nothing.js')).status).toBe(404);
+    for (const path of ['/../package.json', '/..%2f..%2fpackage.json', '/assets/..%2f..%2f..%2fpackage.json']) {
+      expect((await ask(world, path)).text).not.toContain('svc-console"');
+    }
+  });
+
+  test('[X3] an unknown host and a page of another host are refused everywhere', async () => {
+    const world = await startWorld();
+    const routes = Object.keys(answerChecks).map((name) => name.split(' '));
+    for (const [method = '', path = ''] of [...routes, ['POST', '/http-request']]) {
+      for (const origin of ['http://evil.example', 'null', `http://localhost:${world.httpPort}`]) {
+        const request = { method, headers: { ...JSON_BODY, origin }, ...(method !== 'GET' && { body: '{}' }) };
+        const { status } = await ask(world, `/api${path.replaceAll(/[{}]/g, '')}`, request);
+        expect([method, path, origin, status]).toEqual([method, path, origin, 403]);
+      }
+    }
+    for (const path of ['/', '/console.json', '/api/status']) {
+      expect((await ask(world, path, { headers: { host: 'evil.example' } })).status).toBe(403);
+      expect((await ask(world, path, { headers: { origin: 'http://evil.example' } })).status).toBe(403);
+      const own = { host: `localhost:${world.httpPort}`, origin: `http://localhost:${world.httpPort}` };
+      expect((await ask(world, path, { headers: own })).status).toBe(200);
+    }
+    const stranger = new WebSocket(`ws://127.0.0.1:${world.httpPort}/api/live`, { origin: 'http://evil.example' });
+    const [status] = await new Promise<[number]>((resolve) => {
+      stranger.on('unexpected-response', (_request, response) => resolve([response.statusCode ?? 0]));
+      stranger.on('error', () => {});
+    });
+    expect(status).toBe(403);
+  });
+});
+
+describe('the engine behind it', () => {
+  test('/api/* is the console API: percent-encoded names, bodies and headers pass as they are', async () => {
+    const world = await startWorld();
+    const place = `/api/states/${encodeURIComponent('a/b%')}/items/${encodeURIComponent('k:1/2')}`;
+    const put = await ask(world, place, { method: 'PUT', headers: JSON_BODY, body: '{"value":{"n":1.0}}' });
+    expect([put.status, put.text]).toEqual([200, expect.stringContaining('"value":{"n":1.0}')]);
+    expect((await ask(world, place)).text).toContain('"key":"k:1/2"');
+    const call = { method: 'POST', headers: JSON_BODY, body: '{"function_id":"state::list_groups"}' };
+    const invoked = await ask(world, '/api/invoke', call);
+    expect(invoked.headers['x-svc-trace-id']).toMatch(/^[\da-f]{32}$/);
+    expect(JSON.parse(invoked.text)).toEqual({ groups: ['a/b%'] });
+  });
+
+  test('[API-3] a call names the console server in its baggage, unless it is told not to', async () => {
+    for (const serviceName of ['my-console', undefined]) {
+      const world = await startWorld({ serviceName });
+      const worker = createWorker(world.engine.url, { handle_signals: false, log: () => {} });
+      open.push({ stop: () => worker.shutdown() });
+      await worker.ready();
+      worker.registerFunction('who', async (_input: unknown, { baggage }) => ({ origin: baggage.get('svc.origin') }));
+      const body = '{"function_id":"who"}';
+      const text = await waitFor('it is called', async () => {
+        const reply = await ask(world, '/api/invoke', { method: 'POST', headers: JSON_BODY, body });
+        return reply.status === 200 && reply.text;
+      });
+      expect(JSON.parse(text).origin).toBe(serviceName);
+    }
+  });
+
+  test('/api/live and /ws/stream reach the engine', async () => {
+    const world = await startWorld();
+    await using live = await LiveClient.open(`ws://127.0.0.1:${world.httpPort}/api/live`);
+    const id = await live.subscribe('stream:chat');
+    const stream = new WebSocket(`ws://127.0.0.1:${world.httpPort}/ws/stream/chat/room/`);
+    const messages: string[] = [];
+    stream.on('message', (data) => messages.push(String(data)));
+    await live.item(id, 'the join is seen', ({ event }) => event === 'join');
+    await waitFor('the snapshot comes', () => messages.length > 0);
+    const { text } = await ask(world, '/api/streams/chat/room/subscribers');
+    expect(JSON.parse(text).items).toHaveLength(1);
+    stream.terminate();
+    await live.item(id, 'the leave is seen', ({ event }) => event === 'leave');
+  });
+
+  test('it is listed as the worker svc-console', async () => {
+    const world = await startWorld();
+    const names = await waitFor('it is listed', async () => {
+      const { text } = await ask(world, '/api/workers');
+      const list: string[] = JSON.parse(text).items.map(({ name }: { name: string }) => name);
+      return list.length > 0 && list;
+    });
+    expect(names).toEqual(['svc-console']);
+  });
+});
+
+describe('one request to the HTTP port (TRG-3)', () => {
+  const send = (world: World, request: unknown, headers = JSON_BODY) =>
+    ask(world, '/api/http-request', { method: 'POST', headers, body: JSON.stringify(request) });
+
+  test('answers in the contract, passes what it is told, and follows no redirect', async () => {
+    const world = await startWorld();
+    const worker = createWorker(world.engine.url, { handle_signals: false, log: () => {} });
+    open.push({ stop: () => worker.shutdown() });
+    await worker
+      .registerFunction('page::moved', () => ({
+        status_code: 302,
+        headers: { location: 'http://127.0.0.1:1/' },
+        body: { is: 'moved' },
+      }))
+      .ready();
+    await worker.registerTrigger({ ...http('GET', '/moved'), function_id: 'page::moved' }).ready();
+    const { status, text } = await send(world, { method: 'GET', path: '/moved?a=1', headers: [['x-a', '1']] });
+    const value: unknown = JSON.parse(text);
+    if (!isHttpResponse(value)) throw new Error(`It broke the contract: ${text}`);
+    expect([status, value.status, value.body, value.is_cut]).toEqual([200, 302, '{"is":"moved"}', false]);
+  });
+
+  test('[X4] goes to no other place, not below /_console however it is spelled, and takes JSON only', async () => {
+    const world = await startWorld();
+    const paths = [
+      'http://127.0.0.1:1/',
+      '//_console/v1/status',
+      '/%5fconsole/v1/status',
+      '/_console/v1/status?%',
+      '/%',
+    ];
+    for (const path of [...paths, '/./_console/v1/status', '\\_console']) {
+      const { status, text } = await send(world, { method: 'GET', path, headers: [] });
+      expect([path, status, isErrorEnvelope(JSON.parse(text))]).toEqual([path, 400, true]);
+    }
+    const split = { method: 'GET', path: '/', headers: [['x-a', '1\r\nx-b: 2']] };
+    expect((await send(world, split)).status).toBe(400);
+    const form = { 'content-type': 'text/plain' };
+    expect((await send(world, { method: 'GET', path: '/', headers: [] }, form)).status).toBe(415);
+  });
+
+  test('an answer that does not come in time is a 504', async () => {
+    const world = await startWorld();
+    const worker = createWorker(world.engine.url, { handle_signals: false, drain_timeout_ms: 50, log: () => {} });
+    open.push({ stop: () => worker.shutdown() });
+    await worker.registerFunction('page::late', () => new Promise(() => {})).ready();
+    await worker.registerTrigger({ ...http('GET', '/late'), function_id: 'page::late' }).ready();
+    const { status, text } = await send(world, { method: 'GET', path: '/late', headers: [], timeout_ms: 50 });
+    expect([status, JSON.parse(text).error.code]).toEqual([504, 'TIMEOUT']);
+    expect((await send(world, { method: 'GET', path: '/late', headers: [], timeout_ms: 0 })).status).toBe(400);
+  });
+});
+
+describe('the token', () => {
+  test('[APP-4][X23] on an address that others reach, it does not start without one', () => {
+    const options = { host: '0.0.0.0', token: undefined };
+    expect(() => checkOptions({ ...DEFAULTS, ...options })).toThrow(/0\.0\.0\.0.*without a token/);
+    expect(() => checkOptions({ ...DEFAULTS, ...options, token: TOKEN })).not.toThrow();
+  });
+
+  test('[APP-4] there, pages are served, and the API only with the token', async () => {
+    const world = await startWorld({ host: '0.0.0.0', token: TOKEN }, `bridge_token: ${TOKEN}`);
+    expect((await ask(world, '/')).status).toBe(200);
+    expect((await infoOf(world)).token_required).toBe(true);
+    const without = await ask(world, '/api/status');
+    expect(without.status).toBe(401);
+    expect(isErrorEnvelope(JSON.parse(without.text))).toBe(true);
+    const wrong = { headers: { authorization: 'Bearer wrong' } };
+    expect((await ask(world, '/api/status', wrong)).status).toBe(401);
+    const right = { headers: { authorization: `Bearer ${TOKEN}` } };
+    expect((await ask(world, '/api/status', right)).status).toBe(200);
+    expect((await ask(world, `/api/status?token=${TOKEN}`)).status).toBe(401);
+  });
+
+  test('[APP-4] the first live frame may bring it; a wrong one, and anything else first, ends the socket', async () => {
+    const world = await startWorld({ host: '0.0.0.0', token: TOKEN }, `bridge_token: ${TOKEN}`);
+    const url = `ws://127.0.0.1:${world.httpPort}/api/live`;
+    await using live = await LiveClient.open(url);
+    live.send({ op: 'auth', token: TOKEN });
+    const id = await live.subscribe('health');
+    await live.item(id, 'it is let in', ({ kind }) => kind === 'engine');
+    for (const frame of [{ op: 'auth', token: 'wrong' } as const, { op: 'sub', id: 1, topic: 'health' } as const]) {
+      await using other = await LiveClient.open(url);
+      other.send(frame);
+      await waitFor('it is closed', () => other.closeCode === 4401);
+      expect(other.frames.every((one) => 'error' in one)).toBe(true);
+    }
+  });
+
+  test('[APP-4] a frame that breaks the protocol before the token ends that socket, and nothing else', async () => {
+    const world = await startWorld({ host: '0.0.0.0', token: TOKEN }, `bridge_token: ${TOKEN}`);
+    const request = upgradeRequest({ path: '/api/live', host: `127.0.0.1:${world.httpPort}` });
+    await using stranger = await FrameClient.upgrade(world.httpPort, request);
+    stranger.socket.write(Buffer.from([0xff, 0x80, 0, 0, 0, 0]));
+    await stranger.ended;
+    expect((await ask(world, '/')).status).toBe(200);
+  });
+
+  test('the socket of streams takes it as a subprotocol, and does not hand it on', async () => {
+    const world = await startWorld({ host: '0.0.0.0', token: TOKEN }, `bridge_token: ${TOKEN}`);
+    const url = `ws://127.0.0.1:${world.httpPort}/ws/stream/chat/room/`;
+    const offer = `${TOKEN_SUBPROTOCOL_PREFIX}${Buffer.from(TOKEN).toString('base64url')}`;
+    const stream = new WebSocket(url, [offer, 'x'].slice(0, 1));
+    stream.on('error', () => {});
+    const refused = new WebSocket(url);
+    const status = await new Promise<number>((resolve) => {
+      refused.on('unexpected-response', (_request, response) => resolve(response.statusCode ?? 0));
+      refused.on('error', () => {});
+    });
+    expect(status).toBe(401);
+    stream.terminate();
+  });
+});
+
+describe('read-only', () => {
+  test('[APP-5] what changes something is refused, what only reads is not', async () => {
+    const world = await startWorld({ isReadOnly: true });
+    expect((await infoOf(world)).read_only).toBe(true);
+    const changing: [string, string][] = [
+      ['POST', '/api/invoke'],
+      ['POST', '/api/events/emit'],
+      ['PUT', '/api/states/s/items/k'],
+      ['DELETE', '/api/states/s/items/k'],
+      ['POST', '/api/states/s/items/k/update'],
+      ['POST', '/api/queues/default/dlq/redrive'],
+      ['POST', '/api/queues/default/pause'],
+      ['DELETE', '/api/traces'],
+      ['DELETE', '/api/logs'],
+      ['PUT', '/api/flow/layout/main'],
+      ['POST', '/api/alerts/evaluate'],
+    ];
+    for (const [method, path] of changing) {
+      const reply = await ask(world, path, { method, headers: JSON_BODY, body: '{}' });
+      expect([method, path, reply.status]).toEqual([method, path, 403]);
+      expect(reply.text).toContain('--read-only');
+    }
+    expect((await ask(world, '/api/functions')).status).toBe(200);
+    const search = { method: 'POST', headers: JSON_BODY, body: '{}' };
+    // Whatever the engine says of it: it was asked.
+    expect((await ask(world, '/api/logs/search', search)).status).toBe(200);
+  });
+});
+
+describe('without an engine', () => {
+  test.each([
+    ['an engine on an IPv6 address', '::1', '/api/live'],
+    ['a stream whose name has a #', '127.0.0.1', '/ws/stream/chat/room#1'],
+  ])('[APP-1] a socket to %s is told to try again later', async (_where, engineHost, path) => {
+    const running = await startBefore({ port: 1, httpPort: 1, streamPort: 1 }, { engineHost });
+    const world = { httpPort: Number(new URL(running.url).port) };
+    const request = upgradeRequest({ path, host: `127.0.0.1:${world.httpPort}` });
+    await using page = await FrameClient.upgrade(world.httpPort, request);
+    expect(await page.goodbye()).toMatchObject({ code: 1013 });
+    expect((await infoOf(world)).engine.http_url).toMatch(/^http:\/\/(127\.0\.0\.1|\[::1\]):1$/);
+  });
+
+  test('[APP-1] it starts, says where it looks and how to start one, and goes on when one comes', async () => {
+    const [port, httpPort] = [await freePort(), await freePort()];
+    const running = await startBefore({ port, httpPort, streamPort: 1 });
+    const world = { httpPort: Number(new URL(running.url).port) };
+    expect((await ask(world, '/')).status).toBe(200);
+    const before = await infoOf(world);
+    expect(before.engine).toMatchObject({ connected: false, http_url: `http://127.0.0.1:${httpPort}` });
+    expect(before.engine.hint).toContain('svc --config');
+    const refused = await ask(world, '/api/status');
+    expect(refused.status).toBe(502);
+    expect(JSON.parse(refused.text)).toMatchObject({ error: { code: 'ENGINE_UNREACHABLE' } });
+    await using live = await LiveClient.open(`ws://127.0.0.1:${world.httpPort}/api/live`);
+    await waitFor('the live socket is told', () => live.closeCode === 1013);
+
+    const engine = await startConsoleEngine({ port, httpPort });
+    await waitFor('the bridge is connected', async () => (await infoOf(world)).engine.connected, 10_000);
+    expect((await ask(world, '/api/status')).status).toBe(200);
+
+    await engine.drain();
+    await waitFor('the loss is told', async () => !(await infoOf(world)).engine.connected, 10_000);
+    expect((await ask(world, '/api/status')).status).toBe(502);
+  });
+});
+
+const DEFAULTS: ConsoleOptions = {
+  host: '127.0.0.1',
+  port: 0,
+  engineHost: '127.0.0.1',
+  enginePort: 1,
+  streamPort: 1,
+  bridgePort: 1,
+  token: undefined,
+  isReadOnly: false,
+  hasFlow: false,
+  serviceName: undefined,
+};
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const address = server.address();
+  await new Promise((resolve) => server.close(resolve));
+  return typeof address === 'object' && address !== null ? address.port : 0;
+}

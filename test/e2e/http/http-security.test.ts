@@ -1,0 +1,195 @@
+// Who may ask what: other origins, proxies, the console's part of the port.
+
+import { expect, test } from 'vitest';
+import { ask, askJson, type HttpAsk, startHttpEngine } from '../../support/clients/http-engine.ts';
+import { RawWorker } from '../../support/clients/raw-worker.ts';
+
+const PAGE = 'https://app.example';
+const TOKEN = 'a-token-that-is-long-enough-for-this';
+
+async function withRoute(http = '', top = '') {
+  const engine = await startHttpEngine(http, { top });
+  const headers: Record<string, string> = top.includes(TOKEN) ? { authorization: `Bearer ${TOKEN}` } : {};
+  const worker = await RawWorker.connect(engine.url, { headers });
+  await worker.serve('any::get', (data) => ({ body: data }));
+  const config = { api_path: '/a' };
+  worker.send({ type: 'registertrigger', id: 't', trigger_type: 'http', function_id: 'any::get', config });
+  await worker.settled();
+  return { engine, worker, [Symbol.asyncDispose]: () => engine.drain() };
+}
+
+function corsHeaders({ headers }: { headers: Record<string, unknown> }): string[] {
+  return Object.keys(headers).filter((name) => name.startsWith('access-control'));
+}
+
+const PREFLIGHT: HttpAsk = {
+  method: 'OPTIONS',
+  headers: { origin: PAGE, 'access-control-request-method': 'PUT', 'access-control-request-headers': 'x-a, X-B' },
+};
+
+test('[X13] without configuration no answer has a CORS header', async () => {
+  await using parts = await withRoute();
+  for (const options of [{ headers: { origin: PAGE } }, PREFLIGHT]) {
+    for (const path of ['/a', '/none', '/_console/v1/openapi.json', '/healthz']) {
+      expect(corsHeaders(await ask(parts.engine, path, options))).toEqual([]);
+    }
+  }
+});
+
+test.each([
+  ['a form of another host', { origin: PAGE }, 403],
+  ['a page without a host', { origin: 'null' }, 403],
+  ['an image on a page of another site', { 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'no-cors' }, 403],
+  ['an image on a page of a sibling', { 'sec-fetch-site': 'same-site', 'sec-fetch-mode': 'no-cors' }, 403],
+  ['a link on a page of another site', { 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'navigate' }, 200],
+  ['a page of the same host on another port', { origin: 'http://127.0.0.1:5173' }, 200],
+  ['its own page behind a proxy that changes the host', { origin: PAGE, 'sec-fetch-site': 'same-origin' }, 200],
+  ['no browser at all', {}, 200],
+])('[X3] without configuration %s is answered accordingly', async (_who, headers: Record<string, string>, status) => {
+  await using parts = await withRoute();
+  expect((await ask(parts.engine, '/a', { headers })).status).toBe(status);
+});
+
+test.each([
+  [`["${PAGE}"]`, 403],
+  ['["*"]', 200],
+])(
+  '[X3] with cors for %s an image on a page of another site, which tells no origin, gets %d',
+  async (origins, status) => {
+    await using parts = await withRoute(`cors: {allowed_origins: ${origins}}`);
+    const image = { 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'no-cors' };
+    expect((await ask(parts.engine, '/a', { headers: image })).status).toBe(status);
+    expect((await ask(parts.engine, '/a', { headers: { ...image, origin: PAGE } })).status).toBe(200);
+  },
+);
+
+test('[X13] a named origin gets its headers, others none; Vary says so to all', async () => {
+  await using parts = await withRoute(`cors: {allowed_origins: ["${PAGE}"], allow_credentials: true}`);
+  const from = (origin?: string) => ask(parts.engine, '/a', { headers: origin === undefined ? {} : { origin } });
+  expect((await from(PAGE)).headers).toMatchObject({
+    'access-control-allow-origin': PAGE,
+    'access-control-allow-credentials': 'true',
+    vary: 'Origin',
+  });
+  const strangers = [
+    'https://app.example.evil.example',
+    'https://evil-app.example',
+    'http://app.example',
+    `${PAGE}:8443`,
+  ];
+  for (const origin of [undefined, 'null', ...strangers]) {
+    const answer = await from(origin);
+    expect(corsHeaders(answer)).toEqual([]);
+    expect(answer.headers.vary).toBe('Origin');
+  }
+});
+
+test('[X13] a preflight is answered by the engine', async () => {
+  await using parts = await withRoute(`cors: {allowed_origins: ["${PAGE}"], allowed_methods: [get, put]}`);
+  const answer = await ask(parts.engine, '/a', PREFLIGHT);
+  expect(answer.status).toBe(204);
+  expect(answer.headers).toMatchObject({
+    'access-control-allow-origin': PAGE,
+    'access-control-allow-methods': 'GET, PUT',
+    'access-control-allow-headers': 'x-a, X-B',
+  });
+  const stranger = { ...PREFLIGHT, headers: { ...PREFLIGHT.headers, origin: 'https://evil.example' } };
+  expect(corsHeaders(await ask(parts.engine, '/a', stranger))).toEqual([]);
+});
+
+test('[X13] any origin together with credentials, and what is no origin, end the start', async () => {
+  for (const origins of ['[]', '["*"]']) {
+    const start = startHttpEngine(`cors: {allowed_origins: ${origins}, allow_credentials: true}`);
+    await expect(start).rejects.toThrow(/cors\.allow_credentials[\s\S]*named allowed_origins/);
+  }
+  await expect(startHttpEngine('cors: {allowed_origins: ["app.example"]}')).rejects.toThrow(/complete origin/);
+});
+
+test('[X15] X-Forwarded-For counts only from trusted proxies, and only up to the first stranger', async () => {
+  const addressOf = async (http: Awaited<ReturnType<typeof withRoute>>, forwarded: string | string[]) => {
+    const { body } = await askJson(http.engine, '/a', { headers: { 'x-forwarded-for': forwarded } });
+    return Reflect.get(Object(body), 'client_address');
+  };
+  await using plain = await withRoute();
+  expect(await addressOf(plain, '198.51.100.7')).toBe('127.0.0.1');
+  await using behind = await withRoute('', 'trusted_proxies: [127.0.0.0/8, 10.0.0.0/8]');
+  expect(await addressOf(behind, '198.51.100.7')).toBe('198.51.100.7');
+  expect(await addressOf(behind, '203.0.113.9, 198.51.100.7, 10.1.2.3')).toBe('198.51.100.7');
+  expect(await addressOf(behind, ['127.0.0.1', '198.51.100.7, 10.1.2.3'])).toBe('198.51.100.7');
+  expect(await addressOf(behind, '')).toBe('127.0.0.1');
+});
+
+test('[X15] a proxy that is no address ends the start', async () => {
+  await expect(startHttpEngine('', { top: 'trusted_proxies: [proxy.example]' })).rejects.toThrow(/CIDR/);
+});
+
+test('[X4] /_console answers this machine or a token, JSON only, and belongs to no worker', async () => {
+  await using parts = await withRoute('', `bridge_token: ${TOKEN}`);
+  const path = '/_console/v1/openapi.json';
+  const statusOf = async (options: HttpAsk) => (await ask(parts.engine, path, options)).status;
+  expect(await statusOf({})).toBe(200);
+  expect(await statusOf({ headers: { 'x-forwarded-for': '198.51.100.7' } })).toBe(401);
+  expect(await statusOf({ headers: { 'x-forwarded-for': 'x', authorization: `Bearer ${TOKEN}` } })).toBe(200);
+  expect(await statusOf({ headers: { authorization: 'Bearer wrong' } })).toBe(401);
+  expect(await statusOf({ method: 'POST', body: 'a=1', headers: { 'content-type': 'text/plain' } })).toBe(415);
+  expect(await askJson(parts.engine, '/_console/none')).toMatchObject({ status: 404 });
+});
+
+test('[X4][X15] nobody is local by what a proxy says, were it a trusted one', async () => {
+  await using parts = await withRoute('', 'trusted_proxies: [127.0.0.0/8]');
+  const statusOf = async (headers: Record<string, string | string[]>) =>
+    (await ask(parts.engine, '/_console/v1/openapi.json', { headers })).status;
+  expect(await statusOf({})).toBe(200);
+  expect(await statusOf({ 'x-forwarded-for': ['127.0.0.1', '198.51.100.7'] })).toBe(401);
+  expect(await statusOf({ 'x-forwarded-for': '127.0.0.1' })).toBe(401);
+  expect(await statusOf({ 'x-real-ip': '198.51.100.7' })).toBe(401);
+  expect(await statusOf({ forwarded: 'for=127.0.0.1' })).toBe(401);
+});
+
+test('[X3] /_console refuses other origins and names that it was not told to serve', async () => {
+  await using parts = await withRoute();
+  const statusOf = async (headers: Record<string, string>) =>
+    (await ask(parts.engine, '/_console/v1/openapi.json', { headers })).status;
+  expect(await statusOf({ origin: 'http://evil.example' })).toBe(403);
+  expect(await statusOf({ host: 'evil.example' })).toBe(403);
+  expect(await statusOf({ origin: 'http://localhost:3113' })).toBe(200);
+});
+
+test('the OpenAPI document shows the routes with the schemas of their functions', async () => {
+  await using parts = await withRoute();
+  const request_format = {
+    type: 'object',
+    properties: {
+      body: { type: 'object', properties: { sku: { type: 'string' } } },
+      path_params: { type: 'object', properties: { id: { type: 'string', format: 'uuid' } } },
+      query_params: { type: 'object', properties: { limit: { type: 'integer' } }, required: ['limit'] },
+    },
+  };
+  const response_format = { type: 'object', properties: { body: { type: 'array' } } };
+  parts.worker.send({
+    type: 'registerfunction',
+    id: 'orders::put',
+    description: 'Changes an order',
+    request_format,
+    response_format,
+  });
+  const config = { api_path: '/orders/:id', http_method: 'PUT' };
+  parts.worker.send({ type: 'registertrigger', id: 'o', trigger_type: 'http', function_id: 'orders::put', config });
+  await parts.worker.settled();
+  const { body } = await askJson(parts.engine, '/_console/v1/openapi.json');
+  expect(body).toMatchObject({ openapi: '3.1.0', paths: { '/a': { get: { 'x-function-id': 'any::get' } } } });
+  expect(Reflect.get(Object(body), 'paths')).toHaveProperty(['/orders/{id}', 'put'], {
+    operationId: 'PUT /orders/{id}',
+    summary: 'Changes an order',
+    tags: ['orders'],
+    'x-function-id': 'orders::put',
+    parameters: [
+      { name: 'id', in: 'path', required: true, schema: { type: 'string', format: 'uuid' } },
+      { name: 'limit', in: 'query', required: true, schema: { type: 'integer' } },
+    ],
+    requestBody: { content: { 'application/json': { schema: request_format.properties.body } } },
+    responses: expect.objectContaining({
+      '200': expect.objectContaining({ content: { 'application/json': { schema: { type: 'array' } } } }),
+    }),
+  });
+});

@@ -1,0 +1,312 @@
+// Queues as workers see them: what is enqueued, what is delivered, and what becomes of failures.
+
+import { expect, test } from 'vitest';
+import { type Frame, RawWorker } from '../../support/clients/raw-worker.ts';
+import { deadLettersOf, enqueue, receiptOf, startQueueEngine, statsOf } from '../../support/stores/queue-engine.ts';
+import { waitFor } from '../../support/wait-for.ts';
+
+test('[Q1] [Q9] A job is answered with a receipt and delivered with receipt, attempt and queue beside it', async () => {
+  await using engine = await startQueueEngine();
+  await using worker = await RawWorker.connect(engine.url);
+  await worker.register('mail::send');
+  const receipt = await receiptOf(enqueue(worker, 'mail::send', { to: 'ann' }, { metadata: { tenant: 7 } }));
+  const call = await worker.next('invokefunction');
+  expect(call.data).toEqual({ to: 'ann' });
+  expect(call.metadata).toEqual({ tenant: 7, messageReceiptId: receipt, attempt: 1, queue: 'default' });
+  worker.answer(call, { result: { sent: true } });
+  await waitFor('the job is gone', async () => (await statsOf(worker)).depth === 0);
+  const { result } = await worker.call('engine::queue::job', { messageReceiptId: receipt });
+  expect(result).toMatchObject({ state: 'done', attempt: 1, function_id: 'mail::send', queue: 'default' });
+});
+
+test.for([
+  ['an unknown queue', { queue: 'paymnt' }, {}, 'QUEUE_NOT_FOUND', "Queue 'paymnt' not found"],
+  [
+    'no group field',
+    { queue: 'f' },
+    {},
+    'GROUP_FIELD',
+    "FIFO queue 'f' requires field 'g' in data, but it was not found",
+  ],
+  ['a null group', { queue: 'f' }, { g: null }, 'GROUP_FIELD', "FIFO queue 'f': field 'g' must not be null"],
+] as const)(
+  '[Q2] [wire 5.4] With %s a job is refused in words and by reason, and leaves no trace',
+  async ([, fields, data, reason, message]) => {
+    await using engine = await startQueueEngine({ queues: '{f: {type: fifo, message_group_field: g}}' });
+    await using worker = await RawWorker.connect(engine.url);
+    const { error } = await enqueue(worker, 'any', data, fields);
+    expect(error).toEqual({ code: 'enqueue_error', message, enqueue_error: message, reason });
+    expect((await statsOf(worker, 'f')).depth).toBe(0);
+  },
+);
+
+test('[Q2] A full queue and a payload over the limit are refused', async () => {
+  await using engine = await startQueueEngine({ queues: '{small: {max_jobs: 2}}' });
+  await using worker = await RawWorker.connect(engine.url);
+  for (const n of [1, 2]) await receiptOf(enqueue(worker, 'absent', { n }, { queue: 'small' }));
+  expect((await enqueue(worker, 'absent', {}, { queue: 'small' })).error).toMatchObject({ reason: 'QUEUE_FULL' });
+  const large = await enqueue(worker, 'absent', 'x'.repeat(1024 * 1024));
+  expect(large.error).toMatchObject({ reason: 'PAYLOAD_TOO_LARGE' });
+});
+
+test('[Q3] The same idempotency key in the same queue gives the first receipt', async () => {
+  await using engine = await startQueueEngine({ queues: '{other: {}}' });
+  await using worker = await RawWorker.connect(engine.url);
+  const fields = { idempotency_key: 'order 7' };
+  const first = await receiptOf(enqueue(worker, 'absent', 1, fields));
+  expect(await receiptOf(enqueue(worker, 'absent', 2, fields))).toBe(first);
+  expect(await receiptOf(enqueue(worker, 'absent', 2, { ...fields, queue: 'other' }))).not.toBe(first);
+  expect((await statsOf(worker)).depth).toBe(1);
+});
+
+test('[Q4] [Q5] [Q10] A failing job is tried max_retries + 1 times and then kept with its last error', async () => {
+  await using engine = await startQueueEngine({ queues: '{default: {max_retries: 2, backoff_ms: 1}}' });
+  await using worker = await RawWorker.connect(engine.url);
+  const attempts: unknown[] = [];
+  await worker.serve('fails', (_data, { metadata }) => {
+    attempts.push((metadata as { attempt: number }).attempt);
+    throw new Error(`no luck ${attempts.length}`);
+  });
+  const receipt = await receiptOf(enqueue(worker, 'fails', { big: '1.00' }));
+  await waitFor('it is a dead letter', async () => (await statsOf(worker)).dlq_depth === 1);
+  expect(attempts).toEqual([1, 2, 3]);
+  const [letter] = await deadLettersOf(worker);
+  expect(letter).toMatchObject({ id: receipt, payload: { big: '1.00' }, reason: 'failed', retries: 3 });
+  expect(letter?.error).toContain('no luck 3');
+});
+
+test('[Q5] A worker that is lost, and a job that takes too long, are failed attempts', async () => {
+  await using engine = await startQueueEngine({ queues: '{default: {backoff_ms: 1, job_timeout_ms: 50}}' });
+  await using worker = await RawWorker.connect(engine.url);
+  const lost = await RawWorker.connect(engine.url);
+  await lost.register('f');
+  await receiptOf(enqueue(worker, 'f', 1));
+  expect((await lost.next('invokefunction')).metadata).toMatchObject({ attempt: 1 });
+  await lost[Symbol.asyncDispose]();
+  await worker.register('f');
+  expect((await worker.next('invokefunction')).metadata).toMatchObject({ attempt: 2 });
+  const third = await worker.next('invokefunction');
+  expect(third.metadata).toMatchObject({ attempt: 3 });
+  worker.answer(third, { result: 1 });
+  await waitFor('the job is gone', async () => (await statsOf(worker)).depth === 0);
+});
+
+test('[Q7] Jobs of an absent function wait without an attempt, block nobody, and run when it comes', async () => {
+  await using engine = await startQueueEngine({ queues: '{default: {concurrency: 1}}' });
+  await using worker = await RawWorker.connect(engine.url);
+  const done: unknown[] = [];
+  await worker.serve('here', (data) => done.push(data));
+  const receipts = await Promise.all(Array.from({ length: 50 }, (_, n) => receiptOf(enqueue(worker, 'absent', n))));
+  await receiptOf(enqueue(worker, 'here', 'passes'));
+  await waitFor('the other job has run', () => done.length === 1);
+  const { result } = await worker.call('engine::queue::job', { messageReceiptId: receipts[0] });
+  expect(result).toMatchObject({ state: 'waiting_for_worker', attempt: 0 });
+  const attempts: unknown[] = [];
+  await worker.serve('absent', (_data, { metadata }) => attempts.push((metadata as { attempt: number }).attempt));
+  await waitFor('all have run', () => attempts.length === 50);
+  expect(new Set(attempts)).toEqual(new Set([1]));
+  const lines = engine.log.filter((line) => line.includes('no worker offers their function'));
+  expect(lines).toHaveLength(1);
+});
+
+test('[Q7] A function that comes while its job is put aside for want of it runs that job', async () => {
+  await using engine = await startQueueEngine();
+  await using worker = await RawWorker.connect(engine.url);
+  for (let round = 0; round < 200; round++) {
+    const id = `late-${round}`;
+    const receipt = receiptOf(enqueue(worker, id, round));
+    // So many of the engine's turns later.
+    for (let turn = round % 5; turn > 0; turn--) await worker.settled();
+    worker.send({ type: 'registerfunction', id });
+    const call = await worker.next('invokefunction', ({ function_id }) => function_id === id);
+    worker.answer(call, { result: null });
+    await receipt;
+  }
+});
+
+test('[Q8] The result of a job that was given away meanwhile is ignored', async () => {
+  await using engine = await startQueueEngine({ queues: '{default: {backoff_ms: 1, job_timeout_ms: 50}}' });
+  await using worker = await RawWorker.connect(engine.url);
+  await worker.register('f');
+  await receiptOf(enqueue(worker, 'f', 1));
+  const first = await worker.next('invokefunction');
+  const second = await worker.next('invokefunction');
+  worker.answer(first, { result: 'late' });
+  await worker.settled();
+  expect((await statsOf(worker)).depth).toBe(1);
+  worker.answer(second, { result: 'in time' });
+  await waitFor('the job is gone', async () => (await statsOf(worker)).depth === 0);
+  expect(engine.counters.snapshot()['invocations.late_results']).toBe(1);
+});
+
+test('[Q10] Dead letters are redriven one by one or all, with another payload, discarded and purged', async () => {
+  await using engine = await startQueueEngine({ queues: '{default: {max_retries: 0}}' });
+  await using worker = await RawWorker.connect(engine.url);
+  let isBroken = true;
+  const done: unknown[] = [];
+  await worker.serve('f', (data) => {
+    if (isBroken) throw new Error('broken');
+    done.push(data);
+  });
+  const receipts = await Promise.all([1, 2, 3, 4, 5, 6].map((n) => receiptOf(enqueue(worker, 'f', { n }))));
+  await waitFor('all are dead letters', async () => (await statsOf(worker)).dlq_depth === 6);
+  isBroken = false;
+  const move = (verb: string, fields: object) => worker.call(`svc::queue::${verb}`, { queue: 'default', ...fields });
+  const [, middle, edited, thrown, unknown] = receipts;
+  expect((await move('redrive_message', { message_id: middle })).result).toMatchObject({ redriven: 1 });
+  expect((await move('redrive_message', { message_id: middle })).result).toMatchObject({ redriven: 0 });
+  await move('redrive_message', { message_id: edited, payload: { n: 'edited' } });
+  expect((await move('discard_message', { message_id: thrown })).result).toMatchObject({ discarded: 1 });
+  await waitFor('the two have run', () => done.length === 2);
+  expect(done).toEqual([{ n: 2 }, { n: 'edited' }]);
+  expect(unknown).toBeDefined();
+  expect((await move('redrive', {})).result).toEqual({ queue: 'default', redriven: 3 });
+  await waitFor('the others have run', () => done.length === 5);
+  isBroken = true;
+  await receiptOf(enqueue(worker, 'f', 'again'));
+  await waitFor('it is a dead letter', async () => (await statsOf(worker)).dlq_depth === 1);
+  expect((await move('purge', {})).result).toEqual({ queue: 'default', discarded: 1 });
+  expect(await deadLettersOf(worker)).toEqual([]);
+});
+
+test('[Q11] [Q12] A queue runs as many jobs as its concurrency, and a slow one delays no other', async () => {
+  await using engine = await startQueueEngine({ queues: '{slow: {concurrency: 3}, fast: {}}' });
+  await using worker = await RawWorker.connect(engine.url);
+  await worker.register('slow');
+  const done: unknown[] = [];
+  await worker.serve('fast', (data) => done.push(data));
+  for (let n = 0; n < 10; n++) await receiptOf(enqueue(worker, 'slow', n, { queue: 'slow' }));
+  for (let n = 0; n < 10; n++) await receiptOf(enqueue(worker, 'fast', n, { queue: 'fast' }));
+  await waitFor('the other queue is through', () => done.length === 10);
+  const running = worker.frames.filter(({ type }) => type === 'invokefunction');
+  expect(running).toHaveLength(3);
+  for (const call of running) worker.answer(call, { result: null });
+  for (let n = 0; n < 3; n++)
+    await worker.next(
+      'invokefunction',
+      ({ invocation_id: id }) => !running.some((call: Frame) => call.invocation_id === id),
+    );
+});
+
+test('[F1] [F2] [F3] A fifo queue runs one job at a time, and each group in the order of its receipts', async () => {
+  await using engine = await startQueueEngine({
+    queues: '{f: {type: fifo, message_group_field: g, concurrency: 8, max_retries: 2, backoff_ms: 1}}',
+  });
+  await using worker = await RawWorker.connect(engine.url);
+  const seen = new Map<unknown, number[]>();
+  let [running, most, failures] = [0, 0, 0];
+  worker.socket.on('message', (text) => {
+    const frame = JSON.parse(String(text)) as Frame;
+    if (frame.type !== 'invokefunction') return;
+    most = Math.max(most, ++running);
+    setImmediate(() => {
+      running--;
+      const { g, n } = frame.data as { g: unknown; n: number };
+      const fails = n % 5 === 0 && (frame.metadata as { attempt: number }).attempt < 3;
+      if (fails) failures++;
+      else seen.set(g, [...(seen.get(g) ?? []), n]);
+      worker.answer(frame, fails ? { error: { code: 'x', message: 'again' } } : { result: null });
+    });
+  });
+  await worker.register('f');
+  const groups = [1, '1', true, 'a'];
+  const answers: Promise<string>[] = [];
+  for (let n = 0; n < 20; n++) {
+    for (const g of groups) answers.push(receiptOf(enqueue(worker, 'f', { g, n }, { queue: 'f' })));
+  }
+  const receipts = await Promise.all(answers);
+  expect([...receipts].sort()).toEqual(receipts);
+  await waitFor('all jobs are done', async () => (await statsOf(worker, 'f')).depth === 0, 15_000);
+  expect(most).toBe(1);
+  expect(failures).toBe(32);
+  const inOrder = Array.from({ length: 20 }, (_, n) => n);
+  for (const g of groups) expect(seen.get(g)).toEqual(inOrder);
+});
+
+test('[F4] When the head of a group is a dead letter the next one runs; redriven it comes last', async () => {
+  await using engine = await startQueueEngine({ queues: '{f: {type: fifo, message_group_field: g, max_retries: 0}}' });
+  await using worker = await RawWorker.connect(engine.url);
+  await worker.register('f');
+  const receipts: string[] = [];
+  for (const n of [1, 2, 3]) receipts.push(await receiptOf(enqueue(worker, 'f', { g: 'a', n }, { queue: 'f' })));
+  worker.answer(await worker.next('invokefunction'), { error: { code: 'x', message: 'no' } });
+  const second = await worker.next('invokefunction');
+  await worker.call('svc::queue::redrive_message', { queue: 'f', message_id: receipts[0] });
+  worker.answer(second, { result: null });
+  const order = [second.data];
+  for (let n = 0; n < 2; n++) {
+    const call = await worker.next('invokefunction');
+    order.push(call.data);
+    worker.answer(call, { result: null });
+  }
+  expect(order).toEqual([2, 3, 1].map((n) => ({ g: 'a', n })));
+});
+
+test('[F5] An object or an array is no group', async () => {
+  await using engine = await startQueueEngine({ queues: '{f: {type: fifo, message_group_field: g}}' });
+  await using worker = await RawWorker.connect(engine.url);
+  for (const g of [{}, []]) {
+    expect((await enqueue(worker, 'f', { g }, { queue: 'f' })).error).toMatchObject({ reason: 'GROUP_FIELD' });
+  }
+});
+
+test('A handler may end a job at once, or name its own wait', async () => {
+  await using engine = await startQueueEngine({ queues: '{default: {backoff_ms: 3600000}}' });
+  await using worker = await RawWorker.connect(engine.url);
+  await worker.register('f');
+  await receiptOf(enqueue(worker, 'f', 1));
+  const later = { code: 'RETRY_LATER', message: 'not yet', after_ms: 1 };
+  worker.answer(await worker.next('invokefunction'), { error: later });
+  worker.answer(await worker.next('invokefunction'), { error: { code: 'FATAL', message: 'never' } });
+  await waitFor('it is a dead letter', async () => (await statsOf(worker)).dlq_depth === 1);
+  expect((await deadLettersOf(worker))[0]).toMatchObject({ reason: 'fatal', retries: 2 });
+});
+
+test('Higher priorities run first, delayed jobs later, and a paused queue hands over nothing', async () => {
+  await using engine = await startQueueEngine({ queues: '{default: {concurrency: 1, priority_field: p}}' });
+  await using worker = await RawWorker.connect(engine.url);
+  await worker.call('engine::queue::pause', { queue: 'default' });
+  const done: unknown[] = [];
+  await worker.serve('f', (data) => done.push((data as { n: string }).n));
+  await receiptOf(enqueue(worker, 'f', { n: 'late' }, { delay_ms: 3_000 }));
+  await receiptOf(enqueue(worker, 'f', { n: 'first' }));
+  await receiptOf(enqueue(worker, 'f', { n: 'field', p: 7 }));
+  await receiptOf(enqueue(worker, 'f', { n: 'urgent' }, { priority: 9 }));
+  expect(await statsOf(worker)).toMatchObject({ paused: true, states: { waiting: 3, delayed: 1, running: 0 } });
+  expect(done).toEqual([]);
+  await worker.call('engine::queue::resume', { queue: 'default' });
+  await waitFor('all have run', () => done.length === 4, 15_000);
+  expect(done).toEqual(['urgent', 'field', 'first', 'late']);
+});
+
+test('How far a job is can be read by its receipt', async () => {
+  await using engine = await startQueueEngine();
+  await using worker = await RawWorker.connect(engine.url);
+  await worker.register('f');
+  const messageReceiptId = await receiptOf(enqueue(worker, 'f', 1));
+  const call = await worker.next('invokefunction');
+  await worker.call('engine::queue::progress', { messageReceiptId, value: { percent: 40 } });
+  const running = await worker.call('engine::queue::job', { messageReceiptId });
+  expect(running.result).toMatchObject({ state: 'running', progress: { percent: 40 } });
+  worker.answer(call, { result: null });
+  await waitFor('the job is gone', async () => (await statsOf(worker)).depth === 0);
+  const done = await worker.call('engine::queue::job', { messageReceiptId });
+  expect(done.result).toMatchObject({ state: 'done', progress: { percent: 40 } });
+});
+
+test('[QUE-1] The list of queues says how many jobs come and go a second, and how long the oldest has waited', async () => {
+  await using engine = await startQueueEngine();
+  await using worker = await RawWorker.connect(engine.url);
+  const row = async (): Promise<unknown> => {
+    const { result } = await worker.call('engine::queue::list', {});
+    return (result as { name: string }[]).find(({ name }) => name === 'default');
+  };
+  expect(await row()).toMatchObject({ in_per_s: 0, out_per_s: 0, oldest_waiting_ms: null });
+  await worker.call('engine::queue::pause', { queue: 'default' });
+  await receiptOf(enqueue(worker, 'absent', 1));
+  expect(await row()).toMatchObject({ in_per_s: 0.1, out_per_s: 0, oldest_waiting_ms: expect.any(Number) });
+  await worker.serve('absent', () => null);
+  await worker.call('engine::queue::resume', { queue: 'default' });
+  await waitFor('it is done', async () => (await statsOf(worker)).depth === 0);
+  expect(await row()).toMatchObject({ out_per_s: 0.1, oldest_waiting_ms: null });
+});

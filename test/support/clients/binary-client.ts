@@ -1,0 +1,108 @@
+// A connection of the binary form without an SDK: the test writes every message itself.
+
+import { once } from 'node:events';
+import { WebSocket } from 'ws';
+import { FLAG, KIND } from '../../../src/protocol/binary/binary-layout.ts';
+import { BatchReader, type BatchVisitor } from '../../../src/protocol/binary/binary-read.ts';
+import { MessageBuffer } from '../../../src/protocol/binary/binary-write.ts';
+import { SUBPROTOCOL_BINARY } from '../../../src/protocol/frames/subprotocols.ts';
+import { rawJson } from '../../../src/protocol/json/byte-string.ts';
+import { Payload } from '../../../src/protocol/payload/payload.ts';
+import { within } from '../wait-for.ts';
+import type { Goodbye } from './raw-worker.ts';
+
+export interface BinaryAnswer {
+  readonly isError: boolean;
+  readonly value: unknown;
+}
+
+/** The number under which this client names whatever it calls. */
+const NUMBER = 65_535;
+/** Ids of its own calls are above those that a test makes up. */
+const FIRST_ID = 0xf000_0000;
+const WAIT_MS_MAX = 5_000;
+
+export class BinaryClient implements AsyncDisposable {
+  readonly socket: WebSocket;
+  /** How the connection ended, once it has. */
+  readonly closed: Promise<Goodbye>;
+  readonly #reader = new BatchReader();
+  readonly #waiting = new Map<number, (answer: BinaryAnswer) => void>();
+  #nextId = FIRST_ID;
+
+  private constructor(socket: WebSocket) {
+    this.socket = socket;
+    this.closed = new Promise((resolve) => {
+      socket.once('close', (code, reason) => resolve({ code, reason: reason.toString() }));
+    });
+    socket.on('message', (data: Buffer) => this.#reader.read(asOfWorker(data), this.#visitorOf(data)));
+    // The close that follows says what there is to say.
+    socket.on('error', () => {});
+  }
+
+  static async connect(url: string, subprotocol: string = SUBPROTOCOL_BINARY): Promise<BinaryClient> {
+    const client = new BinaryClient(new WebSocket(url, [subprotocol], { perMessageDeflate: false }));
+    // `once` rejects with the socket's own error when the upgrade is refused.
+    await once(client.socket, 'open');
+    return client;
+  }
+
+  /** Calls a function and returns its answer. */
+  async call(functionId: string, data: unknown): Promise<BinaryAnswer> {
+    const idLow = this.#nextId++;
+    const messages = new MessageBuffer();
+    messages.name(NUMBER, functionId);
+    messages.call({
+      idLow,
+      idHigh: 0,
+      functionNumber: NUMBER,
+      depth: 0,
+      timeoutMs: 0,
+      metadata: undefined,
+      traceparent: undefined,
+      baggage: undefined,
+      extra: undefined,
+      payload: Payload.ofText(rawJson(data)),
+    });
+    const answered = new Promise<BinaryAnswer>((resolve) => this.#waiting.set(idLow, resolve));
+    this.socket.send(messages.view());
+    return await within(WAIT_MS_MAX, `${functionId} answers`, answered);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.socket.terminate();
+    await this.closed;
+  }
+
+  #visitorOf(message: Buffer): BatchVisitor {
+    const refuse = (reason: string): never => {
+      throw new Error(`The engine sent what nobody can read: ${reason}`);
+    };
+    return {
+      shape: () => {},
+      control: () => {},
+      name: () => {},
+      call: () => {},
+      result: ({ idLow, flags, payloadStart, payloadEnd }) => {
+        const take = this.#waiting.get(idLow);
+        // The answer to a call that the test wrote itself, and not always JSON.
+        if (take === undefined) return;
+        this.#waiting.delete(idLow);
+        const isError = (flags & FLAG.isError) !== 0;
+        if ((flags & FLAG.payload) === 0) take({ isError, value: undefined });
+        else take({ isError, value: JSON.parse(message.toString('utf8', payloadStart, payloadEnd)) });
+      },
+      refuse,
+      refuseCall: (_idLow, _isVoid, reason) => refuse(reason),
+      refuseResult: (_idLow, _idHigh, reason) => refuse(reason),
+    };
+  }
+}
+
+/** The reader is the engine's, for which a call has not the flag that only workers are told. */
+function asOfWorker(message: Buffer): Buffer {
+  for (let at = 0; at < message.length; at += 4 + message.readUInt32LE(at)) {
+    if (message[at + 4] === KIND.call) message[at + 5] = (message[at + 5] ?? 0) & ~FLAG.isUntraced;
+  }
+  return message;
+}

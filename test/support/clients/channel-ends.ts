@@ -1,0 +1,104 @@
+// A channel of an engine in memory, and sockets for its ends: what a reader gets is kept in one list, text and bytes.
+
+import { type Credit, decodeCredit, encodeCredit } from '../../../src/protocol/frames/channel-credit.ts';
+import { type ByteString, byteStringToText } from '../../../src/protocol/json/byte-string.ts';
+import type { SocketEvents } from '../../../src/transport/socket.ts';
+import type { EngineInMemory } from '../engine/engine-in-memory.ts';
+import { FakeSocket } from '../fakes/fake-socket.ts';
+
+/** A frame as a peer has it: text, or bytes. */
+export type PeerFrame = string | Uint8Array;
+
+export class EndSocket extends FakeSocket {
+  readonly frames: PeerFrame[] = [];
+  /** Whether the peer takes everything as soon as it leaves: only what is held back by a cork is still to be sent. */
+  isEager = false;
+
+  override cork(write: () => void): void {
+    if (this.isEager) this.stopReading();
+    super.cork(write);
+    if (this.isEager) this.readOn();
+  }
+
+  override sendText(text: ByteString): boolean {
+    const isTaken = super.sendText(text);
+    if (isTaken && this.isOpen) this.frames.push(byteStringToText(text));
+    return isTaken;
+  }
+
+  override sendBinary(bytes: Uint8Array): boolean {
+    const isTaken = super.sendBinary(bytes);
+    if (isTaken && this.isOpen) this.frames.push(new Uint8Array(bytes));
+    return isTaken;
+  }
+}
+
+export class ChannelEnd {
+  readonly socket = new EndSocket();
+  readonly #events: SocketEvents;
+
+  constructor(connect: (socket: EndSocket) => SocketEvents) {
+    let isTold = false;
+    this.socket.whenEnded = (code) => {
+      // As a transport does: an end from within `connect` is told as soon as there is somebody to tell.
+      if (isTold) this.#events.closed(code);
+    };
+    this.#events = connect(this.socket);
+    isTold = true;
+    if (!this.socket.isOpen) this.#events.closed(1006);
+  }
+
+  /** The peer sends a frame. */
+  say(frame: PeerFrame): void {
+    if (typeof frame === 'string') this.#events.message(Buffer.from(frame), false);
+    else this.#events.message(frame, true);
+  }
+
+  grant(credit: Credit): void {
+    this.say(encodeCredit(credit));
+  }
+
+  /** The peer ends the connection; 1006: it broke. */
+  leave(code = 1000, isOverlong = false): void {
+    this.socket.markClosed();
+    this.#events.closed(code, isOverlong);
+  }
+
+  /** All credit that it was granted up to now. */
+  get granted(): Credit {
+    let [frames, bytes] = [0, 0];
+    for (const frame of this.socket.frames) {
+      const credit = typeof frame === 'string' ? decodeCredit(frame) : undefined;
+      if (credit === undefined) throw new Error(`Not a grant: ${String(frame).slice(0, 100)}`);
+      frames += credit.frames;
+      bytes += credit.bytes;
+    }
+    return { frames, bytes };
+  }
+}
+
+export interface DialOptions {
+  /** It asked for `svc.channel.v1`. */
+  readonly credit?: boolean;
+  readonly eager?: boolean;
+}
+
+/** A new channel, and how to dial its ends. */
+export function openChannel(engine: EngineInMemory, bufferSize?: number) {
+  const { channels } = engine.context;
+  const { writer, reader } = channels.create(bufferSize);
+  const id = writer.channel_id;
+  const dial = (direction: 'read' | 'write', { credit = false, eager = false }: DialOptions) =>
+    new ChannelEnd((socket) => {
+      socket.isEager = eager;
+      return channels.connect({ id, direction, socket, keepsToCredit: credit });
+    });
+  return {
+    id,
+    key: writer.access_key,
+    writerRef: writer,
+    readerRef: reader,
+    dialWriter: (options: DialOptions = {}) => dial('write', options),
+    dialReader: (options: DialOptions = {}) => dial('read', options),
+  };
+}

@@ -1,0 +1,125 @@
+// The engine as a process of its own, started as a user starts it: what only a process can show is its exit code,
+// its signals, and that nothing of it is left.
+
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readdirSync, readFileSync } from 'node:fs';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { waitFor, within } from '../wait-for.ts';
+
+const SVC = fileURLToPath(new URL('../../../bin/svc.js', import.meta.url));
+const READY = /^svc \S+ is running$/m;
+const START_MS_MAX = 15_000;
+
+export interface ExitFacts {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+}
+
+export interface ProcessLimits {
+  readonly openFilesMax?: number;
+  /** Of each of its threads. */
+  readonly heapMib?: number;
+}
+
+export class EngineProcess implements AsyncDisposable {
+  /** How it ended, once it has. */
+  readonly ended: Promise<ExitFacts>;
+  readonly #child: ChildProcess;
+  readonly #folder: string;
+  #stderr = '';
+
+  private constructor(child: ChildProcess, folder: string) {
+    this.#child = child;
+    this.#folder = folder;
+    child.stderr?.setEncoding('utf8').on('data', (text: string) => {
+      this.#stderr += text;
+    });
+    // `close` comes when the streams are read to their end as well.
+    this.ended = once(child, 'close').then(([code, signal]) => ({ code, signal }));
+  }
+
+  /** Starts it with that configuration file, files to open and heap, without waiting for anything. */
+  static async spawn(yaml: string, { openFilesMax, heapMib }: ProcessLimits = {}): Promise<EngineProcess> {
+    const folder = await mkdtemp(join(tmpdir(), 'svc-e2e-'));
+    await writeFile(join(folder, 'svc-config.yaml'), yaml);
+    const { NODE_OPTIONS: _options, FORCE_COLOR: _colour, ...env } = process.env;
+    const command = [process.execPath, SVC, 'start', '--config', 'svc-config.yaml', '--threads', '1'];
+    const limit = openFilesMax === undefined ? '' : `ulimit -n ${openFilesMax}; `;
+    return new EngineProcess(
+      spawn('sh', ['-c', `${limit}exec "$0" "$@"`, ...command], {
+        cwd: folder,
+        env: { ...env, ...(heapMib !== undefined && { NODE_OPTIONS: `--max-old-space-size=${heapMib}` }) },
+        stdio: ['ignore', 'ignore', 'pipe'],
+      }),
+      folder,
+    );
+  }
+
+  /** Starts it and waits until it says that it is ready. */
+  static async start(yaml: string, limits: ProcessLimits = {}): Promise<EngineProcess> {
+    const engine = await EngineProcess.spawn(yaml, limits);
+    const ready = waitFor(
+      'the engine says it is running',
+      () => READY.test(engine.stderr) && engine.urls.length > 0,
+      START_MS_MAX,
+    );
+    const early = engine.ended.then(({ code }) => {
+      throw new Error(`The engine ended with code ${code} instead of starting:\n${engine.stderr}`);
+    });
+    await Promise.race([ready, early]);
+    early.catch(() => {});
+    return engine;
+  }
+
+  get pid(): number {
+    const { pid } = this.#child;
+    if (pid === undefined) throw new Error('The engine was never started');
+    return pid;
+  }
+
+  /** The memory it has at this moment. */
+  get rssBytes(): number {
+    const kib = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${this.pid}/status`, 'utf8'))?.[1];
+    if (kib === undefined) throw new Error('The system does not tell how much memory the engine has');
+    return Number(kib) * 1024;
+  }
+
+  /** How many files and sockets it has open at this moment. */
+  get openFiles(): number {
+    return readdirSync(`/proc/${this.pid}/fd`).length;
+  }
+
+  get stderr(): string {
+    return this.#stderr;
+  }
+
+  /** The addresses it printed when it started. */
+  get urls(): string[] {
+    return this.#stderr.match(/ws:\/\/\S+:\d+/g) ?? [];
+  }
+
+  get url(): string {
+    const [url] = this.urls;
+    if (url === undefined) throw new Error(`The engine printed no address:\n${this.#stderr}`);
+    return url;
+  }
+
+  kill(signal: NodeJS.Signals): void {
+    this.#child.kill(signal);
+  }
+
+  /** Its exit code and signal; fails when it has not ended in time. */
+  async end(timeoutMs: number): Promise<ExitFacts> {
+    return await within(timeoutMs, 'the engine process ends', this.ended);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#child.kill('SIGKILL');
+    await this.ended;
+    await rm(this.#folder, { recursive: true, force: true });
+  }
+}

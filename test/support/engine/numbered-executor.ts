@@ -1,0 +1,11 @@
+// Workers as the pure tables see them, told apart by a number.
+
+import type { Executor } from '../../../src/core/calls/executor.ts';
+
+export interface NumberedExecutor extends Executor {
+  readonly number: number;
+}
+
+export function newExecutor(number: number, state: Partial<Executor> = {}): NumberedExecutor {
+  return { inFlight: 0, inFlightMax: 1000, isAccepting: true, ...state, number };
+}

@@ -1,0 +1,47 @@
+// A store with its real thread, without an engine around it.
+
+import { Counters } from '../../../src/core/registry/counters.ts';
+import { systemClock } from '../../../src/effects/clock.ts';
+import { createLogger } from '../../../src/effects/logger.ts';
+import { createOwnThread } from '../../../src/effects/pool.ts';
+import { systemRandom } from '../../../src/effects/random.ts';
+import { StoreRegistry } from '../../../src/store/place/registry.ts';
+import type { Store } from '../../../src/store/thread/contract.ts';
+import type { StorePlace } from '../../../src/store/thread/tasks.ts';
+
+export interface OpenedTestStore {
+  readonly store: Store;
+  readonly registry: StoreRegistry;
+  readonly counters: Counters;
+  readonly log: readonly string[];
+  /** Reasons of failures that end an engine. */
+  readonly failures: readonly string[];
+}
+
+export async function openTestStore(place: StorePlace, isDropIn = false): Promise<OpenedTestStore> {
+  const log: string[] = [];
+  const failures: string[] = [];
+  const counters = new Counters();
+  const logger = createLogger({
+    level: 'debug',
+    format: 'default',
+    clock: systemClock,
+    write: (line) => log.push(line),
+  });
+  const registry = new StoreRegistry({
+    clock: systemClock,
+    random: systemRandom,
+    logger,
+    counters,
+    isDropIn,
+    createWorker: () => createOwnThread('store'),
+    onFailure: (reason) => failures.push(reason),
+  });
+  const store = registry.open(place);
+  await registry.start();
+  return { store, registry, counters, log, failures };
+}
+
+export function directory(folder: string, reserveBytes?: number): StorePlace {
+  return { kind: 'directory', folder, reserveBytes, anyFileSystem: false };
+}

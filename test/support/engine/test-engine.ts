@@ -1,0 +1,99 @@
+// The real engine inside the test's own process: real modules, real threads, real sockets on loopback.
+
+import { readFileSync } from 'node:fs';
+import { loadConfig } from '../../../src/config/load.ts';
+import { formatProblem } from '../../../src/config/problem.ts';
+import type { Counters } from '../../../src/core/registry/counters.ts';
+import { type Clock, systemClock } from '../../../src/effects/clock.ts';
+import type { LoadGauge } from '../../../src/effects/load-gauge.ts';
+import { createLogger } from '../../../src/effects/logger.ts';
+import { declareModules, type RunningEngine, startEngine } from '../../../src/engine/engine.ts';
+import type { ReloadReport } from '../../../src/modules/module.ts';
+import { FakeClock } from '../fakes/fake-clock.ts';
+
+/** One worker port on loopback, wherever the system has one free. */
+export const ONE_PORT = 'workers:\n  - name: svc-worker-manager\n    config: {port: 0}\n';
+
+/** Calls that a test leaves open must not hold up its end. */
+const DEFAULT_CONFIG = `drain_timeout_ms: 100\n${ONE_PORT}`;
+
+export interface TestEngineOptions {
+  /** The whole configuration file; by default one port and a short drain. */
+  readonly yaml?: string;
+  readonly clock?: Clock;
+  /** How the process bears its load. By default well: what the test itself does on this thread is no load. */
+  readonly gauge?: LoadGauge;
+  /** Where that text stands, in place of `yaml`: for a reload. */
+  readonly configFile?: string;
+}
+
+const AT_EASE: LoadGauge = { loopDelayMs: () => 0, heapShare: () => 0, stop: () => {} };
+
+export interface TestEngine extends AsyncDisposable {
+  /** Address of the first worker port. */
+  readonly url: string;
+  readonly port: number;
+  /** Addresses of all worker ports, in the order of the file. */
+  readonly urls: readonly string[];
+  /** The library that carries its connections: `uWebSockets.js`, or `ws` with or without a reason. */
+  readonly transport: string;
+  readonly counters: Counters;
+  readonly warnings: readonly string[];
+  /** Every line the engine has logged so far, from debug upwards. */
+  readonly log: readonly string[];
+  drain(): Promise<void>;
+  reload(): Promise<ReloadReport>;
+}
+
+/** Rejects as the engine does: with a `StartError`, or with the problems of the file as they would be printed. */
+export async function startTestEngine(options: TestEngineOptions = {}): Promise<TestEngine> {
+  const { clock, configFile, gauge = AT_EASE } = options;
+  const yaml = options.yaml ?? (configFile === undefined ? DEFAULT_CONFIG : readFileSync(configFile, 'utf8'));
+  const log: string[] = [];
+  const logger = createLogger({
+    level: 'debug',
+    format: 'default',
+    clock: systemClock,
+    write: (line) => log.push(line),
+  });
+  const config = loadText(yaml);
+  const engine: RunningEngine = await startEngine({
+    ...{ config, threads: 1, logger, gauge },
+    ...(clock && { clock }),
+    ...(configFile !== undefined && { configFile }),
+  });
+  const urls = engine.listeners.map(({ address }) => address);
+  const [url] = urls;
+  if (url === undefined) throw new Error('The configuration of this test has no worker port');
+  const drain = () => engine.drain();
+  return {
+    url,
+    port: Number(new URL(url).port),
+    urls,
+    transport: engine.transport,
+    counters: engine.counters,
+    warnings: engine.warnings,
+    log,
+    drain,
+    reload: () => engine.reload(),
+    [Symbol.asyncDispose]: () => (clock instanceof FakeClock ? withTimePassing(clock, drain) : drain()),
+  };
+}
+
+const PASSING_MS = 20;
+
+/** An engine that ends looks again and again whether its last calls have: for that, time has to go on. */
+async function withTimePassing(clock: FakeClock, drain: () => Promise<void>): Promise<void> {
+  const passing = setInterval(() => clock.advance(PASSING_MS), 1);
+  try {
+    await drain();
+  } finally {
+    clearInterval(passing);
+  }
+}
+
+function loadText(text: string) {
+  const loaded = loadConfig({ text, file: 'svc-config.yaml', env: {}, ...declareModules() });
+  if (loaded.ok) return loaded.config;
+  throw new Error(loaded.problems.map(formatProblem).join('\n'));
+}

@@ -1,0 +1,55 @@
+// The thread pool, in this thread and at the test's pace: a scan ends when the test says so.
+
+import { type AlertInput, type AlertVerdict, evaluateAlerts } from '../../../src/core/telemetry/metrics/alert-rules.ts';
+import type { Pool } from '../../../src/effects/pool.ts';
+import { locateMembers, type MemberPlaces, type ScanOffence } from '../../../src/protocol/frames/envelope.ts';
+
+interface Scan {
+  readonly bytes: ArrayBufferLike;
+  readonly resolve: (places: MemberPlaces | ScanOffence) => void;
+  readonly reject: (error: Error) => void;
+}
+
+export class FakePool implements Pool {
+  readonly #scans: Scan[] = [];
+
+  /** Frames that are away. */
+  get scanCount(): number {
+    return this.#scans.length;
+  }
+
+  scanFrame(bytes: ArrayBufferLike): Promise<MemberPlaces | ScanOffence> {
+    return new Promise((resolve, reject) => this.#scans.push({ bytes, resolve, reject }));
+  }
+
+  async evaluateAlerts(inputs: readonly AlertInput[], nowMs: number): Promise<readonly AlertVerdict[]> {
+    return evaluateAlerts(inputs, nowMs);
+  }
+
+  /** The oldest scan is done. */
+  finishScan(): void {
+    const { bytes, resolve } = this.#take(0);
+    resolve(locateMembers(new Uint8Array(bytes)));
+  }
+
+  /** The newest scan overtakes all others. */
+  finishNewestScan(): void {
+    const { bytes, resolve } = this.#take(this.#scans.length - 1);
+    resolve(locateMembers(new Uint8Array(bytes)));
+  }
+
+  /** The thread of the oldest scan dies. */
+  failScan(): void {
+    this.#take(0).reject(new Error('the thread ended'));
+  }
+
+  async close(): Promise<void> {
+    while (this.#scans.length > 0) this.failScan();
+  }
+
+  #take(index: number): Scan {
+    const [scan] = this.#scans.splice(index, 1);
+    if (scan === undefined) throw new Error('No frame is away');
+    return scan;
+  }
+}

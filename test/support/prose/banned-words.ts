@@ -1,0 +1,38 @@
+// The words that docs/style.md bans, and the uses of them that are correct.
+
+const BANNED: readonly (readonly [string, RegExp])[] = [
+  ['whoever', /\bwho(?:m|so)?ever\b/gi],
+  ['nobody, somebody', /\b(?:nobody|somebody|anybody|everybody)(?:'s|’s)?\b/gi],
+  ['tell', /\b(?:tell|tells|told|telling)\b/gi],
+  ['anew', /\banew\b/gi],
+  ['behind', /\bbehind\b/gi],
+  ['beside', /\bbeside\b/gi],
+  ['stands', /\b(?:stands|stood)\b/gi],
+  ['mended', /\bmend(?:s|ed|ing)?\b/gi],
+  ['goes by', /\b(?:goes|go|went|going) by\b/gi],
+  ['he', /\b(?:he|him|his|himself)\b/gi],
+  ['the peer', /\bthe peer['’]?s?\b(?! (?:address|of the (?:connection|socket)))/gi],
+  ['at most … may', /\bat most \S+(?: \S+)? may\b/gi],
+  ['reckoned', /\breckon(?:s|ed)?\b/gi],
+  ['oftener', /\b(?:oftener|seldom|thereof|hereby|be it)\b/gi],
+];
+
+/** Written out, with the banned word inside. */
+const CORRECT = [
+  'behind a proxy',
+  'behind a load balancer',
+  'behind a reverse proxy',
+  'stands for',
+  'stand for',
+  'falls behind',
+  'fell behind',
+  'falling behind',
+  'fall behind',
+];
+
+/** The banned words of a text, as they occur in it. */
+export function bannedWords(text: string): string[] {
+  let rest = text;
+  for (const phrase of CORRECT) rest = rest.replaceAll(phrase, ' ');
+  return BANNED.flatMap(([, pattern]) => [...rest.matchAll(pattern)].map(([word]) => word));
+}

@@ -1,0 +1,36 @@
+// Both ends of the compact form, and the engine's table between them, without an engine.
+
+import { ShapeTable } from '../../../src/core/calls/shape-table.ts';
+import { CompactDecoder } from '../../../src/protocol/payload/compact-decode.ts';
+import { CompactEncoder } from '../../../src/protocol/payload/compact-encode.ts';
+import { nodeMemory } from '../../../src/sdk/node/memory-node.ts';
+
+export class CompactPair {
+  readonly shapes = new ShapeTable();
+  readonly #asked: string[] = [];
+  readonly #encoder = new CompactEncoder(nodeMemory, (keyList) => this.#asked.push(keyList));
+  readonly decoder = new CompactDecoder(nodeMemory, (number) => this.shapes.shape(number));
+
+  /** A copy of the payload; undefined where the value has to go as JSON. */
+  encode(value: unknown): Buffer | undefined {
+    this.#encoder.release();
+    const payload = this.#encoder.encode(value);
+    if (payload === undefined) return undefined;
+    return Buffer.from(this.#encoder.memory.slice(payload.start, payload.start + payload.length));
+  }
+
+  decode(payload: Buffer): unknown {
+    return this.decoder.decode(payload, 0, payload.length);
+  }
+
+  /** The engine answers what the encoder has asked since; returns the key lists. */
+  answer(): string[] {
+    const asked = this.#asked.splice(0);
+    for (const keyList of asked) {
+      const number = this.shapes.numberOf(keyList) ?? -1;
+      const shape = this.shapes.shape(number);
+      if (shape !== undefined) this.#encoder.learn(shape, number);
+    }
+    return asked;
+  }
+}

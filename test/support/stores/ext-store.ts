@@ -1,0 +1,49 @@
+// A store in the Redis of the machine, with keys of its own that are gone afterwards.
+
+import { randomUUID } from 'node:crypto';
+import { createClient } from '@redis/client';
+import { Counters } from '../../../src/core/registry/counters.ts';
+import { type Clock, systemClock } from '../../../src/effects/clock.ts';
+import { createLogger } from '../../../src/effects/logger.ts';
+import { systemRandom } from '../../../src/effects/random.ts';
+import { ExtStore } from '../../../src/store/redis/store.ts';
+import type { StoreLimits } from '../../../src/store/thread/contract.ts';
+import { SHARED_REDIS } from './redis-server.ts';
+
+export interface ExtStoreSetup {
+  readonly url?: string;
+  readonly keyPrefix?: string;
+  readonly limits?: Partial<StoreLimits>;
+  readonly isDropIn?: boolean;
+  readonly clock?: Clock;
+  readonly log?: string[];
+}
+
+export function newKeyPrefix(): string {
+  return `svc-test:${randomUUID()}:`;
+}
+
+/** Not started yet. */
+export function createExtStore({ url = SHARED_REDIS, keyPrefix = newKeyPrefix(), ...setup }: ExtStoreSetup): ExtStore {
+  const { limits = {}, isDropIn = false, clock = systemClock, log = [] } = setup;
+  const write = (line: string): void => void log.push(line);
+  const logger = createLogger({ level: 'debug', format: 'default', clock: systemClock, write });
+  const random = systemRandom;
+  const counters = new Counters();
+  const own = { purpose: 'test', limits, isDropIn, isWatched: true };
+  return new ExtStore({ url: () => url, keyPrefix, ...own, clock, random, logger, counters });
+}
+
+export async function startExtStore(setup: ExtStoreSetup = {}): Promise<ExtStore> {
+  const store = createExtStore(setup);
+  await store.start();
+  return store;
+}
+
+export async function removeKeys(keyPrefix: string, url = SHARED_REDIS): Promise<void> {
+  const client = await createClient({ url }).connect();
+  for await (const keys of client.scanIterator({ MATCH: `${keyPrefix}*`, COUNT: 1_000 })) {
+    if (keys.length > 0) await client.unlink(keys);
+  }
+  client.destroy();
+}

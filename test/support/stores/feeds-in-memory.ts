@@ -1,0 +1,142 @@
+// The way of events to subscribers, with a store that answers when the test says so and sockets without a network.
+
+import { Clients } from '../../../src/modules/stream/clients.ts';
+import { Feeds } from '../../../src/modules/stream/feeds.ts';
+import type { Subscription } from '../../../src/modules/stream/subscription.ts';
+import { PATH_SUBSCRIPTION_ID, type Since } from '../../../src/modules/stream/target.ts';
+import { Visits } from '../../../src/modules/stream/visits.ts';
+import { Tap } from '../../../src/modules/taps.ts';
+import { RAW_NULL } from '../../../src/protocol/json/byte-string.ts';
+import type { StoreEvent, StoreReply } from '../../../src/store/thread/contract.ts';
+import type { SocketEvents } from '../../../src/transport/socket.ts';
+import { EngineInMemory, TEST_STREAM_LIMITS } from '../engine/engine-in-memory.ts';
+import { FakeSocket } from '../fakes/fake-socket.ts';
+import { type ReadMessage, StreamStore } from './stream-store.ts';
+
+export const GROUP = { stream_name: 's', group_id: 'g' };
+
+interface Asked {
+  readonly since: Since | undefined;
+  readonly item: string | undefined;
+  answer(reply: StoreReply): void;
+}
+
+export class FeedsInMemory {
+  readonly store = new StreamStore();
+  readonly engine = new EngineInMemory();
+  /** Subscriptions whose snapshot the store was asked for. */
+  readonly asked: Asked[] = [];
+  readonly feeds: Feeds;
+  readonly visits: CountedVisits;
+  readonly clients: Clients;
+
+  constructor(limits = TEST_STREAM_LIMITS) {
+    const { clock, router, logger } = this.engine.moduleContext();
+    this.feeds = new Feeds({
+      clock,
+      watch: () => () => {},
+      read: ({ item }: Subscription, since, done) => void this.asked.push({ since, item, answer: done }),
+      failed: (subscription, error) => this.clients.failed(subscription, error),
+      overflowed: (subscription) => this.clients.overflowed(subscription),
+      heldMax: { bytesMax: limits.outboundBufferBytes, messagesMax: limits.outboundMessages },
+    });
+    this.visits = new CountedVisits(router, logger, limits.askMs);
+    this.clients = new Clients({
+      clock,
+      router,
+      limits,
+      visits: this.visits,
+      feeds: this.feeds,
+      tap: new Tap(),
+      left: () => {},
+    });
+  }
+
+  /** A client that subscribes by its path. */
+  connect(item?: string, how: { readonly conflate?: boolean; readonly since?: Since } = {}): FeedsClient {
+    const socket = new FakeSocket();
+    const { conflate = false, since } = how;
+    const join = { subscriptionId: PATH_SUBSCRIPTION_ID, stream: 's', group: 'g', item, since, conflate };
+    const visitor = {
+      target: { kind: 'join', join } as const,
+      address: '10.0.0.1',
+      isBatched: false,
+      context: RAW_NULL,
+    };
+    return new FeedsClient(this, socket, this.clients.connected(socket, visitor));
+  }
+
+  change(item_id: string, data: unknown): readonly StoreEvent[] {
+    return this.store.run('stream::set', { ...GROUP, item_id, data }).events ?? [];
+  }
+
+  send(type: string): readonly StoreEvent[] {
+    return this.store.run('stream::send', { ...GROUP, type, data: 1 }).events ?? [];
+  }
+
+  remove(item_id: string): readonly StoreEvent[] {
+    return this.store.run('stream::delete', { ...GROUP, item_id }).events ?? [];
+  }
+
+  /** The store answers the oldest question with what is there now. */
+  answerNext(): void {
+    const [next] = this.asked.splice(0, 1);
+    if (next === undefined) throw new Error('The store was asked nothing');
+    next.answer(this.#snapshotFor(next));
+  }
+
+  /** The store cannot say what there is. */
+  failNext(): void {
+    this.asked.splice(0, 1)[0]?.answer({ error: { code: 'STORAGE_CORRUPT', message: 'damaged' } });
+  }
+
+  #snapshotFor({ since, item }: Asked): StoreReply {
+    return this.store.run('stream.subscribe', { ...GROUP, id: item ?? null, ...since });
+  }
+
+  flush(): void {
+    this.engine.clock.flush();
+  }
+}
+
+class CountedVisits extends Visits {
+  leaveCount = 0;
+
+  override leave(subscription: Subscription): void {
+    this.leaveCount++;
+    super.leave(subscription);
+  }
+}
+
+export class FeedsClient {
+  readonly socket: FakeSocket;
+  readonly #events: SocketEvents;
+  readonly #setup: FeedsInMemory;
+
+  constructor(setup: FeedsInMemory, socket: FakeSocket, events: SocketEvents) {
+    this.#setup = setup;
+    this.#events = events;
+    this.socket = socket;
+    socket.whenEnded = (code) => events.closed(code);
+  }
+
+  say(message: object): void {
+    this.#events.message(Buffer.from(JSON.stringify(message)), false);
+  }
+
+  /** The connection breaks. */
+  drop(): void {
+    this.socket.markClosed();
+    this.#events.closed(1006);
+  }
+
+  /** Everything that came, as number and kind. */
+  get heard(): readonly string[] {
+    return this.messages.map(({ seq, event }) => `${seq} ${event.type}`);
+  }
+
+  get messages(): readonly ReadMessage[] {
+    this.#setup.flush();
+    return this.socket.texts.map((text) => JSON.parse(text));
+  }
+}

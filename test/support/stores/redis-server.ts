@@ -1,0 +1,73 @@
+// A Redis of the test's own, which it may stop and start again; and the one that the machine has.
+
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { createClient } from '@redis/client';
+import { freePort } from '../../../bench/support/free-port.ts';
+import { takesConnections } from '../engine/takes-connections.ts';
+import { waitFor } from '../wait-for.ts';
+
+/** Shared by all tests: keep to keys and channels with a prefix of your own. */
+export const SHARED_REDIS = process.env.SVC_TEST_REDIS ?? 'redis://127.0.0.1:6379';
+
+/** Why tests that stop a Redis cannot run here; `undefined`: they can. On CI they have to. */
+export const NO_REDIS_SERVER =
+  process.env.CI !== undefined || spawnSync('redis-server', ['--version']).status === 0
+    ? undefined
+    : 'skipped: there is no redis-server (Debian: apt-get install redis-server)';
+
+export class RedisServer implements AsyncDisposable {
+  readonly port: number;
+  #child: ChildProcess | undefined;
+
+  private constructor(port: number) {
+    this.port = port;
+  }
+
+  /** A port for a Redis that does not run yet. */
+  static async reserve(): Promise<RedisServer> {
+    return new RedisServer(await freePort());
+  }
+
+  static async start(): Promise<RedisServer> {
+    const server = await RedisServer.reserve();
+    await server.start();
+    return server;
+  }
+
+  get url(): string {
+    return `redis://127.0.0.1:${this.port}`;
+  }
+
+  /** `keptIn`: a folder in which data outlives the process; without one it starts empty. */
+  async start(keptIn?: string): Promise<void> {
+    const kept = keptIn === undefined ? ['no'] : ['yes', '--appendfsync', 'always', '--dir', keptIn];
+    const args = ['--port', String(this.port), '--bind', '127.0.0.1', '--save', '', '--appendonly', ...kept];
+    this.#child = spawn('redis-server', args, { stdio: 'ignore' });
+    await waitFor('Redis takes connections', () => takesConnections(this.port));
+  }
+
+  /** At once, as a crash would. */
+  async stop(): Promise<void> {
+    const child = this.#child;
+    this.#child = undefined;
+    if (child === undefined) return;
+    child.kill('SIGKILL');
+    if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
+  }
+
+  async command(...args: string[]): Promise<void> {
+    const client = await createClient({ url: this.url }).connect();
+    await client.sendCommand(args);
+    client.destroy();
+  }
+
+  /** It answers nothing and closes nothing, until it goes on. */
+  freeze(): void {
+    this.#child?.kill('SIGSTOP');
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.stop();
+  }
+}

@@ -1,0 +1,21 @@
+// Writes transactions into a store, one after the other, and says `done <n>` as soon as the n-th is acknowledged.
+// Arguments: folder, how many, seed. The n-th sets `last` to n, and some other keys to values that n decides.
+
+import { writeSync } from 'node:fs';
+import { openStore } from '../../../src/store/kv/open-store.ts';
+import { directory } from '../engine/running-store.ts';
+import { changesOf, keyOf, LAST } from '../load/power-loss.ts';
+
+const [folder = '', count = '0', seed = '0'] = process.argv.slice(2);
+const opened = openStore({ place: directory(folder, 0), newEpoch: 'epoch' });
+if (!opened.ok) throw new Error(opened.message);
+writeSync(1, 'done 0\n');
+for (let number = 1; number <= Number(count); number++) {
+  opened.store.write((kv) => {
+    for (const [name, value] of changesOf(number, Number(seed))) kv.put(keyOf(name), value);
+    kv.put(keyOf(LAST), Buffer.from(String(number)));
+  });
+  writeSync(1, `done ${number}\n`);
+}
+// As when the power goes: nothing is closed.
+process.kill(process.pid, 'SIGKILL');

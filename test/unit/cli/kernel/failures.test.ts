@@ -1,0 +1,105 @@
+import { readFile } from 'node:fs/promises';
+import { describe, expect, test } from 'vitest';
+import { rankSuggestions } from '../../../../src/cli/commands/call/function-facts.ts';
+import { callFailure, stackFrames } from '../../../../src/cli/engine/call-failure.ts';
+import { CliFailure, formatFailureJson, toFailure } from '../../../../src/cli/kernel/failures.ts';
+import { SvcError } from '../../../../src/sdk/calls/errors.ts';
+
+const STACK = `Error: no sku
+    at readOrder (/app/src/orders.ts:3:9)
+    at create (/app/src/orders.ts:12:3)
+    at run (/app/node_modules/svc-sdk/dist/invocation.js:9:1)
+    at process.processTicksAndRejections (node:internal/process/task_queues:105:5)
+    at Object.run (file:///checkout/src/sdk/dist/sdk/platform-node.js:32:57)
+    at third (/app/src/a.ts:1:1)
+    at fourth (/app/src/b.ts:1:1)`;
+
+describe('failed calls', () => {
+  test('[CLI-22] the first frames of the handler are shown, libraries and Node left out', () => {
+    expect(stackFrames(STACK, false)).toEqual([
+      'at readOrder (/app/src/orders.ts:3:9)',
+      'at create (/app/src/orders.ts:12:3)',
+      'at third (/app/src/a.ts:1:1)',
+    ]);
+    expect(stackFrames(STACK, true)).toHaveLength(7);
+    expect(stackFrames(undefined, false)).toEqual([]);
+  });
+
+  test.each([
+    [
+      'engine::events::emit',
+      { function_id: 'engine::events::emit' },
+      'function_not_found',
+      '',
+      'svc worker add svc-pubsub',
+    ],
+    ['state::get', { function_id: 'state::get' }, 'function_not_found', '', 'svc worker add svc-state'],
+    [
+      'a queue without queues',
+      { reason: 'QUEUE_NOT_FOUND' },
+      'enqueue_error',
+      'no queue module is loaded',
+      'add svc-queue',
+    ],
+    ['an unknown queue', { reason: 'QUEUE_NOT_FOUND' }, 'enqueue_error', "Queue 'mail' not found", 'svc queue list'],
+    ['a worker that failed', {}, 'WORKER_FAILED', 'The worker mail-2 does not run: exit', 'svc worker start mail-2.'],
+    ['no project', { function_id: 'worker::add' }, 'BAD_REQUEST', 'There is no file x', 'svc worker init'],
+  ])('[CLI-9] %s is told with what to do', (_what, details, code, message, hint) => {
+    const { facts } = callFailure(new SvcError(code, message, details), { functionId: 'f', verbose: false });
+    expect(facts.hint).toContain(hint);
+  });
+
+  test('[CLI-22] a failure carries function, message, code, reason, trace and exit code', () => {
+    const error = new SvcError('enqueue_error', 'queue is full', {
+      reason: 'QUEUE_FULL',
+      trace_id: '4bf9',
+      retryable: true,
+    });
+    const { facts } = callFailure(error, { functionId: 'orders::create', verbose: false });
+    expect(facts).toMatchObject({
+      code: 'enqueue_error',
+      message: 'orders::create failed: queue is full',
+      exitCode: 6,
+    });
+    expect(facts.lines).toEqual(['  code enqueue_error  reason QUEUE_FULL  trace 4bf9']);
+    expect(facts.details).toEqual({
+      function_id: 'orders::create',
+      reason: 'QUEUE_FULL',
+      trace_id: '4bf9',
+      retryable: true,
+    });
+  });
+
+  test('[CLI-3] what nobody expected is reported with its stack as our defect', () => {
+    const failure = toFailure(new TypeError('x is not a function'));
+    expect(failure.facts).toMatchObject({ code: 'INTERNAL', exitCode: 1 });
+    expect(failure.facts.lines?.length).toBeGreaterThan(0);
+    expect(JSON.parse(formatFailureJson(failure)).error.code).toBe('INTERNAL');
+    expect(toFailure('text').message).toContain('text');
+    const own = new CliFailure({ code: 'A', message: 'b', exitCode: 3 });
+    expect(toFailure(own)).toBe(own);
+  });
+});
+
+test('[CLI-9] a file that the system refuses is told by its place and the reason, and is no defect of ours', async () => {
+  const failure = toFailure(await readFile('/nowhere/at-all').catch((error: unknown) => error));
+  expect(failure.facts).toMatchObject({
+    code: 'FILE_UNUSABLE',
+    message: 'Cannot use /nowhere/at-all: no such file or directory (ENOENT).',
+    exitCode: 1,
+  });
+});
+
+describe('suggestions', () => {
+  const ids = ['orders::create', 'orders::cancel', 'mail::send', 'mail::send_all', 'x::y'];
+
+  test.each([
+    ['orders::crate', ['orders::create']],
+    ['orders::canate', ['orders::create', 'orders::cancel']],
+    ['post::send', ['mail::send', 'mail::send_all']],
+    ['x::z', ['x::y']],
+    ['nothing::like_it', []],
+  ])('[CLI-8] for %s the ids %j are suggested', (unknown, expected) => {
+    expect(rankSuggestions(unknown, ids)).toEqual(expected);
+  });
+});

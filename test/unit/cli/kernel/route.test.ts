@@ -1,0 +1,54 @@
+import { describe, expect, test } from 'vitest';
+import { routeArguments } from '../../../../src/cli/kernel/route.ts';
+
+describe('from words to a command', () => {
+  test.each([
+    [['trigger', 'a::b', 'x=1'], 'trigger', ['a::b', 'x=1']],
+    [['functions', 'list', '--ns', 'a'], 'functions list', ['--ns', 'a']],
+    [['worker', 'list'], 'worker list', []],
+    [['--json', 'functions', 'list'], 'functions list', ['--json']],
+    [['--url', 'ws://x', 'functions', '-q', 'list'], 'functions list', ['--url', 'ws://x', '-q']],
+    [['--url=ws://x', 'trigger', 'a::b'], 'trigger', ['--url=ws://x', 'a::b']],
+    [['-o', 'json', 'functions', 'list'], 'functions list', ['-o', 'json']],
+    [['-ojson', 'functions', 'list'], 'functions list', ['-ojson']],
+    [['--help', 'trigger'], 'trigger', ['--help']],
+    [['trigger', 'help'], 'trigger', ['help']],
+    [['queue', 'dlq', 'list', 'mail'], 'queue dlq list', ['mail']],
+    [['queue', '--json', 'list', 'mail'], 'queue list', ['--json', 'mail']],
+  ])('[CLI-7] %j means %s', (args, name, rest) => {
+    const route = routeArguments(args);
+    expect(route).toMatchObject({ kind: 'command', args: rest, named: true, entry: { name } });
+  });
+
+  test.each([[[]], [['--config', 'trigger']], [['--json', '--config=x', '--check']], [['--confg', 'x']]])(
+    '[CLI-7] %j starts the engine without saying so',
+    (args) => {
+      expect(routeArguments(args)).toMatchObject({ kind: 'command', args, named: false, entry: { name: 'start' } });
+    },
+  );
+
+  test.each([
+    [['--version'], { kind: 'version' }],
+    [['-V', '--json'], { kind: 'version' }],
+    [['--help'], { kind: 'help', words: [] }],
+    [['-h'], { kind: 'help', words: [] }],
+    [['help'], { kind: 'help', words: [] }],
+    [['help', 'exit-codes'], { kind: 'help', words: ['exit-codes'] }],
+    [['help', 'functions', 'list'], { kind: 'help', words: ['functions', 'list'] }],
+    [['functions'], { kind: 'group', group: 'functions' }],
+    [['queue', 'dlq'], { kind: 'group', group: 'queue dlq' }],
+  ])('[CLI-7] %j is %j', (args, expected) => {
+    expect(routeArguments(args)).toEqual(expected);
+  });
+
+  test.each([
+    [['trigge'], "Unknown command 'trigge'.", 'Did you mean: svc trigger?'],
+    [['functions', 'lst'], "Unknown command 'functions lst'.", 'Did you mean: svc functions list?'],
+    [['queue', 'dlq', 'redriv'], "Unknown command 'queue dlq redriv'.", 'Did you mean: svc queue dlq redrive?'],
+    [['function', 'list'], "Unknown command 'function'.", 'Did you mean: svc functions?'],
+    [['qqqqqqqqqq'], "Unknown command 'qqqqqqqqqq'.", 'List the commands with: svc --help'],
+  ])('[CLI-8] %j is unknown, and the nearest command is named', (args, message, hint) => {
+    expect(() => routeArguments(args)).toThrow(expect.objectContaining({ message }));
+    expect(() => routeArguments(args)).toThrow(expect.objectContaining({ facts: expect.objectContaining({ hint }) }));
+  });
+});

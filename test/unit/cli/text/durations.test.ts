@@ -1,0 +1,45 @@
+import { describe, expect, test } from 'vitest';
+import { formatDuration, formatTime, parseDurationMs } from '../../../../src/cli/text/durations.ts';
+
+describe('durations', () => {
+  test.each([
+    ['250ms', 250],
+    ['10s', 10_000],
+    ['1.5s', 1_500],
+    ['5m', 300_000],
+    ['1h', 3_600_000],
+    ['0s', 0],
+  ])('[CLI-14] %s is %d milliseconds', (text, expected) => {
+    expect(parseDurationMs(text)).toBe(expected);
+  });
+
+  test.each(['', '10', 's', '10 s', '-1s', '1d', '1S', '1e3s', '10s5ms', '٣s'])(
+    '[CLI-14] %j is no duration',
+    (text) => {
+      expect(parseDurationMs(text)).toBeUndefined();
+    },
+  );
+
+  test.each([
+    [0.44, '0.4 ms'],
+    [12.3, '12 ms'],
+    [1_240, '1.2 s'],
+    [60_000, '1m 0s'],
+    [185_000, '3m 5s'],
+    [7_800_000, '2h 10m'],
+    [4 * 86_400_000 + 3 * 3_600_000, '4d 3h'],
+  ])('[CLI-14] %d ms is shown as %s', (durationMs, expected) => {
+    expect(formatDuration(durationMs)).toBe(expected);
+  });
+});
+
+describe('times', () => {
+  const moment = Date.UTC(2026, 0, 2, 3, 4, 5);
+
+  test('[CLI-14] a time is shown as its age unless asked otherwise', () => {
+    expect(formatTime(moment, 'relative', moment + 65_000)).toBe('1m 5s ago');
+    expect(formatTime(moment, 'relative', moment - 400)).toBe('now');
+    expect(formatTime(moment, 'utc', moment)).toBe('2026-01-02T03:04:05.000Z');
+    expect(formatTime(moment, 'local', moment)).toMatch(/^2026-01-0[123] \d\d:\d\d:05$/);
+  });
+});

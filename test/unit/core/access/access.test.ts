@@ -1,0 +1,133 @@
+import { describe, expect, test } from 'vitest';
+import { Access, ANONYMOUS, type Grant, isReserved, type Registrations } from '../../../../src/core/access/access.ts';
+import { type ExposeEntry, readExposeEntry } from '../../../../src/core/access/expose-filter.ts';
+import { Pattern } from '../../../../src/core/access/pattern.ts';
+
+describe('what a connection may reach', () => {
+  test('[X5] Nothing at all, unless a rule names it', () => {
+    const access = accessWith([]);
+    for (const id of ['api::x', 'state::get', 'engine::functions::list', '', '*'])
+      expect(access.reach(id)).toBe('hidden');
+  });
+
+  test.each(['engine::channels::create', 'engine::workers::register', 'engine::log::warn', 'engine::baggage::get_all'])(
+    '[X8] %s always, as no SDK can do without it',
+    (id) => {
+      expect(accessWith([]).reach(id)).toBe('allowed');
+      expect(accessWith([]).reach(id.toUpperCase())).toBe('hidden');
+    },
+  );
+
+  test('[wire 8.4] What is forbidden by name stays so, whatever allows it', () => {
+    const id = 'api::secret';
+    const grant = { allowed: new Set([id, 'engine::log::info']), forbidden: new Set([id, 'engine::log::info']) };
+    const access = accessWith(['match("*")'], grant);
+    expect(access.reach(id)).toBe('forbidden');
+    expect(access.reach('engine::log::info')).toBe('forbidden');
+    expect(access.reach('api::other')).toBe('allowed');
+  });
+
+  test('[PD-30] The programs of the machine never, whatever names them', () => {
+    const access = accessWith(['match("worker::*")'], { allowed: new Set(['worker::add']) });
+    expect(access.reach('worker::add')).toBe('never');
+  });
+
+  test('[wire 8.2] A grant adds ids of its own, also of the engine, and patterns of the namespace', () => {
+    const grant = { allowed: new Set(['engine::functions::list']), allowedPatterns: [new Pattern('my::*')] };
+    const access = accessWith([], grant);
+    expect(access.mayReach('engine::functions::list')).toBe(true);
+    expect(access.mayReach('my::thing')).toBe(true);
+    expect(accessWith([], { allowedPatterns: [new Pattern('*')] }).mayReach('engine::functions::list')).toBe(false);
+  });
+
+  test.each(['API::x', 'api::X ', ' api::x', 'api:x', 'api::x\u0000', 'аpi::x', 'api\u200b::x', 'xapi::x', 'api：：x'])(
+    '[X7] %j is not api::…',
+    (id) => {
+      expect(accessWith(['match("api::*x")']).reach(id)).toBe('hidden');
+    },
+  );
+});
+
+describe('verdicts that are remembered', () => {
+  test('[X7] They hold until the registrations change, and no longer', () => {
+    const metadata = new Map<string, unknown[]>([['f', [{ public: true }]]]);
+    const registrations = { version: 1, metadataOf: (id: string) => metadata.get(id) ?? [] };
+    const access = accessWith([{ metadata: { public: true } }], {}, registrations);
+    expect(access.mayReach('f')).toBe(true);
+    metadata.set('f', [{ public: true }, {}]);
+    registrations.version++;
+    expect(access.mayReach('f')).toBe(false);
+    metadata.delete('f');
+    registrations.version++;
+    expect(access.mayReach('f')).toBe(false);
+  });
+
+  test('[X7] Asking for ever new ids changes no verdict', () => {
+    const access = accessWith(['match("api::*")']);
+    for (let number = 0; number < 2_000; number++) {
+      expect(access.mayReach(`api::${number}`)).toBe(true);
+      expect(access.mayReach(`db::${number}`)).toBe(false);
+    }
+    expect(access.mayReach('api::0')).toBe(true);
+    expect(access.mayReach('db::0')).toBe(false);
+  });
+});
+
+describe('what a verdict costs', () => {
+  test('[X10] The same questions, whether the function is there or not; and none when it was asked before', () => {
+    const asked: string[] = [];
+    const metadataOf = (id: string): readonly unknown[] => {
+      asked.push(id);
+      return id === 'secret::there' ? [{ public: false }] : [];
+    };
+    const access = accessWith([{ metadata: { public: true } }, 'match("api::*")'], {}, { version: 0, metadataOf });
+    for (let round = 0; round < 2; round++) {
+      for (const id of ['secret::there', 'secret::gone']) expect(access.reach(id)).toBe('hidden');
+    }
+    expect(asked).toEqual(['secret::there', 'secret::gone']);
+  });
+});
+
+describe('trigger types', () => {
+  test('[X9] None unless listed; the grant of a connection replaces the list of the port', () => {
+    const types = new Set(['cron']);
+    expect(accessWith([]).mayBindTo('cron')).toBe(false);
+    expect(accessWith([], {}, undefined, types).mayBindTo('cron')).toBe(true);
+    expect(accessWith([], {}, undefined, types).mayBindTo('http')).toBe(false);
+    const granted = accessWith([], { triggerTypes: new Set(['http']) }, undefined, types);
+    expect([granted.mayBindTo('http'), granted.mayBindTo('cron')]).toEqual([true, false]);
+  });
+});
+
+describe('ids that are taken for good', () => {
+  test.each([
+    ['engine::x', true],
+    ['state::get', true],
+    ['stream::get(mine)', true],
+    ['engine', false],
+    ['ui::state::get', false],
+    ['States::x', false],
+  ])('[X9] %s: %s', (id, isTaken) => {
+    expect(isReserved(id)).toBe(isTaken);
+  });
+});
+
+const NO_REGISTRATIONS: Registrations = { version: 0, metadataOf: () => [] };
+
+function accessWith(
+  expose: readonly ExposeEntry[],
+  grant: Partial<Grant> = {},
+  registrations = NO_REGISTRATIONS,
+  triggerTypes: ReadonlySet<string> = new Set(),
+): Access {
+  const filters = expose.map((entry) => {
+    const read = readExposeEntry(entry);
+    if (!read.ok) throw new Error(read.reason);
+    return read.value;
+  });
+  return new Access(
+    { port: 'p', policy: { expose: filters, triggerTypes, queues: new Set() } },
+    { ...ANONYMOUS, ...grant },
+    registrations,
+  );
+}

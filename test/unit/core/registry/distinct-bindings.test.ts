@@ -1,0 +1,75 @@
+import { describe, expect, test } from 'vitest';
+import type { Executor } from '../../../../src/core/calls/executor.ts';
+import { distinctBindings, type TriggerBinding } from '../../../../src/core/registry/trigger-table.ts';
+import { rawJson } from '../../../../src/protocol/json/byte-string.ts';
+import { newExecutor } from '../../../support/engine/numbered-executor.ts';
+
+const [FIRST, SECOND] = [newExecutor(1), newExecutor(2)];
+
+describe('replicas of one worker', () => {
+  test('[PD-26] Equal bindings of two connections fire once', () => {
+    expect(fired([bound('a', FIRST), bound('b', SECOND)])).toEqual(['a']);
+  });
+
+  test('[PD-26] It goes on when the first of the two leaves', () => {
+    expect(fired([bound('b', SECOND)])).toEqual(['b']);
+  });
+
+  test('[PD-26] A durable one and one of a worker that are equal fire once', () => {
+    expect(fired([bound('a', undefined), bound('b', FIRST)])).toEqual(['a']);
+  });
+
+  test.each([
+    ['function', { functionId: 'other' }],
+    ['config', { config: rawJson({ x: 2 }) }],
+    ['metadata', { metadata: rawJson({ tenant: 'b' }) }],
+  ])('[PD-26] Bindings that differ in their %s are two', (_field, difference) => {
+    expect(fired([bound('a', FIRST), bound('b', SECOND, difference)])).toEqual(['a', 'b']);
+  });
+});
+
+describe('one worker that binds twice', () => {
+  test('[PD-26] It gets every event twice, because it bound twice', () => {
+    expect(fired([bound('a', FIRST), bound('b', FIRST)])).toEqual(['a', 'b']);
+  });
+
+  test('[PD-26] Two replicas of it get every event twice, not four times', () => {
+    const bindings = [bound('a', FIRST), bound('b', FIRST), bound('c', SECOND), bound('d', SECOND)];
+    expect(fired(bindings)).toEqual(['a', 'b']);
+  });
+});
+
+describe('what is not bound', () => {
+  test('[wire 4.1] A binding that waits for its provider or was refused does not fire', () => {
+    const [parked, refused] = [bound('a', FIRST), bound('b', FIRST)];
+    parked.state = 'parked';
+    refused.state = 'refused';
+    expect(fired([parked, refused, bound('c', SECOND)])).toEqual(['c']);
+  });
+});
+
+function fired(bindings: TriggerBinding<Executor>[]): string[] {
+  return distinctBindings(bindings).map(({ id }) => id);
+}
+
+function bound(
+  id: string,
+  owner: Executor | undefined,
+  fields: Partial<TriggerBinding<Executor>> = {},
+): TriggerBinding<Executor> {
+  return {
+    id,
+    type: 'hook',
+    functionId: 'f',
+    config: rawJson({ x: 1 }),
+    metadata: undefined,
+    owner,
+    conditionFunctionId: undefined,
+    isDisplaced: false,
+    state: 'bound',
+    error: undefined,
+    lastFiredAtMs: undefined,
+    face: undefined,
+    ...fields,
+  };
+}

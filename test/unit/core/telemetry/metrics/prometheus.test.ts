@@ -1,0 +1,83 @@
+import { describe, expect, test } from 'vitest';
+import { prometheusText } from '../../../../../src/core/telemetry/metrics/prometheus.ts';
+import { parsePrometheus } from '../../../../support/telemetry/prometheus-text.ts';
+import { metricRecord, START_NANO } from '../../../../support/telemetry/telemetry-records.ts';
+
+const point = { attributes: [], timestamp_unix_nano: START_NANO };
+
+describe('metrics as Prometheus reads them', () => {
+  test('[PD-45] names keep the prefix iii, with underscores; a counter ends in _total', () => {
+    const text = prometheusText([
+      metricRecord(),
+      metricRecord({ name: 'orders.made' }),
+      metricRecord({ name: 'iii.workers.active', metric_type: 'gauge', data_points: [{ value: 2, ...point }] }),
+    ]);
+    const families = parsePrometheus(text);
+    expect([...families.keys()]).toEqual(['iii_invocations_total', 'iii_workers_active', 'orders_made_total']);
+    expect(families.get('iii_workers_active')).toMatchObject({
+      type: 'gauge',
+      samples: [{ labels: { service_name: 'svc' }, value: 2 }],
+    });
+  });
+
+  test('buckets of a histogram add up, and the last holds everything', () => {
+    const histogram = { count: 6, sum: 7.5, bucket_counts: [1, 2, 3], explicit_bounds: [0.5, 1], ...point };
+    const text = prometheusText([
+      metricRecord({ name: 'iii.invocation.duration', metric_type: 'histogram', data_points: [histogram] }),
+    ]);
+    const samples = parsePrometheus(text).get('iii_invocation_duration')?.samples;
+    expect(samples?.map(({ name, labels, value }) => [name, labels.le, value])).toEqual([
+      ['iii_invocation_duration_bucket', '0.5', 1],
+      ['iii_invocation_duration_bucket', '1', 3],
+      ['iii_invocation_duration_bucket', '+Inf', 6],
+      ['iii_invocation_duration_sum', undefined, 7.5],
+      ['iii_invocation_duration_count', undefined, 6],
+    ]);
+  });
+
+  test('whatever a worker puts into names, labels and descriptions stays text', () => {
+    const hostile = 'a"b\\c\nd{e}=,# TYPE x counter';
+    const text = prometheusText([
+      metricRecord({
+        name: '9 bad-näme',
+        description: hostile,
+        data_points: [
+          {
+            value: Number.POSITIVE_INFINITY,
+            attributes: [
+              ['le', hostile],
+              ['__name__', 'x'],
+              ['', 'empty'],
+              ['a.b', 'first'],
+              ['a-b', 'second'],
+            ],
+            timestamp_unix_nano: START_NANO,
+          },
+        ],
+      }),
+    ]);
+    const [family] = parsePrometheus(text).values();
+    expect(family?.name).toBe('_9_bad_n_me_total');
+    expect(family?.samples).toEqual([
+      {
+        name: '_9_bad_n_me_total',
+        labels: { _: 'empty', a_b: 'second', label___name__: 'x', label_le: hostile, service_name: 'svc' },
+        value: Infinity,
+      },
+    ]);
+  });
+
+  test('of several points with the same labels the newest counts', () => {
+    const later = { value: 9, attributes: [], timestamp_unix_nano: START_NANO + 1e9 };
+    const text = prometheusText([metricRecord({ data_points: [later, { value: 4, ...point }] })]);
+    expect(parsePrometheus(text).get('iii_invocations_total')?.samples).toMatchObject([{ value: 9 }]);
+  });
+
+  test('a name that comes with two kinds keeps the first', () => {
+    const text = prometheusText([
+      metricRecord({ name: 'x_total' }),
+      metricRecord({ name: 'x_total', metric_type: 'gauge', service_name: 'other' }),
+    ]);
+    expect(parsePrometheus(text).get('x_total')).toMatchObject({ type: 'counter', samples: [{}] });
+  });
+});

@@ -1,0 +1,92 @@
+// Which traces are kept (modules 11.8).
+
+import { expect, test } from 'vitest';
+import { readPattern } from '../../../../../src/core/access/pattern.ts';
+import {
+  isWithin,
+  placeOf,
+  Sampler,
+  type SamplingRule,
+  type SamplingSettings,
+  traceIdAt,
+} from '../../../../../src/core/telemetry/spans/sampling.ts';
+import { SeededRandom } from '../../../../support/random/seeded-random.ts';
+import { ALL_TRACES } from '../../../../support/telemetry/observed.ts';
+
+const random = new SeededRandom(7);
+const TRACE_IDS = Array.from({ length: 10_000 }, () => random.token());
+
+function rule(operation: string | undefined, service: string | undefined, rate: number): SamplingRule {
+  return { operation: patternOf(operation), service: patternOf(service), rate };
+}
+
+function patternOf(text: string | undefined) {
+  if (text === undefined) return undefined;
+  const read = readPattern(text);
+  if (!read.ok) throw new Error(read.reason);
+  return read.pattern;
+}
+
+function decide(settings: Partial<SamplingSettings>, operation: string, service = 'svc', traceId = TRACE_IDS[0] ?? '') {
+  return new Sampler({ ...ALL_TRACES, ...settings }).decide(placeOf(traceId), operation, service, () => 0);
+}
+
+test.each([0, 0.1, 0.5, 1])('of many traces, a share of %d is kept', (rate) => {
+  const kept = TRACE_IDS.filter((traceId) => isWithin(traceId, rate)).length;
+  expect(Math.abs(kept / TRACE_IDS.length - rate)).toBeLessThan(0.02);
+});
+
+test('the decision is a function of the trace id: every engine decides alike, and a higher rate keeps the same ones', () => {
+  for (const traceId of TRACE_IDS.slice(0, 500)) {
+    expect(isWithin(traceId, 0.3)).toBe(isWithin(traceId, 0.3));
+    if (isWithin(traceId, 0.3)) expect(isWithin(traceId, 0.6)).toBe(true);
+  }
+});
+
+test('an id that is made for a position has it, and is otherwise random', () => {
+  const [first = '', second = ''] = TRACE_IDS;
+  for (const place of [0, 0.25, 0.999_999]) {
+    const ids = [traceIdAt(place, first), traceIdAt(place, second)];
+    for (const id of ids) expect(id).toMatch(/^[0-9a-f]{32}$/);
+    for (const id of ids) expect(placeOf(id)).toBeCloseTo(place, 12);
+    expect(ids[0]).not.toBe(ids[1]);
+  }
+});
+
+test('a marked beginning of a trace id does not weigh on the decision', () => {
+  const kept = TRACE_IDS.filter((traceId) => isWithin(`106c0de5${traceId.slice(8)}`, 0.5)).length;
+  expect(Math.abs(kept / TRACE_IDS.length - 0.5)).toBeLessThan(0.02);
+});
+
+test('the first rule that matches decides; a pattern that is absent matches all; both that are given must match', () => {
+  const settings = {
+    defaultRate: 0,
+    rules: [
+      rule('api.*', 'shop', 1),
+      rule('api.secret', undefined, 0),
+      rule('api.*', undefined, 1),
+      rule(undefined, 'batch', 1),
+    ],
+  };
+  expect(decide(settings, 'api.secret', 'shop')).toBe(true);
+  expect(decide(settings, 'api.secret', 'other')).toBe(false);
+  expect(decide(settings, 'api.list', 'other')).toBe(true);
+  expect(decide(settings, 'job', 'batch')).toBe(true);
+  expect(decide(settings, 'job', 'other')).toBe(false);
+});
+
+test('at most so many traces a second are kept, and after a quiet second no more than that at once', () => {
+  const sampler = new Sampler({ ...ALL_TRACES, tracesPerSecondMax: 5 });
+  const keep = (nowMs: number): number =>
+    TRACE_IDS.slice(0, 20).filter((traceId) => sampler.decide(placeOf(traceId), 'f', 'svc', () => nowMs)).length;
+  expect(keep(1_000)).toBe(5);
+  expect(keep(1_000)).toBe(0);
+  expect(keep(1_400)).toBe(2);
+  expect(keep(60_000)).toBe(5);
+  expect(sampler.takeLimited()).toBe(15 + 20 + 18 + 15);
+});
+
+test('nothing is ever kept only where no rate is above 0', () => {
+  expect(new Sampler({ ...ALL_TRACES, defaultRate: 0 }).isNever).toBe(true);
+  expect(new Sampler({ ...ALL_TRACES, defaultRate: 0, rules: [rule('a', undefined, 0.1)] }).isNever).toBe(false);
+});

@@ -1,0 +1,142 @@
+import { describe, expect, test } from 'vitest';
+import { recordBytes } from '../../../../../src/core/telemetry/records/record-bytes.ts';
+import { selectPage } from '../../../../../src/core/telemetry/records/select-page.ts';
+import { SpanStore } from '../../../../../src/core/telemetry/spans/span-store.ts';
+import { listTraces, type TraceQuery } from '../../../../../src/core/telemetry/spans/trace-list.ts';
+import { buildTree } from '../../../../../src/core/telemetry/spans/trace-tree.ts';
+import { forEachSeed } from '../../../../support/random/seeded-random.ts';
+import { START_NANO, spanRecord } from '../../../../support/telemetry/telemetry-records.ts';
+
+const MIB = 1024 * 1024;
+const NOW_MS = START_NANO / 1e6 + 60_000;
+
+const ALL: TraceQuery = {
+  ...{ traceIds: undefined, serviceName: undefined, name: undefined, status: undefined },
+  ...{ minDurationMs: undefined, maxDurationMs: undefined, startTime: undefined, endTime: undefined },
+  ...{ attributes: [], excludeAttributes: [], searchAllSpans: false, includeInternal: false },
+  ...{ sortBy: 'start_time', sortOrder: 'asc', offset: 0, limit: 100 },
+};
+
+function newStore(limits: { maxCount?: number; maxBytes?: number } = {}) {
+  let dropped = 0;
+  const store = new SpanStore({ maxCount: 1_000, maxBytes: 64 * MIB, ...limits }, (count) => {
+    dropped += count;
+  });
+  return { store, dropped: () => dropped };
+}
+
+const list = (store: SpanStore, query: Partial<TraceQuery> = {}) => listTraces(store, { ...ALL, ...query }, NOW_MS);
+
+describe('a store of spans', () => {
+  test('[O1] never holds more spans or bytes than it may, and counts what leaves', () => {
+    forEachSeed(20, (random) => {
+      const limits = { maxCount: 1 + (random.bits() % 20), maxBytes: 2_000 + (random.bits() % 20_000) };
+      const { store, dropped } = newStore(limits);
+      let added = 0;
+      for (let at = 0; at < 200; at++) {
+        const span = spanRecord({
+          trace_id: `t${random.bits() % 5}`,
+          span_id: `s${at}`,
+          name: 'n'.repeat(random.bits() % 500),
+        });
+        store.add(span);
+        added++;
+        expect(store.count).toBeLessThanOrEqual(limits.maxCount);
+        expect(store.bytes).toBeLessThanOrEqual(limits.maxBytes);
+      }
+      const held = [...store.traces()].flatMap((trace) => [...trace.spans.values()]);
+      expect(held).toHaveLength(store.count);
+      expect(store.bytes).toBe(held.reduce((sum, { record }) => sum + recordBytes(record), 0));
+      expect(store.count + dropped()).toBe(added);
+    });
+  });
+
+  test('replaces a pending span by its end, and an end by nothing', () => {
+    const { store } = newStore();
+    store.add(spanRecord({ pending: true, end_time_unix_nano: 0, status: 'unset' }));
+    expect(list(store).spans[0]).toMatchObject({ trace_status: 'pending', span_count: 1, duration_ms: 60_000 });
+    store.add(spanRecord({ status: 'error' }));
+    store.add(spanRecord({ pending: true, end_time_unix_nano: 0 }));
+    expect(list(store).spans[0]).toMatchObject({ trace_status: 'error', has_error: true, error_count: 1 });
+    expect(store.count).toBe(1);
+  });
+
+  test('shows a trace whose root is not there by the first span there is', () => {
+    const { store } = newStore();
+    const later = { span_id: 'b', parent_span_id: 'x', start_time_unix_nano: START_NANO + 5e6 };
+    store.add(spanRecord({ ...later, service_name: 'two' }));
+    store.add(spanRecord({ span_id: 'a', parent_span_id: 'x', pending: true, service_name: 'one' }));
+    expect(list(store).spans[0]).toMatchObject({ span_id: 'a', services: ['one', 'two'], trace_status: 'pending' });
+    store.add(spanRecord({ span_id: 'x', start_time_unix_nano: START_NANO + 9e6 }));
+    expect(list(store).spans[0]).toMatchObject({ span_id: 'x', trace_status: 'ok', span_count: 3 });
+  });
+});
+
+describe('lists of traces', () => {
+  test('look at all spans of a trace when asked to, and leave out what is internal', () => {
+    const { store } = newStore();
+    store.add(spanRecord({ attributes: [['function_id', 'engine::functions::list']] }));
+    store.add(spanRecord({ trace_id: 'b', span_id: 'root', name: 'outer' }));
+    store.add(
+      spanRecord({ trace_id: 'b', span_id: 'in', parent_span_id: 'root', name: 'inner', attributes: [['k', 'v']] }),
+    );
+    expect(list(store).total).toBe(1);
+    expect(list(store, { includeInternal: true }).total).toBe(2);
+    expect(list(store, { name: 'inner' }).total).toBe(0);
+    expect(list(store, { name: 'INNER', attributes: [['k', 'v']], searchAllSpans: true }).total).toBe(1);
+    expect(list(store, { name: 'outer', attributes: [['k', 'v']], searchAllSpans: true }).total).toBe(0);
+  });
+
+  test('keep what overlaps the time that is asked for', () => {
+    const { store } = newStore();
+    store.add(spanRecord());
+    const startMs = START_NANO / 1e6;
+    expect(list(store, { startTime: startMs + 12, endTime: startMs + 100 }).total).toBe(1);
+    expect(list(store, { startTime: startMs + 13 }).total).toBe(0);
+    expect(list(store, { endTime: startMs - 1 }).total).toBe(0);
+  });
+
+  test('page like a sorted list, whatever the order and the doubles', () => {
+    forEachSeed(30, (random) => {
+      const items = Array.from({ length: random.bits() % 300 }, () => random.bits() % 50);
+      const sorted = [...items].sort((a, b) => a - b);
+      const offset = random.bits() % 320;
+      const limit = random.bits() % 40;
+      const page = selectPage([...items], (a, b) => a - b, offset, limit);
+      expect(page).toEqual(sorted.slice(offset, offset + limit));
+    });
+  });
+});
+
+describe('trees', () => {
+  const options = { maxDepth: 48, parent: undefined, duration: () => 0 };
+
+  test('hold every span exactly once, whatever the parents are', () => {
+    forEachSeed(50, (random) => {
+      const ids = Array.from({ length: 1 + (random.bits() % 40) }, (_, at) => `s${at}`);
+      const spans = ids.map((span_id) => {
+        const parent = random.bits() % 4 === 0 ? null : `s${random.bits() % (ids.length + 3)}`;
+        return spanRecord({ span_id, parent_span_id: parent, start_time_unix_nano: random.bits() });
+      });
+      const seen: string[] = [];
+      const visit = (nodes: ReturnType<typeof buildTree>): void => {
+        for (const node of nodes) {
+          seen.push(node.span_id);
+          visit([...node.children]);
+        }
+      };
+      visit(buildTree(spans, options));
+      expect(seen.sort()).toEqual([...ids].sort());
+    });
+  });
+
+  test('are cut at a depth with the number of what is left out', () => {
+    const spans = ['a', 'b', 'c', 'd'].map((span_id, at, all) =>
+      spanRecord({ span_id, parent_span_id: all[at - 1] ?? null }),
+    );
+    const [root] = buildTree(spans, { ...options, maxDepth: 1 });
+    expect(root?.children[0]).toMatchObject({ span_id: 'b', children: [], hidden_count: 2 });
+    const [below] = buildTree(spans, { ...options, parent: 'c' });
+    expect(below?.children).toMatchObject([{ span_id: 'd' }]);
+  });
+});

@@ -1,0 +1,217 @@
+import { describe, expect, test } from 'vitest';
+import type { TestWorker } from '../../../support/clients/test-worker.ts';
+import { EngineInMemory } from '../../../support/engine/engine-in-memory.ts';
+
+describe('trigger types', () => {
+  test('[PD-5] engine::triggers::list has types, those of the engine only if asked for', () => {
+    const { caller, worker } = setUp();
+    worker.announce({ name: 'hooks' });
+    worker.provideType('webhook');
+    const row = { id: 'webhook', namespace: 'default', worker_name: 'hooks', description: 'Type webhook' };
+    expect(caller.ask('engine::triggers::list')).toEqual({ triggers: [row] });
+    expect(caller.ask('engine::triggers::list', { include_internal: true })).toMatchObject({
+      triggers: [{ id: 'engine::functions-available' }, { id: 'engine::workers-available' }, row],
+    });
+  });
+
+  test.each([
+    [{ search: 'HOOK' }, ['webhook']],
+    [{ prefix: 't' }, ['timer']],
+    [{ worker: 'hooks' }, ['timer', 'webhook']],
+    [{ worker: 'nobody' }, []],
+  ])('[wire 6.2] The filter %j gives %j', (filter, expected) => {
+    const { caller, worker } = setUp();
+    worker.announce({ name: 'hooks' });
+    worker.provideType('webhook');
+    worker.provideType('timer');
+    const { triggers } = Object(caller.ask('engine::triggers::list', filter));
+    expect(triggers.map((row: unknown) => Object(row).id)).toEqual(expected);
+  });
+
+  test('[wire 6.2] engine::triggers::info adds the schemas and the count of bindings', () => {
+    const { caller, worker } = setUp();
+    worker.provideType('webhook', { trigger_request_format: { type: 'object' }, call_request_format: true });
+    caller.bind('a', 'webhook', 'f');
+    caller.bind('b', 'other', 'f');
+    expect(caller.ask('engine::triggers::info', { id: 'webhook' })).toMatchObject({
+      id: 'webhook',
+      configuration_schema: { type: 'object' },
+      request_schema: true,
+      instance_count: 1,
+    });
+    expect(caller.errorCodeOf(caller.invoke('engine::triggers::info', { id: 'nothing' }))).toBe('NOT_FOUND');
+  });
+
+  test('[wire 6.2] engine::trigger-types::list has the form of older clients', () => {
+    const { caller, worker } = setUp();
+    worker.provideType('webhook', { trigger_request_format: { type: 'object' } });
+    expect(caller.ask('engine::trigger-types::list')).toEqual({
+      trigger_types: [{ id: 'webhook', description: 'Type webhook', trigger_request_format: { type: 'object' } }],
+    });
+  });
+});
+
+describe('triggers that are bound', () => {
+  test('[wire 4.1] They are Active, Inactive or Error, and a durable one has no worker', async () => {
+    const { engine, caller, worker } = setUp();
+    worker.announce({ name: 'calc' });
+    worker.register('math::add');
+    worker.bind('active', 'engine::workers-available', 'math::add');
+    worker.bind('no-function', 'engine::workers-available', 'math::sub');
+    worker.bind('no-type', 'webhook', 'math::add', { config: { path: '/x' }, metadata: { a: 1 } });
+    worker.bind('refused', 'engine::workers-available', 'math::add', { config: { x: 1 } });
+    caller.invoke('engine::register_trigger', { trigger_type: 'webhook', function_id: 'math::add' });
+    await engine.turn();
+    const { registered_triggers: rows } = Object(caller.ask('engine::registered-triggers::list'));
+    const byId = new Map(rows.map((row: unknown) => [Object(row).id, row]));
+    const mine = { worker_name: 'calc', worker_id: worker.workerId };
+    expect(byId.get('active')).toMatchObject({ status: 'Active', ...mine });
+    expect(byId.get('no-function')).toMatchObject({ status: 'Inactive', ...mine });
+    expect(byId.get('no-type')).toMatchObject({
+      status: 'Inactive',
+      trigger_type: 'webhook',
+      function_id: 'math::add',
+      config: { path: '/x' },
+      config_summary: '{"path":"/x"}',
+      metadata: { a: 1 },
+      ...mine,
+    });
+    expect(byId.get('refused')).toMatchObject({ status: 'Error', ...mine });
+    const durable = rows.find((row: unknown) => !('worker_id' in Object(row)));
+    expect(durable).toMatchObject({ status: 'Inactive', worker_name: 'math', config: null });
+  });
+
+  test('[wire 6.2] The summary of a long config is cut at 80 characters', () => {
+    const { caller } = setUp();
+    caller.bind('t', 'webhook', 'f', { config: `é${'x'.repeat(200)}` });
+    const row = caller.ask('engine::registered-triggers::info', { id: 't' });
+    expect(Object(row).config_summary).toBe(`"é${'x'.repeat(78)}…`);
+  });
+
+  test.each([
+    [{ trigger_type: 'timer' }, ['b']],
+    [{ function_id: 'f' }, ['a']],
+    [{ search: 'G' }, ['b']],
+    [{ search: 'A' }, ['a']],
+    [{ worker: 'calc' }, ['a', 'b']],
+    [{ worker: 'nobody' }, []],
+    [{ include_internal: true }, ['a', 'b', 'c']],
+    [{}, ['a', 'b']],
+  ])('[wire 6.2] The filter %j gives %j', (filter, expected) => {
+    const { caller, worker } = setUp();
+    worker.announce({ name: 'calc' });
+    worker.bind('a', 'webhook', 'f');
+    worker.bind('b', 'timer', 'g');
+    worker.bind('c', 'timer', 'engine::log::info');
+    const { registered_triggers: rows } = Object(caller.ask('engine::registered-triggers::list', filter));
+    expect(rows.map((row: unknown) => Object(row).id)).toEqual(expected);
+  });
+
+  test('[wire 6.2] One of them comes with its type and its function', () => {
+    const { caller, worker } = setUp();
+    worker.register('f');
+    worker.provideType('webhook');
+    caller.bind('t', 'webhook', 'f');
+    expect(caller.ask('engine::registered-triggers::info', { id: 't' })).toMatchObject({
+      id: 't',
+      trigger: { id: 'webhook', instance_count: 1 },
+      function: { function_id: 'f' },
+    });
+    expect(caller.errorCodeOf(caller.invoke('engine::registered-triggers::info', { id: 'x' }))).toBe('NOT_FOUND');
+  });
+});
+
+describe('engine::health::check', () => {
+  test('[K2] It reports version, modules, counters and the resources of the process', () => {
+    const { caller } = setUp();
+    caller.invokeVoid('nobody');
+    expect(caller.ask('engine::health::check')).toEqual({
+      status: 'healthy',
+      components: {
+        modules: { 'svc-engine-functions': { status: 'healthy' } },
+        router: {
+          status: 'healthy',
+          details: {
+            draining: false,
+            pressure: { level: 'normal', cause: null },
+            process: { cpu_seconds: expect.any(Number), resident_bytes: expect.any(Number) },
+            counters: { 'invocations.void_dropped{function_not_found}': 1 },
+          },
+        },
+      },
+      timestamp: Date.UTC(2026, 0, 1),
+      version: '0.0.0-test',
+    });
+  });
+});
+
+describe('open files', () => {
+  test('[guarantees 4] From 90 % of them on health is degraded, and says why', () => {
+    const { engine, caller } = setUp();
+    engine.openFiles = { open: 899, max: 1000 };
+    expect(caller.ask('engine::health::check')).toMatchObject({
+      status: 'healthy',
+      components: { open_files: { status: 'healthy', details: { open: 899, max: 1000 } } },
+    });
+    engine.openFiles = { open: 900, max: 1000 };
+    const reason = '900 of 1000 files are open, so new connections are refused: raise ulimit -n';
+    expect(caller.ask('engine::health::check')).toMatchObject({
+      status: 'degraded',
+      components: { open_files: { status: 'degraded', details: { open: 900, max: 1000, reason } } },
+    });
+  });
+});
+
+describe('a built-in function that breaks', () => {
+  test('[guarantees 1.3] The caller does not see internals of the error, and the log has all', () => {
+    const handle = (): never => {
+      throw new Error('secret insides');
+    };
+    const engine = new EngineInMemory({ builtins: [{ id: 'engine::broken', description: 'Test', handle }] });
+    const caller = engine.connect();
+    expect(caller.answerTo(caller.invoke('engine::broken')).error).toEqual({
+      code: 'invocation_failed',
+      message: 'engine::broken failed inside the engine; its log says why',
+    });
+    expect(engine.logLines.join('\n')).toContain('secret insides');
+  });
+
+  test('[guarantees 1.3] The same if it breaks later', async () => {
+    const handle = () => Promise.reject(new Error('secret insides'));
+    const engine = new EngineInMemory({ builtins: [{ id: 'engine::broken', description: 'Test', handle }] });
+    const caller = engine.connect();
+    const id = caller.invoke('engine::broken');
+    await engine.turn();
+    expect(caller.errorCodeOf(id)).toBe('invocation_failed');
+    expect(engine.context.calls.openCount).toBe(0);
+  });
+
+  test('[I3] One that never ends is settled at the deadline', async () => {
+    const handle = () => new Promise(() => {});
+    const engine = new EngineInMemory({ builtins: [{ id: 'engine::endless', description: 'Test', handle }] });
+    const caller = engine.connect();
+    const id = caller.invoke('engine::endless', {}, { timeout_ms: 100 });
+    await engine.turn();
+    engine.advance(200);
+    expect(caller.errorCodeOf(id)).toBe('TIMEOUT');
+    expect(engine.context.calls.openCount).toBe(0);
+  });
+
+  test('[I5] One whose caller has gone ends without harm', async () => {
+    let finish = (): void => {};
+    const handle = () => new Promise<void>((resolve) => (finish = resolve));
+    const engine = new EngineInMemory({ builtins: [{ id: 'engine::slow', description: 'Test', handle }] });
+    const caller = engine.connect();
+    caller.invoke('engine::slow');
+    caller.drop();
+    finish();
+    await engine.turn();
+    expect(engine.context.calls.openCount).toBe(0);
+    expect(engine.context.moduleExecutor.inFlight).toBe(0);
+  });
+});
+
+function setUp(): { engine: EngineInMemory; caller: TestWorker; worker: TestWorker } {
+  const engine = new EngineInMemory();
+  return { engine, caller: engine.connect(), worker: engine.connect() };
+}

@@ -1,0 +1,122 @@
+// Functions whose answer grants rights: auth functions, hooks, middleware, conditions of trusted triggers. While the
+// worker that offers one is away no worker has its id, and any connection of a restricted port may register it.
+
+import { describe, expect, test } from 'vitest';
+import { authorise } from '../../../../src/modules/stream/auth.ts';
+import { rawJson } from '../../../../src/protocol/json/byte-string.ts';
+import { Payload } from '../../../../src/protocol/payload/payload.ts';
+import type { TestWorker } from '../../../support/clients/test-worker.ts';
+import type { EngineInMemory } from '../../../support/engine/engine-in-memory.ts';
+import { addTriggerType } from '../../../support/engine/module-trigger-type.ts';
+import { OWN_SDK, openRestricted } from '../../../support/engine/restricted-port.ts';
+import { requestOf } from '../../../support/engine/worker-port.ts';
+
+const rbac = { expose_functions: ['match("api::*")'], allow_trigger_types: ['tick'] };
+const nothing = Payload.ofText(rawJson({}));
+
+describe('a connection of a restricted port that registers its id meanwhile', () => {
+  test('[X6] [X9] is not asked who may connect, with what rights', async () => {
+    const { port, engine, auth, browser } = await openRestricted({ rbac });
+    const page = await browser();
+    auth.drop();
+    // Even where its name is given to pages.
+    engine.context.reservations.release('function', 'auth');
+    page.register('auth');
+    expect(engine.context.functions.get('auth')).toMatchObject({ executors: [{ workerId: page.workerId }] });
+    expect(await port.verdict()).toMatchObject({ status: 401 });
+    expect(page.received()).toEqual([]);
+  });
+
+  test('[X6] [X9] is not asked who may open a stream', async () => {
+    const { engine, page } = await withPage('may-watch');
+    const verdict = await authorise(engine.port, 'may-watch', requestOf(), '10.0.0.7', 5_000);
+    expect(verdict).toMatchObject({ ok: false });
+    expect(page.received()).toEqual([]);
+  });
+
+  test('[X6] [X9] is not asked about registrations', async () => {
+    const hooked = await openRestricted({ rbac: { ...rbac, on_function_registration_function_id: 'hook' } });
+    const { engine, auth } = hooked;
+    const page = await hooked.browser(undefined, OWN_SDK);
+    auth.unregister('auth');
+    const elsewhere = await openRestricted({ engine, rbac });
+    const stranger = await elsewhere.browser();
+    stranger.register('hook');
+    page.register('ui::x');
+    expect(page.receivedOne('registrationrejected')).toMatchObject({ code: 'FORBIDDEN', function_id: 'ui::x' });
+    expect(stranger.received()).toEqual([]);
+  });
+
+  test('[X6] [X9] neither runs in place of called functions nor calls without being checked itself', async () => {
+    const { backend, browser } = await openRestricted({ rbac, config: { middleware_function_id: 'mw' } });
+    const [page, other] = [await browser(), await browser()];
+    backend.register('api::x');
+    page.register('mw');
+    for (const caller of [page, other]) expect(caller.errorCodeOf(caller.invoke('api::x'))).toBe('FORBIDDEN');
+    expect(page.received().filter(({ type }) => type === 'invokefunction')).toEqual([]);
+    expect(backend.received()).toEqual([]);
+  });
+
+  test('[X6] [X9] is not asked whether the trigger of a trusted worker fires; for its own it may be', async () => {
+    const { engine, page, backend } = await withPage('cond');
+    const { bindings } = addTriggerType(engine, 'tick');
+    backend.register('api::x');
+    backend.bind('t', 'tick', 'api::x', { config: { condition_function_id: 'cond' } });
+    engine.port.fire(bindings, nothing, { depth: 0 });
+    expect([page.received(), backend.received()]).toEqual([[], []]);
+    expect(engine.count('triggers.condition_failed')).toBe(1);
+    page.bind('mine', 'tick', 'api::x', { config: { condition_function_id: 'cond' } });
+    engine.port.fire(
+      [...bindings].filter(({ id }) => id === 'mine'),
+      nothing,
+      { depth: 0 },
+    );
+    page.result(page.nextCall(), true);
+    expect(backend.nextCall()).toMatchObject({ function_id: 'api::x' });
+  });
+});
+
+describe('a trigger whose owner left between the event and the call', () => {
+  test('[X7] [W2] reaches no more than its owner did: its own ids belong to another connection now', async () => {
+    const { engine, page, backend } = await withPage('pay');
+    const { bindings } = addTriggerType(engine, 'tick');
+    page.bind('mine', 'tick', 'pay');
+    const [binding] = bindings;
+    page.drop();
+    backend.register('pay');
+    expect(codeOfCall(engine, 'pay', binding)).toBe('FORBIDDEN');
+    expect(backend.received()).toEqual([]);
+  });
+
+  test('[W2] one of a trusted worker goes on to any other worker that offers the function', async () => {
+    const { engine, backend } = await withPage('x');
+    const { bindings } = addTriggerType(engine, 'tick');
+    const other = engine.connect();
+    for (const worker of [backend, other]) worker.register('api::x');
+    backend.bind('t', 'tick', 'api::x');
+    const [binding] = bindings;
+    backend.drop();
+    expect(codeOfCall(engine, 'api::x', binding)).toBeUndefined();
+    expect(other.nextCall()).toMatchObject({ function_id: 'api::x' });
+  });
+});
+
+type Binding = Parameters<EngineInMemory['port']['checkBinding']>[0];
+
+/** The code of the error with which the call of that trigger ended at once. */
+function codeOfCall(engine: EngineInMemory, functionId: string, binding: Binding | undefined): string | undefined {
+  if (binding === undefined) throw new Error('The trigger was not bound');
+  let code: string | undefined;
+  engine.port.call({ functionId, payload: nothing, depth: 0, binding }, ({ error }) => {
+    code = /"code":"(\w+)"/.exec(error?.asText() ?? '')?.[1];
+  });
+  return code;
+}
+
+/** A page that has registered the id, which no trusted worker offers. */
+async function withPage(id: string): Promise<{ engine: EngineInMemory; page: TestWorker; backend: TestWorker }> {
+  const { engine, backend, browser } = await openRestricted({ rbac });
+  const page = await browser();
+  page.register(id);
+  return { engine, page, backend };
+}

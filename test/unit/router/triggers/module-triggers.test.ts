@@ -1,0 +1,149 @@
+import { describe, expect, test } from 'vitest';
+import { rawJson } from '../../../../src/protocol/json/byte-string.ts';
+import { Payload } from '../../../../src/protocol/payload/payload.ts';
+import { EngineInMemory } from '../../../support/engine/engine-in-memory.ts';
+import { addTriggerType } from '../../../support/engine/module-trigger-type.ts';
+
+describe('what a module receives of the bindings of its type', () => {
+  test('[modules 1.6] One that it accepted, with its config, and its removal', () => {
+    const engine = new EngineInMemory();
+    const type = addTriggerType(engine, 'tick');
+    const worker = engine.connect();
+    worker.bind('t', 'tick', 'f', { config: { every: 5 } });
+    expect([...type.bindings].map(({ id, functionId }) => [id, functionId])).toEqual([['t', 'f']]);
+    expect(type.configs).toEqual([{ every: 5 }]);
+    worker.unbind('t');
+    expect(type.story).toEqual(['+t', '-t']);
+  });
+
+  test('[W2] That those of a connection left with it', () => {
+    const engine = new EngineInMemory();
+    const type = addTriggerType(engine, 'tick');
+    const [worker, other] = [engine.connect(), engine.connect()];
+    worker.bind('a', 'tick', 'f');
+    worker.bind('b', 'tick', 'f');
+    other.bind('c', 'tick', 'f');
+    worker.drop();
+    expect([...type.bindings].map(({ id }) => id)).toEqual(['c']);
+    expect(type.story).toEqual(['+a', '+b', '+c', '-a', '-b']);
+  });
+
+  test('[wire 4.1] The old one leaves before the new one of the same id comes', () => {
+    const engine = new EngineInMemory();
+    const type = addTriggerType(engine, 'tick');
+    const worker = engine.connect();
+    worker.bind('t', 'tick', 'f');
+    worker.bind('t', 'tick', 'g');
+    expect(type.story).toEqual(['+t', '-t', '+t']);
+    expect([...type.bindings].map(({ functionId }) => functionId)).toEqual(['g']);
+  });
+
+  test('[wire 4.5] It leaves when another type takes its id', () => {
+    const engine = new EngineInMemory();
+    const [tick, tock] = [addTriggerType(engine, 'tick'), addTriggerType(engine, 'tock')];
+    const worker = engine.connect();
+    worker.bind('t', 'tick', 'f');
+    worker.bind('t', 'tock', 'f');
+    expect([tick.story, tock.story]).toEqual([['+t', '-t'], ['+t']]);
+  });
+
+  test('[modules 1.6] Nothing of one that it refused, neither its arrival nor its removal', () => {
+    const engine = new EngineInMemory();
+    const type = addTriggerType(engine, 'tick');
+    const worker = engine.connect();
+    worker.bind('t', 'tick', 'f', { config: { bad: true } });
+    worker.unbind('t');
+    expect(type.story).toEqual([]);
+  });
+
+  test('[PD-51] Durable ones like any other', async () => {
+    const engine = new EngineInMemory();
+    const type = addTriggerType(engine, 'tick');
+    const id = await engine.port.bindDurable({ type: 'tick', functionId: 'f', config: {}, metadata: undefined });
+    engine.port.unbindDurable(id);
+    expect(type.story).toEqual([`+${id}`, `-${id}`]);
+  });
+});
+
+describe('an event of a module', () => {
+  test('[modules 1.6] Calls every function bound, with the payload, the metadata and what caused it', () => {
+    const engine = new EngineInMemory();
+    const type = addTriggerType(engine, 'tick');
+    const worker = engine.connect({ ownSdk: true });
+    worker.register('f');
+    worker.bind('t', 'tick', 'f', { metadata: { tenant: 'é' } });
+    engine.port.fire(type.bindings, Payload.ofText(rawJson({ n: 'ü' })), { depth: 0 });
+    expect(worker.nextCall()).toMatchObject({
+      function_id: 'f',
+      data: { n: 'ü' },
+      metadata: { tenant: 'é' },
+      trigger: { type: 'tick', id: 't' },
+    });
+  });
+
+  test('[PD-26] Replicas that bound the same are called once', () => {
+    const engine = new EngineInMemory();
+    const type = addTriggerType(engine, 'tick');
+    const replicas = [engine.connect(), engine.connect()];
+    for (const [index, replica] of replicas.entries()) {
+      replica.register('f');
+      replica.bind(`t${index}`, 'tick', 'f');
+    }
+    engine.port.fire(type.bindings, Payload.ofText(rawJson({})), { depth: 0 });
+    expect(replicas.flatMap((replica) => replica.received('invokefunction'))).toHaveLength(1);
+  });
+
+  test('[I8] At depth 64 nothing is called any more: the trigger is shown as failed, counted and logged', () => {
+    const engine = new EngineInMemory();
+    const type = addTriggerType(engine, 'tick');
+    const worker = engine.connect({ ownSdk: true });
+    worker.register('f');
+    worker.bind('t', 'tick', 'f');
+    engine.port.fire(type.bindings, Payload.ofText(rawJson({})), { depth: 63 });
+    expect(worker.nextCall()).toMatchObject({ baggage: 'svc.depth=64' });
+    engine.port.fire(type.bindings, Payload.ofText(rawJson({})), { depth: 64 });
+    expect(worker.received()).toEqual([]);
+    expect(worker.ask('engine::registered-triggers::info', { id: 't' })).toMatchObject({
+      status: 'Error',
+      error: expect.stringContaining('DEPTH_EXCEEDED'),
+    });
+    expect(engine.count('triggers.failed')).toBe(1);
+  });
+});
+
+describe('a call that a module makes', () => {
+  test('[I1] It gets the result, once', () => {
+    const engine = new EngineInMemory();
+    const worker = engine.connect();
+    worker.register('auth');
+    const outcomes: unknown[] = [];
+    engine.port.call({ functionId: 'auth', payload: Payload.ofText(rawJson({ token: 't' })), depth: 0 }, (outcome) =>
+      outcomes.push(outcome.result?.asText()),
+    );
+    const call = worker.nextCall();
+    worker.result(call, { context: null });
+    worker.result(call, { context: 'late' });
+    expect(outcomes).toEqual(['{"context":null}']);
+  });
+
+  test('[I3] It ends at its deadline', () => {
+    const engine = new EngineInMemory();
+    engine.connect().register('auth');
+    const outcomes: unknown[] = [];
+    engine.port.call(
+      { functionId: 'auth', payload: Payload.ofText(rawJson({})), depth: 0, timeoutMs: 5_000 },
+      (outcome) => outcomes.push(outcome.error?.asText()),
+    );
+    engine.advance(5_050);
+    expect(outcomes).toEqual([expect.stringContaining('TIMEOUT')]);
+  });
+
+  test('[modules 1.4] Of a function that no worker offers, it gets the error at once', () => {
+    const engine = new EngineInMemory();
+    const outcomes: unknown[] = [];
+    engine.port.call({ functionId: 'auth', payload: Payload.ofText(rawJson({})), depth: 0 }, (outcome) =>
+      outcomes.push(outcome.error?.asText()),
+    );
+    expect(outcomes).toEqual([expect.stringContaining('function_not_found')]);
+  });
+});

@@ -1,0 +1,170 @@
+import { describe, expect, test } from 'vitest';
+import { Void } from '../../../../src/sdk/calls/actions.ts';
+import { createWorker, type InternalOptions } from '../../../../src/sdk/internal.ts';
+import type { SvcWorker } from '../../../../src/sdk/worker/svc-worker.ts';
+import { FakePlatform, type FakeSocket } from '../../../support/fakes/fake-platform.ts';
+
+describe.each(['binary', 'json'] as const)('over the %s form', (wire) => {
+  function setUp(options: InternalOptions = {}) {
+    const platform = new FakePlatform();
+    const svc = createWorker('ws://engine.test:49134', { announce: false, wire, ...options }, platform);
+    return { platform, svc };
+  }
+
+  async function connected(options: InternalOptions = {}) {
+    const { platform, svc } = setUp(options);
+    return { platform, svc, socket: await platform.connect() };
+  }
+
+  /** Makes a call; returns its frame and its promise, which the test reads later. */
+  async function call(platform: FakePlatform, svc: SvcWorker, request: Parameters<SvcWorker['trigger']>[0]) {
+    const promise = svc.trigger(request);
+    promise.catch(() => {});
+    await platform.settle();
+    const [frame] = platform.socket.take();
+    return { promise, frame };
+  }
+
+  function answer(socket: FakeSocket, invocation_id: unknown, rest: object): void {
+    socket.say({ type: 'invocationresult', invocation_id, function_id: 'any', ...rest });
+  }
+
+  describe('calls without a connection', () => {
+    test('[W4] wait, and leave in order after the registrations, with the rest of their time', async () => {
+      const { platform, svc } = setUp({ announce: true });
+      svc.registerFunction('own::one', () => 1);
+      const first = svc.trigger({ function_id: 'a::b', payload: 1, timeout_ms: 10_000 });
+      const payload = { now: 'as it was' };
+      expect(await svc.trigger({ function_id: 'c::d', payload, action: Void() })).toBeUndefined();
+      payload.now = 'changed later';
+      await platform.pass(4_000);
+      const socket = await platform.connect();
+      const [announcement, registration, call1, call2] = socket.take();
+      expect(announcement).toMatchObject({ function_id: 'engine::workers::register' });
+      expect(registration).toMatchObject({ type: 'registerfunction', id: 'own::one' });
+      expect(call1).toMatchObject({ function_id: 'a::b', data: 1, timeout_ms: 6_000 });
+      expect(call2).toMatchObject({ function_id: 'c::d', data: { now: 'as it was' }, action: { type: 'void' } });
+      answer(socket, call1?.invocation_id, { result: 'came through' });
+      expect(await first).toBe('came through');
+    });
+
+    test('[I3] leave their deadline to the engine once they are sent', async () => {
+      const { platform, svc } = setUp();
+      const call = svc.trigger({ function_id: 'a::b', timeout_ms: 10_000 });
+      let settled = false;
+      const failure = call.catch((error) => {
+        settled = true;
+        return error;
+      });
+      await platform.pass(4_000);
+      await platform.connect();
+      await platform.pass(6_500);
+      expect(settled).toBe(false);
+      await platform.pass(1_100);
+      expect(await failure).toMatchObject({
+        code: 'TIMEOUT',
+        message: expect.stringContaining('the engine did not answer'),
+      });
+    });
+
+    test('[W4] fail at their own deadline, and are not sent afterwards', async () => {
+      const { platform, svc } = setUp();
+      const call = svc.trigger({ function_id: 'a::b', timeout_ms: 1_000 });
+      const failure = expect(call).rejects.toMatchObject({
+        code: 'TIMEOUT',
+        message: 'invocation timed out after 1000ms (a::b: there was no connection to the engine)',
+      });
+      void svc.trigger({ function_id: 'c::d', timeout_ms: 1_000, action: Void() });
+      await platform.pass(1_100);
+      await failure;
+      const socket = await platform.connect();
+      expect(socket.take()).toEqual([]);
+      expect(platform.logs.at(-1)?.message).toBe('dropped a Void call to c::d: no connection within its timeout');
+    });
+
+    test('[W4] are refused with the name of the limit when 1000 of them wait', async () => {
+      const { platform, svc } = setUp();
+      const calls = Array.from({ length: 1_000 }, () => svc.trigger({ function_id: 'a::b' }));
+      for (const call of calls) call.catch(() => {});
+      await expect(svc.trigger({ function_id: 'x::y' })).rejects.toMatchObject({
+        code: 'OVERLOADED',
+        retryable: true,
+        message: 'x::y: not connected to the engine, 1000 calls already wait',
+      });
+      const socket = await platform.connect();
+      expect(socket.take()).toHaveLength(1_000);
+    });
+
+    test('[W4] are refused with the name of the limit when 16 MiB of them wait, counted in bytes', async () => {
+      const { svc } = setUp();
+      const payload = '€'.repeat(1024 * 1024);
+      for (let at = 0; at < 5; at++) svc.trigger({ function_id: 'a::b', payload }).catch(() => {});
+      await expect(svc.trigger({ function_id: 'a::b', payload })).rejects.toMatchObject({
+        code: 'OVERLOADED',
+        message: 'a::b: not connected to the engine, 16 MiB of calls already wait',
+      });
+      svc.trigger({ function_id: 'a::b', payload: 'small' }).catch(() => {});
+    });
+
+    test('[W4] free their bytes when they end', async () => {
+      const { platform, svc } = setUp();
+      const payload = 'x'.repeat(5 * 1024 * 1024);
+      const abort = new AbortController();
+      for (let at = 0; at < 3; at++)
+        svc.trigger({ function_id: 'a::b', payload, signal: abort.signal }).catch(() => {});
+      await expect(svc.trigger({ function_id: 'a::b', payload })).rejects.toMatchObject({ code: 'OVERLOADED' });
+      abort.abort();
+      for (let at = 0; at < 4; at++) svc.trigger({ function_id: 'c::d', payload }).catch(() => {});
+      const socket = await platform.connect();
+      expect(socket.take().map(({ function_id }) => function_id)).toEqual(['c::d', 'c::d', 'c::d']);
+    });
+
+    test('[W4] free their place when their time is over or their signal is aborted', async () => {
+      const { platform, svc } = setUp();
+      const abort = new AbortController();
+      for (let at = 0; at < 500; at++) svc.trigger({ function_id: 'a::b', signal: abort.signal }).catch(() => {});
+      for (let at = 0; at < 500; at++) svc.trigger({ function_id: 'a::b', timeout_ms: 100 }).catch(() => {});
+      abort.abort();
+      await platform.pass(200);
+      const last = Array.from({ length: 1_000 }, () => svc.trigger({ function_id: 'x::y' }));
+      for (const call of last) call.catch(() => {});
+      const socket = await platform.connect();
+      expect(socket.take().filter(({ function_id }) => function_id === 'x::y')).toHaveLength(1_000);
+    });
+  });
+
+  describe('the loss of a connection', () => {
+    test('[W4] fails the calls that were sent on it, because their effect is unknown, and never sends them again', async () => {
+      const { platform, svc, socket } = await connected();
+      const sent = svc.trigger({ function_id: 'a::b' });
+      await platform.settle();
+      const gathered = svc.trigger({ function_id: 'c::d' });
+      const failures = [sent, gathered].map((promise) =>
+        expect(promise).rejects.toMatchObject({
+          code: 'invocation_stopped',
+          retryable: false,
+          message: expect.stringContaining('whether the call took effect is unknown'),
+        }),
+      );
+      socket.drop();
+      await Promise.all(failures);
+      await platform.pass(15_000);
+      const next = await platform.connect('w-2');
+      expect(next.take().map(({ type }) => type)).toEqual(['reattach']);
+    });
+
+    test('[W4] leaves ids that no later call uses, so that no answer reaches the wrong caller', async () => {
+      const { platform, svc, socket } = await connected();
+      const before = await call(platform, svc, { function_id: 'a::b' });
+      socket.drop();
+      await platform.pass(15_000);
+      const next = await platform.connect('w-2');
+      next.take();
+      const after = await call(platform, svc, { function_id: 'a::b' });
+      expect(after.frame?.invocation_id).not.toBe(before.frame?.invocation_id);
+      answer(next, before.frame?.invocation_id, { result: 'old' });
+      answer(next, after.frame?.invocation_id, { result: 'new' });
+      expect(await after.promise).toBe('new');
+    });
+  });
+});
