@@ -40,7 +40,7 @@ import type { Session } from './session/session.ts';
 import { askCondition, type ConditionQuestion, type ConditionVerdict } from './triggers/condition.ts';
 import { enqueueFiring, type QueuedFiring, type QueuedVerdict } from './triggers/enqueue-trigger.ts';
 import { callTarget, Firings, isBound } from './triggers/fire-trigger.ts';
-import { bind, unbind } from './triggers/triggers.ts';
+import { bind, providerOf, unbind } from './triggers/triggers.ts';
 
 export interface DurableTrigger {
   readonly type: string;
@@ -376,7 +376,7 @@ export class RouterPort {
       throw new Refusal('BAD_REQUEST', text);
     }
     const { binding, refusal } = bind(context, request);
-    const isJudgedByWorker = context.triggers.type(trigger.type)?.provider.kind === 'worker';
+    const isJudgedByWorker = providerOf(context, binding)?.kind === 'worker';
     const verdict = refusal ?? (isJudgedByWorker ? await this.#waitForVerdict(binding.id) : undefined);
     if (verdict === undefined) return binding.id;
     context.triggers.remove(binding);
