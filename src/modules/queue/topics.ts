@@ -26,9 +26,11 @@ interface TopicsParts extends RunnerParts {
 
 const SWEEP_MS_MAX = 60_000;
 const OPEN_AGAIN_MS = 1_000;
-/** Subscriptions of restricted connections that wait for those to come back. */
-const AWAY_PER_TOPIC_MAX = 100;
-const AWAY_MAX = 1_000;
+/** Subscriptions of restricted connections: so many live ones, and as many that wait for those to come back. */
+const RESTRICTED_PER_TOPIC_MAX = 100;
+const RESTRICTED_MAX = 1_000;
+/** These two, and those that ended and still hold jobs: each has a queue, and the store has 65 535 of them. */
+const RESTRICTED_QUEUES_MAX = 10_000;
 
 export class Topics {
   readonly triggerTypes: readonly ModuleTriggerType[];
@@ -36,7 +38,9 @@ export class Topics {
   readonly #ttlMs: number;
   readonly #subscriptions = new Subscriptions();
   readonly #byBinding = new Map<Binding, Subscription>();
-  /** Oldest first. */
+  /** Those of restricted connections alone, until their queue is removed. */
+  readonly #restricted = new Set<Subscription>();
+  /** Those of them whose connection left, oldest first. */
   readonly #awayRestricted = new Set<Subscription>();
   #isStopped = false;
   #cancelSweeps: (() => void) | undefined;
@@ -137,7 +141,8 @@ export class Topics {
   /** A subscriber of an earlier run: until it is back, its copies only wait or expire. */
   #hold(topic: string, functionId: string, endsMs: number): void {
     const settings = topicSettings(topicQueue(topic, functionId), undefined, this.#ttlMs);
-    this.#add(topic, functionId, { rules: settings.rules, delayMs: 0, endsMs });
+    const held = this.#add(topic, functionId, { rules: settings.rules, delayMs: 0, endsMs });
+    if (!this.#isReserved(topic, functionId)) this.#restricted.add(held);
     const runner = this.#parts.queues.add(settings);
     runner.isHeld = true;
     runner.nudge();
@@ -153,7 +158,9 @@ export class Topics {
   }
 
   #add(topic: string, functionId: string, facts: Pick<Subscription, 'rules' | 'delayMs' | 'endsMs'>): Subscription {
-    const subscription = { topic, functionId, bindings: new Set<Binding>(), ...facts };
+    const before = this.#subscriptions.find(topic, functionId);
+    if (before !== undefined) this.#restricted.delete(before);
+    const subscription = { topic, functionId, bindings: new Set<Binding>(), awaitsTrusted: false, ...facts };
     this.#subscriptions.put(subscription);
     return subscription;
   }
@@ -170,8 +177,22 @@ export class Topics {
   /** Messages kept for a trusted subscriber are not handed to a restricted one that subscribes the same function. */
   #subscriptionOffence({ topic }: Subscriber, { owner, functionId }: Binding): string | undefined {
     if (owner?.access === undefined) return undefined;
-    if (!this.#isReserved(topic, functionId)) return undefined;
+    if (!this.#isReserved(topic, functionId)) return this.#limitOffence(topic, functionId);
     return `The subscription of '${functionId}' to '${topic}' belongs to a trusted worker`;
+  }
+
+  /** Every subscription makes a job of each message, and takes a queue of the store. */
+  #limitOffence(topic: string, functionId: string): string | undefined {
+    const known = this.#subscriptions.find(topic, functionId);
+    if (known !== undefined && known.bindings.size > 0) return undefined;
+    const live = [...this.#restricted].filter(({ bindings }) => bindings.size > 0);
+    const ofTopic = live.filter((one) => one.topic === topic).length;
+    const whose = 'Restricted ports have';
+    if (ofTopic >= RESTRICTED_PER_TOPIC_MAX)
+      return `${whose} ${ofTopic} subscriptions to '${topic}' together, the limit`;
+    if (live.length >= RESTRICTED_MAX) return `${whose} ${live.length} subscriptions together, the limit`;
+    if (this.#restricted.size < RESTRICTED_QUEUES_MAX) return undefined;
+    return `${whose} ${this.#restricted.size} queues of topics together, the limit; empty ones leave in a minute`;
   }
 
   #bind(binding: Binding, config: Subscriber): void {
@@ -188,6 +209,8 @@ export class Topics {
       : known;
     if (takesOver) Object.assign(subscription, { rules: settings.rules, delayMs });
     subscription.bindings.add(binding);
+    if (owner?.access === undefined) this.#restricted.delete(subscription);
+    else this.#restricted.add(subscription);
     if (known !== undefined) this.#awayRestricted.delete(known);
     this.#byBinding.set(binding, subscription);
     if (isNew || takesOver) this.#open(subscription, binding, settings);
@@ -273,13 +296,18 @@ export class Topics {
     this.#byBinding.delete(binding);
     subscription.bindings.delete(binding);
     this.#chooseOrigin(subscription);
-    if (subscription.bindings.size > 0 || this.#isStopped) return;
     const { topic, functionId } = subscription;
     // A connection that ended or is about to, or an engine that does: the subscriber may come back.
-    if (removal === 'taken_back' && !router.isDraining) return this.#end(subscription);
+    const isTakenBack = removal === 'taken_back' && !router.isDraining;
+    if (!isOfStranger(binding)) {
+      router.reserve('subscription', nameOf(topic, functionId));
+      subscription.awaitsTrusted = !isTakenBack;
+    }
+    if (subscription.bindings.size > 0 || this.#isStopped) return;
+    // A restricted connection ends no subscription of a trusted worker that is away.
+    if (isTakenBack && !subscription.awaitsTrusted) return this.#end(subscription);
     subscription.endsMs = clock.monotonicMs() + this.#ttlMs;
-    if (binding.owner?.access === undefined) this.#parts.router.reserve('subscription', nameOf(topic, functionId));
-    else this.#awayRestricted.add(subscription);
+    if (!subscription.awaitsTrusted) this.#awayRestricted.add(subscription);
     adapter.subscribe({ ...this.#markOf(topic, functionId), leftMs: clock.nowMs() }).catch(this.#notKept);
     this.#limitAway(topic);
   }
@@ -288,16 +316,16 @@ export class Topics {
   #limitAway(topic: string): void {
     const { logger, router } = this.#parts;
     const ofTopic = [...this.#awayRestricted].filter((one) => one.topic === topic);
-    const isOver = ofTopic.length > AWAY_PER_TOPIC_MAX || this.#awayRestricted.size > AWAY_MAX;
-    const [oldest] = ofTopic.length > AWAY_PER_TOPIC_MAX ? ofTopic : this.#awayRestricted;
+    const isOver = ofTopic.length > RESTRICTED_PER_TOPIC_MAX || this.#awayRestricted.size > RESTRICTED_MAX;
+    const [oldest] = ofTopic.length > RESTRICTED_PER_TOPIC_MAX ? ofTopic : this.#awayRestricted;
     if (!isOver || oldest === undefined) return;
     this.#awayRestricted.delete(oldest);
     router.count('topics.away_ended');
     logger.warn('A subscription of a restricted connection that left is ended: too many of them wait', {
       topic: oldest.topic,
       function_id: oldest.functionId,
-      limit_per_topic: AWAY_PER_TOPIC_MAX,
-      limit: AWAY_MAX,
+      limit_per_topic: RESTRICTED_PER_TOPIC_MAX,
+      limit: RESTRICTED_MAX,
     });
     this.#end(oldest);
   }
@@ -343,7 +371,9 @@ export class Topics {
       const { topic, functionId } = subscription;
       const name = topicQueue(topic, functionId);
       const isStill = this.#subscriptions.find(topic, functionId) === subscription;
-      if (isStill && !notEmpty.has(name) && this.#forget(name)) this.#subscriptions.remove(subscription);
+      if (!isStill || notEmpty.has(name) || !this.#forget(name)) continue;
+      this.#subscriptions.remove(subscription);
+      this.#restricted.delete(subscription);
     }
   }
 }
