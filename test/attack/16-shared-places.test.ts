@@ -1,5 +1,5 @@
-// Restricted connections share tables with trusted workers: subscriptions of a topic, triggers that name a queue, calls in
-// flight. They have a part of each, and a trusted worker finds room in it at any time.
+// Restricted connections share tables with trusted workers: subscriptions of a topic, triggers that name a queue, calls
+// in flight. They have a part of each, and a trusted worker finds room in it at any time.
 
 import { expect, test } from 'vitest';
 import { type Frame, RawWorker } from '../support/clients/raw-worker.ts';
@@ -146,6 +146,41 @@ test('a change of the functions is written once for a page with a hundred trigge
   expect(seen.some((text) => text.includes('orders::hidden'))).toBe(false);
 });
 
+test('a page that publishes to names that no function subscribes fills a thousand topics', async () => {
+  await using engine = await startEngine('{browser: {messages_per_second: 100000, messages_burst: 100000}}');
+  await using client = await RawWorker.connect(engine.url);
+  await using page = await RawWorker.connect(String(engine.urls[1]));
+  const refused = await publishToMany(page, 1_100);
+  expect(refused.length).toBe(100);
+  expect(refused[0]?.error).toMatchObject({ code: 'OVERLOADED' });
+  // A topic that it filled before takes more, and so does each one of a trusted worker.
+  expect(await page.call('svc::durable::publish', { topic: 'name-0', data: 2 })).not.toHaveProperty('error');
+  expect(await publishToMany(client, 1_200)).toEqual([]);
+});
+
+test('a list of eight thousand topics takes the engine a moment: the work grows with their number, not its square', async () => {
+  await using engine = await startEngine();
+  await using client = await RawWorker.connect(engine.url);
+  expect(await publishToMany(client, 8_000, 200)).toEqual([]);
+  const before = process.cpuUsage();
+  const { result } = await client.call('engine::queue::list', {});
+  const { user, system } = process.cpuUsage(before);
+  expect(Array.isArray(result) && result.length).toBeGreaterThanOrEqual(8_000);
+  // With the square of their number it took 7 s.
+  expect((user + system) / 1e6).toBeLessThan(2.5);
+}, 60_000);
+
+/** The refused publications. */
+async function publishToMany(worker: RawWorker, count: number, together = 50): Promise<Frame[]> {
+  const refused: Frame[] = [];
+  for (let from = 0; from < count; from += together) {
+    const names = Array.from({ length: Math.min(together, count - from) }, (_, place) => `name-${from + place}`);
+    const answers = await Promise.all(names.map((topic) => worker.call('svc::durable::publish', { topic, data: 1 })));
+    refused.push(...answers.filter(({ error }) => error !== undefined));
+  }
+  return refused;
+}
+
 function triggerId({ workerId }: RawWorker, functionId: string, topic: string): string {
   return `${workerId} ${functionId} ${topic}`;
 }
@@ -174,7 +209,8 @@ function connectMany(engine: TestEngine, count: number): Promise<RawWorker[]> {
 
 function startEngine(limits = '{}'): Promise<TestEngine> {
   const types = "[state, 'durable:subscriber', 'engine::functions-available']";
-  const rules = `expose_functions: ['match("api::*")'], allow_trigger_types: ${types}, allow_queues: [default]`;
+  const exposed = `['match("api::*")', 'match("svc::durable::publish")']`;
+  const rules = `expose_functions: ${exposed}, allow_trigger_types: ${types}, allow_queues: [default]`;
   return startTestEngine({
     yaml: `drain_timeout_ms: 300
 limits: ${limits}

@@ -7,7 +7,7 @@
 //     dead letters. Then it is removed, with the subscription that has ended (`#sweep`).
 //   - A subscription is opened within the turn that binds it: later messages come after those that were kept.
 
-import { coversId } from '../../core/access/access.ts';
+import { type Access, coversId } from '../../core/access/access.ts';
 import { Refusal } from '../../core/calls/refusal.ts';
 import type { SubscriptionMark } from '../../core/queue/records.ts';
 import type { QueueStats } from '../../core/queue/shapes.ts';
@@ -29,8 +29,15 @@ const OPEN_AGAIN_MS = 1_000;
 /** Subscriptions of restricted connections: so many live ones, and as many that wait for those to come back. */
 const RESTRICTED_PER_TOPIC_MAX = 100;
 const RESTRICTED_MAX = 1_000;
-/** These two, and those that ended and still hold jobs: each has a queue, and the store has 65 535 of them. */
+/** Topics without a subscriber that restricted connections published to: each has a queue too. */
+const RESTRICTED_KEPT_MAX = 1_000;
+/** Live ones, those that wait, and those that ended and still hold jobs: each has a queue of the 65 535 of a store. */
 const RESTRICTED_QUEUES_MAX = 10_000;
+
+interface Publication extends Omit<Cause, 'depth'> {
+  /** Of the caller. */
+  readonly rights?: Access | undefined;
+}
 
 export class Topics {
   readonly triggerTypes: readonly ModuleTriggerType[];
@@ -42,6 +49,7 @@ export class Topics {
   readonly #restricted = new Set<Subscription>();
   /** Those of them whose connection left, oldest first. */
   readonly #awayRestricted = new Set<Subscription>();
+  readonly #keptForRestricted = new Set<string>();
   #isStopped = false;
   #cancelSweeps: (() => void) | undefined;
 
@@ -108,7 +116,7 @@ export class Topics {
   }
 
   /** Durable when it resolves. Rejects with a `Refusal`. */
-  async publish(topic: string, data: Uint8Array, { traceparent, baggage }: Omit<Cause, 'depth'>): Promise<void> {
+  async publish(topic: string, data: Uint8Array, { traceparent, baggage, rights }: Publication): Promise<void> {
     const { adapter, clock, queues, router } = this.#parts;
     if (router.isDraining) throw new Refusal('SHUTTING_DOWN', 'The engine is shutting down and takes no new messages');
     const known = this.#subscriptions.of(topic);
@@ -124,6 +132,7 @@ export class Topics {
         baggage,
       }),
     );
+    if (targets.length === 0 && rights !== undefined) this.#chargeKept(topicQueue(topic, ''));
     if (targets.length > 0) await adapter.publish(targets, data);
     else await adapter.publish([{ ...this.#keptTarget(topic), traceparent, baggage }], data);
     for (const { queue } of targets) {
@@ -131,6 +140,16 @@ export class Topics {
       queues.find(queue)?.nudge();
     }
     if (targets.length === 0) this.#keeper(topicQueue(topic, '')).nudge();
+  }
+
+  /** Any name is a topic: one client could fill the queues of the store with names that no function subscribes. */
+  #chargeKept(queue: string): void {
+    const kept = this.#keptForRestricted;
+    if (kept.size >= RESTRICTED_KEPT_MAX && !kept.has(queue)) {
+      const text = `Messages of restricted ports wait in ${kept.size} topics without a subscriber, which is the limit`;
+      throw new Refusal('OVERLOADED', text);
+    }
+    kept.add(queue);
   }
 
   #keptTarget(topic: string): PublishTarget {
@@ -346,6 +365,7 @@ export class Topics {
   #forget(queue: string): boolean {
     const { adapter, logger, queues } = this.#parts;
     if (!queues.forget(queue)) return false;
+    this.#keptForRestricted.delete(queue);
     adapter.forget?.(queue).catch((error: unknown) => {
       logger.warn('A queue of a topic could not be removed', { error: String(error) });
     });
