@@ -63,6 +63,8 @@ interface QueuedBinding {
 
 /** Every change checks all of them. */
 const TRIGGERS_MAX = 1_000;
+/** Those of all restricted connections together. */
+const RESTRICTED_TRIGGERS_MAX = 100;
 const RETRY_MS = 1_000;
 const LOG_INTERVAL_MS = 60_000;
 /**
@@ -111,8 +113,8 @@ export class ChangeJobs {
     ];
   }
 
-  /** Why a trigger cannot name that queue. */
-  refuse(queue: string): string | undefined {
+  /** Why the trigger cannot name that queue. */
+  refuse(queue: string, binding: Binding): string | undefined {
     const { owner, router, isOfThisMachine } = this.#parts;
     if (!isOfThisMachine) {
       const place = `where ${owner} is kept on this machine (adapter kv)`;
@@ -120,6 +122,10 @@ export class ChangeJobs {
     }
     if (this.#bindings.size >= TRIGGERS_MAX)
       return `The limit of triggers of ${owner} that name a queue is ${TRIGGERS_MAX}`;
+    const restricted = isRestricted(binding) ? [...this.#bindings.keys()].filter(isRestricted).length : 0;
+    if (restricted >= RESTRICTED_TRIGGERS_MAX) {
+      return `The limit of triggers of ${owner} that name a queue is ${RESTRICTED_TRIGGERS_MAX} on restricted ports`;
+    }
     const target = router.jobTarget(queue);
     return typeof target === 'string' ? target : this.#groupOffence(queue, target.rules);
   }
@@ -364,6 +370,9 @@ export class ChangeJobs {
 /** Among equal triggers, the one whose owner has the most rights represents all. */
 function trustedFirst(bindings: Iterable<Binding>): Binding[] {
   const all = [...bindings];
-  const isTrusted = ({ owner }: Binding): boolean => owner?.access === undefined;
-  return [...all.filter(isTrusted), ...all.filter((binding) => !isTrusted(binding))];
+  return [...all.filter((binding) => !isRestricted(binding)), ...all.filter(isRestricted)];
+}
+
+function isRestricted({ owner }: Binding): boolean {
+  return owner?.access !== undefined;
 }

@@ -15,6 +15,14 @@ type OverviewParts = Pick<FunctionParts, 'adapter' | 'queues' | 'topics' | 'cloc
 
 /** If more jobs run, no waiting job is searched for. */
 const RUNNING_LOOKED_AT_MAX = 1_000;
+/** Their oldest jobs are looked up, one by one. Of further queues only the numbers are listed. */
+const QUEUES_LOOKED_AT_MAX = 1_000;
+
+/** What a row is made of, read once for all rows: topics can be many thousands. */
+interface Facts {
+  readonly stats: ReadonlyMap<string, QueueStats>;
+  readonly subscribers: ReadonlyMap<string, number>;
+}
 
 export function overviewFunctions(parts: OverviewParts): AnyBuiltin[] {
   return [
@@ -23,13 +31,16 @@ export function overviewFunctions(parts: OverviewParts): AnyBuiltin[] {
       id: 'engine::queue::list',
       description: 'Lists queues and topics with the number of jobs in each state',
       async handle() {
-        const stats = await parts.adapter.stats();
+        const facts = { stats: byQueue(await parts.adapter.stats()), subscribers: parts.topics.subscribers };
+        const held = [...facts.stats.values()].filter((queue) => jobsIn(queue) + queue.dead > 0);
         const names = new Set([
           ...parts.queues.all.map(({ settings }) => shownName(settings.name)),
-          ...parts.topics.subscribers.keys(),
-          ...stats.filter((queue) => jobsIn(queue) + queue.dead > 0).map(({ queue }) => shownName(queue)),
+          ...facts.subscribers.keys(),
+          ...held.map(({ queue }) => shownName(queue)),
         ]);
-        return await Promise.all([...names].map((name) => rowOf(name, stats, parts)));
+        return await Promise.all(
+          [...names].map((name, place) => rowOf(name, facts, parts, place < QUEUES_LOOKED_AT_MAX)),
+        );
       },
     },
     {
@@ -37,7 +48,7 @@ export function overviewFunctions(parts: OverviewParts): AnyBuiltin[] {
       description: 'Returns the number of jobs of a queue or topic in each state',
       async handle(payload) {
         const name = namedQueue(readPayload('engine::queue::topic_stats', validateQueue, payload), 'topic_not_set');
-        const { states, dead, isPaused } = sumOf(name, await parts.adapter.stats(), parts);
+        const { states, dead, isPaused } = sumOf(innerNames(name, parts), byQueue(await parts.adapter.stats()));
         const runner = parts.queues.find(name);
         return {
           depth: Object.values(states).reduce((sum, count) => sum + count, 0),
@@ -100,12 +111,12 @@ function hold(verb: 'pause' | 'resume', description: string, parts: OverviewPart
 }
 
 /** Of one queue, or of all the queues of a topic. */
-function sumOf(name: string, all: readonly QueueStats[], parts: OverviewParts) {
-  const inner = new Set(innerNames(name, parts));
+function sumOf(inner: readonly string[], all: ReadonlyMap<string, QueueStats>) {
   const states = { waiting: 0, delayed: 0, retrying: 0, waiting_for_worker: 0, running: 0 };
   let [dead, isPaused] = [0, false];
-  for (const stats of all) {
-    if (!inner.has(stats.queue)) continue;
+  for (const queue of inner) {
+    const stats = all.get(queue);
+    if (stats === undefined) continue;
     states.waiting += stats.fresh + stats.ready + stats.blocked;
     states.delayed += stats.delayed;
     states.retrying += stats.retrying;
@@ -118,13 +129,14 @@ function sumOf(name: string, all: readonly QueueStats[], parts: OverviewParts) {
 }
 
 /** Totals count since the start of the engine: two answers give the rates between them. */
-async function rowOf(name: string, stats: readonly QueueStats[], parts: OverviewParts) {
-  const { adapter, queues, topics, clock } = parts;
-  const { states, dead, isPaused } = sumOf(name, stats, parts);
+async function rowOf(name: string, { stats, subscribers }: Facts, parts: OverviewParts, isLookedAt: boolean) {
+  const { adapter, queues, clock } = parts;
   const inner = innerNames(name, parts);
+  const { states, dead, isPaused } = sumOf(inner, stats);
   const runners = inner.flatMap((queue) => queues.find(queue) ?? []);
   const named = queues.find(name);
-  const looked = await Promise.all(inner.map((queue) => oldestJobs(adapter, queue, states.running)));
+  const holding = isLookedAt ? inner.filter((queue) => hasJobs(stats.get(queue))) : [];
+  const looked = await Promise.all(holding.map((queue) => oldestJobs(adapter, queue, states.running)));
   const times = looked.flat().map(({ enqueued_at: at }) => at);
   const waiting = looked.flatMap((rows) => rows.find(({ state }) => state !== 'running')?.enqueued_at ?? []);
   const rates = runners.map((runner) => runner.rates);
@@ -137,9 +149,9 @@ async function rowOf(name: string, stats: readonly QueueStats[], parts: Overview
     ...states,
     dead,
     paused: isPaused,
-    is_configured: named !== undefined || topics.subscribers.has(name),
+    is_configured: named !== undefined || subscribers.has(name),
     concurrency: slotsOf(named === undefined ? runners : [named]),
-    subscribers: topics.subscribers.get(name) ?? 0,
+    subscribers: subscribers.get(name) ?? 0,
     running_here: runners.reduce((sum, { runningCount }) => sum + runningCount, 0),
     enqueued_total: runners.reduce((sum, { totals }) => sum + totals.enqueued, 0),
     finished_total: runners.reduce((sum, { totals }) => sum + totals.finished, 0),
@@ -176,6 +188,14 @@ function configOf({ isFifo, concurrency, retry, jobTimeoutMs, rules }: QueueSett
     job_timeout_ms: jobTimeoutMs,
     message_group_field: rules.groupField ?? null,
   };
+}
+
+function byQueue(all: readonly QueueStats[]): ReadonlyMap<string, QueueStats> {
+  return new Map(all.map((stats) => [stats.queue, stats]));
+}
+
+function hasJobs(stats: QueueStats | undefined): boolean {
+  return stats !== undefined && jobsIn(stats) > 0;
 }
 
 function jobsIn({ fresh, ready, blocked, delayed, retrying, parked, running }: QueueStats): number {

@@ -7,7 +7,7 @@
 //     dead letters. Then it is removed, with the subscription that has ended (`#sweep`).
 //   - A subscription is opened within the turn that binds it: later messages come after those that were kept.
 
-import { coversId } from '../../core/access/access.ts';
+import { type Access, coversId } from '../../core/access/access.ts';
 import { Refusal } from '../../core/calls/refusal.ts';
 import { isTopicQueue, topicQueue } from '../../core/queue/queue-names.ts';
 import type { SubscriptionMark } from '../../core/queue/records.ts';
@@ -27,9 +27,18 @@ interface TopicsParts extends RunnerParts {
 
 const SWEEP_MS_MAX = 60_000;
 const OPEN_AGAIN_MS = 1_000;
-/** Subscriptions of restricted connections that wait for those to come back. */
-const AWAY_PER_TOPIC_MAX = 100;
-const AWAY_MAX = 1_000;
+/** Subscriptions of restricted connections: so many live ones, and as many that wait for those to come back. */
+const RESTRICTED_PER_TOPIC_MAX = 100;
+const RESTRICTED_MAX = 1_000;
+/** Topics without a subscriber that restricted connections published to: each has a queue too. */
+const RESTRICTED_KEPT_MAX = 1_000;
+/** Live ones, those that wait, and those that ended and still hold jobs: each has a queue of the 65 535 of a store. */
+const RESTRICTED_QUEUES_MAX = 10_000;
+
+interface Publication extends Omit<Cause, 'depth'> {
+  /** Of the caller. */
+  readonly rights?: Access | undefined;
+}
 
 export class Topics {
   readonly triggerTypes: readonly ModuleTriggerType[];
@@ -37,8 +46,11 @@ export class Topics {
   readonly #ttlMs: number;
   readonly #subscriptions = new Subscriptions();
   readonly #byBinding = new Map<Binding, Subscription>();
-  /** Oldest first. */
+  /** Those of restricted connections alone, until their queue is removed. */
+  readonly #restricted = new Set<Subscription>();
+  /** Those of them whose connection left, oldest first. */
   readonly #awayRestricted = new Set<Subscription>();
+  readonly #keptForRestricted = new Set<string>();
   #isStopped = false;
   #cancelSweeps: (() => void) | undefined;
 
@@ -105,7 +117,7 @@ export class Topics {
   }
 
   /** Durable when it resolves. Rejects with a `Refusal`. */
-  async publish(topic: string, data: Uint8Array, { traceparent, baggage }: Omit<Cause, 'depth'>): Promise<void> {
+  async publish(topic: string, data: Uint8Array, { traceparent, baggage, rights }: Publication): Promise<void> {
     const { adapter, clock, queues, router } = this.#parts;
     if (router.isDraining) throw new Refusal('SHUTTING_DOWN', 'The engine is shutting down and takes no new messages');
     const known = this.#subscriptions.of(topic);
@@ -121,6 +133,7 @@ export class Topics {
         baggage,
       }),
     );
+    if (targets.length === 0 && rights !== undefined) this.#chargeKept(topicQueue(topic, ''));
     if (targets.length > 0) await adapter.publish(targets, data);
     else await adapter.publish([{ ...this.#keptTarget(topic), traceparent, baggage }], data);
     for (const { queue } of targets) {
@@ -128,6 +141,16 @@ export class Topics {
       queues.find(queue)?.nudge();
     }
     if (targets.length === 0) this.#keeper(topicQueue(topic, '')).nudge();
+  }
+
+  /** Any name is a topic: one client could fill the queues of the store with names that no function subscribes. */
+  #chargeKept(queue: string): void {
+    const kept = this.#keptForRestricted;
+    if (kept.size >= RESTRICTED_KEPT_MAX && !kept.has(queue)) {
+      const text = `Messages of restricted ports wait in ${kept.size} topics without a subscriber, which is the limit`;
+      throw new Refusal('OVERLOADED', text);
+    }
+    kept.add(queue);
   }
 
   #keptTarget(topic: string): PublishTarget {
@@ -138,7 +161,8 @@ export class Topics {
   /** A subscriber of an earlier run: until it is back, its copies only wait or expire. */
   #hold(topic: string, functionId: string, endsMs: number): void {
     const settings = topicSettings(topicQueue(topic, functionId), undefined, this.#ttlMs);
-    this.#add(topic, functionId, { rules: settings.rules, delayMs: 0, endsMs });
+    const held = this.#add(topic, functionId, { rules: settings.rules, delayMs: 0, endsMs });
+    if (!this.#isReserved(topic, functionId)) this.#restricted.add(held);
     const runner = this.#parts.queues.add(settings);
     runner.isHeld = true;
     runner.nudge();
@@ -154,7 +178,9 @@ export class Topics {
   }
 
   #add(topic: string, functionId: string, facts: Pick<Subscription, 'rules' | 'delayMs' | 'endsMs'>): Subscription {
-    const subscription = { topic, functionId, bindings: new Set<Binding>(), ...facts };
+    const before = this.#subscriptions.find(topic, functionId);
+    if (before !== undefined) this.#restricted.delete(before);
+    const subscription = { topic, functionId, bindings: new Set<Binding>(), awaitsTrusted: false, ...facts };
     this.#subscriptions.put(subscription);
     return subscription;
   }
@@ -171,8 +197,22 @@ export class Topics {
   /** Messages kept for a trusted subscriber are not handed to a restricted one that subscribes the same function. */
   #subscriptionOffence({ topic }: Subscriber, { owner, functionId }: Binding): string | undefined {
     if (owner?.access === undefined) return undefined;
-    if (!this.#isReserved(topic, functionId)) return undefined;
+    if (!this.#isReserved(topic, functionId)) return this.#limitOffence(topic, functionId);
     return `The subscription of '${functionId}' to '${topic}' belongs to a trusted worker`;
+  }
+
+  /** Every subscription makes a job of each message, and takes a queue of the store. */
+  #limitOffence(topic: string, functionId: string): string | undefined {
+    const known = this.#subscriptions.find(topic, functionId);
+    if (known !== undefined && known.bindings.size > 0) return undefined;
+    const live = [...this.#restricted].filter(({ bindings }) => bindings.size > 0);
+    const ofTopic = live.filter((one) => one.topic === topic).length;
+    const whose = 'Restricted ports have';
+    if (ofTopic >= RESTRICTED_PER_TOPIC_MAX)
+      return `${whose} ${ofTopic} subscriptions to '${topic}' together, the limit`;
+    if (live.length >= RESTRICTED_MAX) return `${whose} ${live.length} subscriptions together, the limit`;
+    if (this.#restricted.size < RESTRICTED_QUEUES_MAX) return undefined;
+    return `${whose} ${this.#restricted.size} queues of topics together, the limit; empty ones leave in a minute`;
   }
 
   #bind(binding: Binding, config: Subscriber): void {
@@ -189,6 +229,8 @@ export class Topics {
       : known;
     if (takesOver) Object.assign(subscription, { rules: settings.rules, delayMs });
     subscription.bindings.add(binding);
+    if (owner?.access === undefined) this.#restricted.delete(subscription);
+    else this.#restricted.add(subscription);
     if (known !== undefined) this.#awayRestricted.delete(known);
     this.#byBinding.set(binding, subscription);
     if (isNew || takesOver) this.#open(subscription, binding, settings);
@@ -274,13 +316,18 @@ export class Topics {
     this.#byBinding.delete(binding);
     subscription.bindings.delete(binding);
     this.#chooseOrigin(subscription);
-    if (subscription.bindings.size > 0 || this.#isStopped) return;
     const { topic, functionId } = subscription;
     // A connection that ended or is about to, or an engine that does: the subscriber may come back.
-    if (removal === 'taken_back' && !router.isDraining) return this.#end(subscription);
+    const isTakenBack = removal === 'taken_back' && !router.isDraining;
+    if (!isOfStranger(binding)) {
+      router.reserve('subscription', nameOf(topic, functionId));
+      subscription.awaitsTrusted = !isTakenBack;
+    }
+    if (subscription.bindings.size > 0 || this.#isStopped) return;
+    // A restricted connection ends no subscription of a trusted worker that is away.
+    if (isTakenBack && !subscription.awaitsTrusted) return this.#end(subscription);
     subscription.endsMs = clock.monotonicMs() + this.#ttlMs;
-    if (binding.owner?.access === undefined) this.#parts.router.reserve('subscription', nameOf(topic, functionId));
-    else this.#awayRestricted.add(subscription);
+    if (!subscription.awaitsTrusted) this.#awayRestricted.add(subscription);
     adapter.subscribe({ ...this.#markOf(topic, functionId), leftMs: clock.nowMs() }).catch(this.#notKept);
     this.#limitAway(topic);
   }
@@ -289,16 +336,16 @@ export class Topics {
   #limitAway(topic: string): void {
     const { logger, router } = this.#parts;
     const ofTopic = [...this.#awayRestricted].filter((one) => one.topic === topic);
-    const isOver = ofTopic.length > AWAY_PER_TOPIC_MAX || this.#awayRestricted.size > AWAY_MAX;
-    const [oldest] = ofTopic.length > AWAY_PER_TOPIC_MAX ? ofTopic : this.#awayRestricted;
+    const isOver = ofTopic.length > RESTRICTED_PER_TOPIC_MAX || this.#awayRestricted.size > RESTRICTED_MAX;
+    const [oldest] = ofTopic.length > RESTRICTED_PER_TOPIC_MAX ? ofTopic : this.#awayRestricted;
     if (!isOver || oldest === undefined) return;
     this.#awayRestricted.delete(oldest);
     router.count('topics.away_ended');
     logger.warn('A subscription of a restricted connection that left is ended: too many of them wait', {
       topic: oldest.topic,
       function_id: oldest.functionId,
-      limit_per_topic: AWAY_PER_TOPIC_MAX,
-      limit: AWAY_MAX,
+      limit_per_topic: RESTRICTED_PER_TOPIC_MAX,
+      limit: RESTRICTED_MAX,
     });
     this.#end(oldest);
   }
@@ -319,6 +366,7 @@ export class Topics {
   #forget(queue: string): boolean {
     const { adapter, logger, queues } = this.#parts;
     if (!queues.forget(queue)) return false;
+    this.#keptForRestricted.delete(queue);
     adapter.forget?.(queue).catch((error: unknown) => {
       logger.warn('A queue of a topic could not be removed', { error: String(error) });
     });
@@ -344,7 +392,9 @@ export class Topics {
       const { topic, functionId } = subscription;
       const name = topicQueue(topic, functionId);
       const isStill = this.#subscriptions.find(topic, functionId) === subscription;
-      if (isStill && !notEmpty.has(name) && this.#forget(name)) this.#subscriptions.remove(subscription);
+      if (!isStill || notEmpty.has(name) || !this.#forget(name)) continue;
+      this.#subscriptions.remove(subscription);
+      this.#restricted.delete(subscription);
     }
   }
 }

@@ -27,7 +27,7 @@ import type { CallerRef } from '../session/wire.ts';
 import { withCallerId } from './caller-id.ts';
 import { begins } from './chain.ts';
 import { enqueue as enqueueCall } from './enqueue.ts';
-import { type CallRequest, openCall } from './open-call.ts';
+import { type CallRequest, isRestricted, openCall } from './open-call.ts';
 import { outcomeOf } from './reply.ts';
 import { runBuiltin } from './run-builtin.ts';
 import { answer } from './settle.ts';
@@ -103,7 +103,9 @@ function handOver(context: RouterContext, entry: WorkerFunction<Session>, reques
   const isForeign = request.isTrustedWork === true && isOfStrangers(context, entry.id);
   const executor = isForeign ? selectCovering(entry) : context.functions.select(entry);
   const refusal =
-    executor === undefined ? refuseUnselected(entry, isForeign) : checkPayload(context, executor, request);
+    executor === undefined
+      ? refuseUnselected(entry, isForeign)
+      : (checkShare(context, request, executor) ?? checkPayload(context, executor, request));
   if (executor === undefined || refusal !== undefined) {
     if (refusal !== undefined) refuseObserved(context, request, refusal);
     return;
@@ -215,11 +217,23 @@ function checkLimits(context: RouterContext, request: CallRequest): Refusal | un
     const text = `The engine is at its limit of ${context.settings.inFlightMax} calls in flight`;
     return new Refusal('OVERLOADED', text);
   }
+  const share = checkShare(context, request);
+  if (share !== undefined) return share;
   if (from !== undefined && caller === from && from.callsAwaited >= from.limits.inFlightPerCaller) {
     const text = `This connection is at its limit of ${from.limits.inFlightPerCaller} calls in flight`;
     return new Refusal('OVERLOADED', text);
   }
   return shedRefusal(context.pressure, request);
+}
+
+/** Restricted connections never take the places that trusted callers need. */
+function checkShare({ calls, settings }: RouterContext, request: CallRequest, executor?: Session): Refusal | undefined {
+  const { restrictedCount } = calls;
+  if (2 * restrictedCount < settings.inFlightMax || !isRestricted(request, executor)) return undefined;
+  const text =
+    `Connections of restricted ports have ${restrictedCount} calls in flight together, ` +
+    'half of limits.engine.in_flight; the others are for trusted callers';
+  return new Refusal('OVERLOADED', text);
 }
 
 /**
