@@ -77,7 +77,8 @@ export type EnqueueReason =
   | 'STORAGE_UNAVAILABLE'
   | 'SHUTTING_DOWN'
   | 'OVERLOADED'
-  | 'INVALID_ARGUMENTS';
+  | 'INVALID_ARGUMENTS'
+  | 'NOT_SUPPORTED';
 
 export type EnqueueAnswer = { id: string } | EnqueueRefused;
 

@@ -10,6 +10,7 @@ import type { AnyBuiltin, RawBuiltinDefinition } from '../../router/builtin.ts';
 import { outcomeOf } from '../../router/calls/reply.ts';
 import { parseAs } from '../../store/commands/queue/marks.ts';
 import { CommandInput } from '../../store/thread/command-input.ts';
+import { type DeadLetters, needed } from './adapters/capabilities.ts';
 import { deadLetterRows } from './dead-letter-page.ts';
 import { ErrorGroups } from './error-groups.ts';
 import { type FunctionParts, innerNames, namedQueue, shownName } from './function-parts.ts';
@@ -51,7 +52,7 @@ export function deadLetterFunctions(parts: FunctionParts): AnyBuiltin[] {
       description: 'Discards one dead letter',
       async handle(payload) {
         const input = readPayload('svc::queue::discard_message', validateMessage, payload);
-        const count = await move(parts, input, (queue, id) => parts.adapter.discard(queue, id));
+        const count = await move(parts, input, (deadLetters, queue, id) => deadLetters.discard(queue, id));
         return { queue: namedQueue(input), message_id: input.message_id, redriven: count, discarded: count };
       },
     },
@@ -77,7 +78,7 @@ function list({ adapter, queues, topics }: FunctionParts): RawBuiltinDefinition 
         const field = groupField === undefined ? {} : { groupField };
         return { queue, offset, limit, ...one, ...bare, ...field };
       });
-      deadLetterRows(adapter, pages).then(
+      deadLetterRows(needed(adapter, 'deadLetters'), pages).then(
         (rows) => {
           const bytes = Buffer.concat([OPEN, ...rows.flatMap((row, at) => (at === 0 ? [row] : [COMMA, row])), CLOSE]);
           done({ result: Payload.ofBytes(bytes, 0, bytes.length) });
@@ -97,12 +98,13 @@ function groups({ adapter, queues, topics }: FunctionParts): AnyBuiltin {
     description: 'Groups the dead letters of a queue or topic by their error, digits and ids folded',
     async handle(payload) {
       const name = namedQueue(readPayload(id, validateQueue, payload), 'topic_not_set');
+      const deadLetters = needed(adapter, 'deadLetters');
       const found = new ErrorGroups();
       let isComplete = true;
       for (const queue of innerNames(name, { queues, topics })) {
         for (let offset = 0; ; offset += LISTED_MAX) {
           const page = { queue, offset, limit: LISTED_MAX, withoutPayload: true };
-          const rows = parseAs(await adapter.deadLetters(page), isDeadRows);
+          const rows = parseAs(await deadLetters.list(page), isDeadRows);
           for (const row of rows) found.add(row);
           if (rows.length < LISTED_MAX) break;
           if (offset + LISTED_MAX < GROUPED_MAX) continue;
@@ -134,9 +136,12 @@ function moveMany(id: string, description: string, parts: FunctionParts): AnyBui
       if (ids !== undefined && ids.length > IDS_MAX) {
         throw new Refusal('BAD_REQUEST', `${ids.length} ids were given, over the limit of ${IDS_MAX} of one call`);
       }
+      const deadLetters = needed(adapter, 'deadLetters');
       let count = 0;
       for (const queue of innerNames(name, parts)) {
-        const counts = await Promise.all(ids?.map((one) => adapter[verb](queue, one)) ?? [adapter[verb](queue)]);
+        const counts = await Promise.all(
+          ids?.map((one) => deadLetters[verb](queue, one)) ?? [deadLetters[verb](queue)],
+        );
         count += counts.reduce((sum, moved) => sum + moved, 0);
         queues.find(queue)?.nudge();
       }
@@ -162,7 +167,7 @@ function redriveMessage(parts: FunctionParts): RawBuiltinDefinition {
         const words = `The payload has ${copy.length} bytes, over the limit of ${parts.payloadBytesMax} of a job`;
         throw new Refusal('PAYLOAD_TOO_LARGE', words);
       }
-      move(parts, input, (queue, message) => parts.adapter.redrive(queue, message, copy)).then(
+      move(parts, input, (deadLetters, queue, message) => deadLetters.redrive(queue, message, copy)).then(
         (count) => {
           const answer = { queue: namedQueue(input), message_id: input.message_id, redriven: count };
           const json = Buffer.from(JSON.stringify(answer));
@@ -179,13 +184,14 @@ function redriveMessage(parts: FunctionParts): RawBuiltinDefinition {
 async function move(
   parts: FunctionParts,
   input: MessagePayload,
-  act: (queue: string, id: string) => Promise<number>,
+  act: (deadLetters: DeadLetters, queue: string, id: string) => Promise<number>,
 ): Promise<number> {
   const name = namedQueue(input);
   const { message_id: id } = input;
   if (typeof id !== 'string' || id === '') throw new Refusal('message_id_not_set', 'The message_id is not set');
+  const deadLetters = needed(parts.adapter, 'deadLetters');
   for (const queue of innerNames(name, parts)) {
-    if ((await act(queue, id)) === 0) continue;
+    if ((await act(deadLetters, queue, id)) === 0) continue;
     parts.queues.find(queue)?.nudge();
     return 1;
   }

@@ -4,6 +4,7 @@ import { readPayload } from '../../core/calls/read-payload.ts';
 import { Refusal } from '../../core/calls/refusal.ts';
 import { validateGroups } from '../../generated/queue-payloads.ts';
 import type { AnyBuiltin } from '../../router/builtin.ts';
+import { needed } from './adapters/capabilities.ts';
 import { type FunctionParts, namedQueue } from './function-parts.ts';
 
 const LISTED_DEFAULT = 100;
@@ -21,12 +22,10 @@ export function groupFunctions({ adapter, queues }: FunctionParts): AnyBuiltin[]
         const runner = queues.find(queue);
         if (runner === undefined) throw new Refusal('NOT_FOUND', `There is no queue '${queue}'`);
         if (!runner.settings.isFifo) throw new Refusal('BAD_REQUEST', `The queue '${queue}' is not FIFO`);
-        if (adapter.groups === undefined) {
-          throw new Refusal('NOT_SUPPORTED', `The adapter ${adapter.name} cannot list the groups of a queue`);
-        }
+        const list = needed(adapter, 'groups');
         const limit = Math.min(LISTED_MAX, Math.max(1, Math.trunc(input.limit ?? LISTED_DEFAULT)));
         const { groupField } = runner.settings.rules;
-        const { groups, hasMore } = await adapter.groups({
+        const { groups, hasMore } = await list.page({
           queue,
           limit,
           ...(groupField !== undefined && { groupField }),

@@ -3,13 +3,13 @@
 import { StartFailure } from '../../effects/start-failure.ts';
 import { defineModule, type EngineModule, type ModuleContext, type ModuleHealth } from '../module.ts';
 import type { QueueAdapter } from './adapters/adapter.ts';
-import { createAdapter } from './adapters/choice.ts';
+import { createAdapter } from './adapters/catalogue.ts';
 import { type QueueModuleConfig, queueDeclaration } from './config.ts';
 import { FinishedJobs } from './finished-jobs.ts';
 import { queueFunctions } from './functions.ts';
 import { ParkedWatch } from './parked-watch.ts';
 import { isTopicQueue, Queues } from './queues.ts';
-import { groupRefusal, kindRefusal, reconfigureQueues, tellForgotten } from './reconfigure.ts';
+import { groupRefusal, kindRefusal, priorityLack, reconfigureQueues, tellForgotten } from './reconfigure.ts';
 import type { Attempt } from './run-job.ts';
 import { Topics } from './topics.ts';
 import { WaitingGauge } from './waiting-gauge.ts';
@@ -19,7 +19,8 @@ export const queueModule = defineModule({
   create: (context, config, adapter) => createQueues(context, config, createAdapter(context, adapter)),
 });
 
-function createQueues(
+/** The module on a given adapter. */
+export function createQueues(
   context: ModuleContext,
   configured: QueueModuleConfig,
   adapter: QueueAdapter,
@@ -94,6 +95,8 @@ async function openQueues({ router, logger }: ModuleContext, { adapter, queues, 
   await adapter.start((queue) => queues.find(queue)?.nudge());
   for (const runner of queues.all) {
     const { name, isFifo, rules } = runner.settings;
+    const lack = priorityLack(adapter, runner.settings);
+    if (lack !== undefined) throw new StartFailure(78, lack);
     const offence = router.judgeQueue(name, rules);
     if (offence !== undefined) throw new StartFailure(78, groupRefusal(name, offence));
     const opened = await adapter.open(name, runner.settings);
@@ -111,7 +114,7 @@ function healthOf(adapter: QueueAdapter, queues: Queues, running: number): Modul
     status: adapter.trouble === undefined ? 'healthy' : 'unhealthy',
     adapter: adapter.name,
     details: {
-      ...adapter.facts,
+      ...adapter.location,
       queues: queues.all.filter(({ settings }) => !isTopicQueue(settings.name)).length,
       running,
       ...(adapter.trouble !== undefined && { trouble: adapter.trouble }),

@@ -9,7 +9,7 @@ import { parseRawJson } from '../../protocol/json/byte-string.ts';
 import { Payload } from '../../protocol/payload/payload.ts';
 import type { AnyBuiltin, RawBuiltinDefinition } from '../../router/builtin.ts';
 import { outcomeOf } from '../../router/calls/reply.ts';
-import type { QueueAdapter } from './adapters/adapter.ts';
+import { type JobList, needed } from './adapters/capabilities.ts';
 import { type FunctionParts, innerNames, namedQueue, shownName } from './function-parts.ts';
 import type { JobsPayload } from './payloads.ts';
 
@@ -62,9 +62,10 @@ export function jobFunctions(parts: FunctionParts): AnyBuiltin[] {
 
 /** The value of its group is in the payload, in a field that its queue knows. */
 async function findJob(id: string, { adapter, queues }: FunctionParts): Promise<JobRow | null> {
-  const row = await adapter.job(id);
+  const lookup = needed(adapter, 'jobLookup');
+  const row = await lookup.find(id);
   const field = row === null ? undefined : queues.find(row.queue)?.settings.rules.groupField;
-  return field === undefined ? row : await adapter.job(id, field);
+  return field === undefined ? row : await lookup.find(id, field);
 }
 
 /** Returned as it was enqueued: it is never parsed here. */
@@ -77,24 +78,24 @@ function payload({ adapter }: FunctionParts): RawBuiltinDefinition {
       const text = given?.asText();
       const input = text === undefined ? {} : parseRawJson(text);
       const { messageReceiptId: receipt } = readPayload(id, validateJob, input);
-      if (adapter.payload === undefined) {
-        throw new Refusal('NOT_SUPPORTED', `The adapter ${adapter.name} hands payloads to workers only`);
-      }
-      adapter.payload(receipt).then(
-        (bytes) => {
-          if (bytes !== undefined) return done({ result: Payload.ofBytes(Buffer.from(bytes), 0, bytes.length) });
-          const words = `There is no job with the receipt ${receipt}, or it is done`;
-          done(outcomeOf(new Refusal('NOT_FOUND', words)));
-        },
-        (error: unknown) =>
-          done(outcomeOf(error instanceof Refusal ? error : new Refusal('STORAGE_UNAVAILABLE', String(error)))),
-      );
+      needed(adapter, 'payloads')
+        .read(receipt)
+        .then(
+          (bytes) => {
+            if (bytes !== undefined) return done({ result: Payload.ofBytes(Buffer.from(bytes), 0, bytes.length) });
+            const words = `There is no job with the receipt ${receipt}, or it is done`;
+            done(outcomeOf(new Refusal('NOT_FOUND', words)));
+          },
+          (error: unknown) =>
+            done(outcomeOf(error instanceof Refusal ? error : new Refusal('STORAGE_UNAVAILABLE', String(error)))),
+        );
     },
   };
 }
 
 /** Queue by queue of a topic; `next_cursor` is null when all of them have been searched. */
 async function listJobs(input: JobsPayload, parts: FunctionParts) {
+  const list = needed(parts.adapter, 'jobList');
   const queues = innerNames(namedQueue(input), parts);
   const limit = Math.min(JOBS_LISTED_MAX, Math.max(1, Math.trunc(input.limit ?? JOBS_LISTED_DEFAULT)));
   let { index, after } = readCursor(input.cursor);
@@ -103,14 +104,14 @@ async function listJobs(input: JobsPayload, parts: FunctionParts) {
     const queue = queues[index];
     if (queue === undefined) break;
     const { groupField } = parts.queues.find(queue)?.settings.rules ?? {};
-    const { rows, next } = await parts.adapter.jobs({
+    const { rows, next } = await list.page({
       queue,
       ...(after !== undefined && { after }),
       ...(input.text !== undefined && input.text !== null && { text: input.text }),
       ...(groupField !== undefined && { groupField }),
       limit: isFiltered(input) ? PAGE_ROWS : limit - items.length,
     });
-    const wanted = rows.filter((row) => isWanted(row, input) && isTextIn(row, input, parts.adapter));
+    const wanted = rows.filter((row) => isWanted(row, input) && isTextIn(row, input, list));
     const taken = wanted.slice(0, limit - items.length);
     items.push(...taken.map((row) => shown(row, parts)));
     after = taken.length < wanted.length ? taken.at(-1)?.messageReceiptId : next;
@@ -143,8 +144,8 @@ function isWanted(row: JobRow, { state, function_id, attempt_min, error, group }
 }
 
 /** Only where the adapter has not searched payloads itself. */
-function isTextIn({ messageReceiptId: id, error }: JobRow, { text }: JobsPayload, adapter: QueueAdapter): boolean {
-  if (text === undefined || text === null || adapter.findsInPayloads === true) return true;
+function isTextIn({ messageReceiptId: id, error }: JobRow, { text }: JobsPayload, list: JobList): boolean {
+  if (text === undefined || text === null || list.searchesPayloads) return true;
   return id.includes(text) || error?.toLowerCase().includes(text.toLowerCase()) === true;
 }
 

@@ -5,7 +5,8 @@ import { Refusal } from '../../core/calls/refusal.ts';
 import type { JobRow, QueueStats } from '../../core/queue/shapes.ts';
 import { validateQueue } from '../../generated/queue-payloads.ts';
 import type { AnyBuiltin } from '../../router/builtin.ts';
-import { type QueueAdapter, secretsOf } from './adapters/adapter.ts';
+import type { QueueAdapter } from './adapters/adapter.ts';
+import { needed, unreportedBy } from './adapters/capabilities.ts';
 import type { QueueSettings } from './config.ts';
 import { type FunctionParts, innerNames, namedQueue, shownName } from './function-parts.ts';
 import { isTopicQueue } from './queues.ts';
@@ -87,8 +88,9 @@ function hold(verb: 'pause' | 'resume', description: string, parts: OverviewPart
       if (queues.find(name) === undefined && !topics.subscribers.has(name)) {
         throw new Refusal('NOT_FOUND', `There is no queue or topic '${name}'`);
       }
+      const pausing = needed(adapter, 'pausing');
       for (const queue of innerNames(name, parts)) {
-        await adapter.setPaused(queue, verb === 'pause');
+        await pausing.setPaused(queue, verb === 'pause');
         const runner = queues.find(queue);
         if (verb === 'pause') runner?.letGo();
         runner?.nudge();
@@ -132,7 +134,7 @@ async function rowOf(name: string, stats: readonly QueueStats[], parts: Overview
     kind: named === undefined ? 'topic' : 'queue',
     type: named === undefined ? null : named.settings.isFifo ? 'fifo' : 'standard',
     adapter: adapter.name,
-    not_told: secretsOf(adapter),
+    not_told: unreportedBy(adapter),
     ...states,
     dead,
     paused: isPaused,
@@ -152,14 +154,8 @@ async function rowOf(name: string, stats: readonly QueueStats[], parts: Overview
 
 /** The oldest jobs and, if any wait, the oldest of these. */
 async function oldestJobs(adapter: QueueAdapter, queue: string, running: number): Promise<readonly JobRow[]> {
-  try {
-    const { rows } = await adapter.jobs({ queue, limit: Math.min(running, RUNNING_LOOKED_AT_MAX) + 1 });
-    return rows;
-  } catch (error) {
-    // A broker may not report which jobs wait.
-    if (error instanceof Refusal && error.code === 'NOT_SUPPORTED') return [];
-    throw error;
-  }
+  const limit = Math.min(running, RUNNING_LOOKED_AT_MAX) + 1;
+  return (await adapter.jobList?.page({ queue, limit }))?.rows ?? [];
 }
 
 function configOf({ isFifo, concurrency, retry, jobTimeoutMs, rules }: QueueSettings) {

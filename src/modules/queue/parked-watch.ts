@@ -13,7 +13,7 @@ const LOOK_MS_MIN = 5_000;
 const REST_PER_LOOK = 20;
 
 interface Parts {
-  readonly adapter: Pick<QueueAdapter, 'parkedElsewhere'>;
+  readonly adapter: Pick<QueueAdapter, 'sharing'>;
   readonly queues: { readonly all: readonly WatchedQueue[] };
   readonly clock: Pick<Clock, 'after' | 'monotonicMs'>;
   readonly logger: Logger;
@@ -29,7 +29,7 @@ export class ParkedWatch {
   }
 
   start(): void {
-    if (this.#parts.adapter.parkedElsewhere !== undefined) this.#lookAfter(LOOK_MS_MIN);
+    if (this.#parts.adapter.sharing !== undefined) this.#lookAfter(LOOK_MS_MIN);
   }
 
   stop(): void {
@@ -56,7 +56,7 @@ export class ParkedWatch {
   async #parkedIn(queue: string): Promise<readonly string[]> {
     const { adapter, logger } = this.#parts;
     try {
-      return (await adapter.parkedElsewhere?.(queue)) ?? [];
+      return (await adapter.sharing?.parkedElsewhere(queue)) ?? [];
     } catch (error) {
       logger.debug('Parked jobs of other engines could not be searched for', { queue, error: String(error) });
       return [];

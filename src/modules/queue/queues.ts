@@ -4,6 +4,7 @@ import { createHash } from 'node:crypto';
 import { PRESSURE } from '../../core/gates/pressure.ts';
 import type { EnqueueAnswer } from '../../core/queue/shapes.ts';
 import type { JobRequest, JobTaker, JobTarget } from '../../router/context.ts';
+import { optionRefusal } from './adapters/capabilities.ts';
 import { configuredQueues, type QueueModuleConfig, type QueueSettings } from './config.ts';
 import { QueueRunner, type RunnerParts } from './runner.ts';
 
@@ -55,10 +56,10 @@ export class Queues implements JobTaker {
     const { adapter } = this.#parts;
     const runner = isTopicQueue(queue) ? undefined : this.#runners.get(queue);
     if (runner === undefined) return `Queue '${queue}' not found`;
-    if (adapter.hasNoKeys === true) {
+    if (adapter.idempotencyKeys === undefined) {
       return `Queue '${queue}' is kept by ${adapter.name}, which cannot recognise a repeated job`;
     }
-    return { store: adapter.store, rules: runner.settings.rules, payloadBytesMax: this.#payloadBytesMax };
+    return { store: adapter.localStore, rules: runner.settings.rules, payloadBytesMax: this.#payloadBytesMax };
   }
 
   jobsCame(queue: string, jobs: number): void {
@@ -139,15 +140,17 @@ export class Queues implements JobTaker {
       ...(idempotencyKey !== undefined && { idempotencyKey }),
     };
     const { adapter } = this.#parts;
-    const isOrdered = adapter.isOrdered === true;
+    const lack = optionRefusal(adapter, job);
+    if (lack !== undefined) return done(lack);
+    const isExclusive = adapter.sharing === undefined;
     adapter.enqueue(runner.settings.name, runner.settings.rules, job, (answer) => {
       done(answer);
       if ('reason' in answer) return;
       runner.noteEnqueued();
-      if (!isOrdered) runner.nudge();
+      if (!isExclusive) runner.nudge();
     });
     // The next step goes with the jobs, in their transaction, and finds them.
-    if (isOrdered) runner.nudge();
+    if (isExclusive) runner.nudge();
   }
 
   #tooLarge({ byteLength }: { readonly byteLength: number }): EnqueueAnswer {

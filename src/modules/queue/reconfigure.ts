@@ -9,6 +9,7 @@ import type { Logger } from '../../effects/logger.ts';
 import type { RouterPort } from '../../router/port.ts';
 import type { Reconfiguration } from '../module.ts';
 import type { QueueAdapter } from './adapters/adapter.ts';
+import { lackOf } from './adapters/capabilities.ts';
 import { configuredQueues, type QueueModuleConfig, type QueueSettings } from './config.ts';
 import { isTopicQueue, type Queues } from './queues.ts';
 
@@ -32,7 +33,11 @@ export async function reconfigureQueues(
 ): Promise<Reconfiguration> {
   const { queues, adapter, router, logger } = parts;
   const difference = differenceOf(queues, after);
-  const reasons = [...offencesOf(adapter, before, after, queues), ...groupOffences(router, difference)];
+  const reasons = [
+    ...offencesOf(adapter, before, after, queues),
+    ...groupOffences(router, difference),
+    ...[...difference.added, ...difference.changed].flatMap((settings) => priorityLack(adapter, settings) ?? []),
+  ];
   if (reasons.length > 0) return { ok: false, reason: reasons.join('; ') };
   const parked = new Map<string, readonly string[]>();
   try {
@@ -82,6 +87,12 @@ export function kindRefusal(name: string, isFifo: boolean): string {
   return `${text}. Set its type back, let its jobs end and purge its dead letters`;
 }
 
+/** Why the adapter cannot use the priorities of the queue. */
+export function priorityLack(adapter: QueueAdapter, { name, rules }: QueueSettings): string | undefined {
+  if (rules.priorityField === undefined || adapter.priorities !== undefined) return undefined;
+  return `queue_configs.${name}.priority_field is invalid: ${lackOf(adapter, 'priorities')}`;
+}
+
 export function groupRefusal(name: string, offence: string): string {
   return `queue_configs.${name}.message_group_field is invalid: ${offence}`;
 }
@@ -109,7 +120,7 @@ function offencesOf(
 ): string[] {
   const fixed = (['max_payload_bytes', 'topic_unroutable_ttl_ms'] as const).filter((key) => before[key] !== after[key]);
   const offences = fixed.map((key) => `${key} ${LATER}`);
-  if (adapter.hasFixedQueues === true && !isDeepStrictEqual(before.queue_configs, after.queue_configs)) {
+  if (adapter.liveSettings === undefined && !isDeepStrictEqual(before.queue_configs, after.queue_configs)) {
     return [...offences, `queue_configs ${LATER} while ${adapter.name} keeps the jobs`];
   }
   const kinds = configuredQueues(after).filter(({ name, isFifo }) => {

@@ -2,13 +2,17 @@
 //
 // Neighbours: `core/queue/delivery-window.ts` says how many may be claimed and run, `adapters/` keep the jobs.
 // Modes, and their transitions:
-//   running   claims while the window has room; ends with `drain`
-//   draining  claims nothing, returns what it holds; outcomes of running jobs are still sent (G2); ends with `resume`
+//   running   claims as many jobs as the window allows; `hold`, `drain`
+//   held      its trigger does not exist yet: claims as well, and parks the jobs, so that they expire as those of an
+//             absent function do; `release`, `drain`
+//   draining  claims nothing, returns what it holds; outcomes of running jobs are still sent (G2); `resume`
+//   ended     the last outcomes are sent, and no answer is used any more
 // A step that its adapter did not carry out is sent again a while later, with its outcomes: no finished job may run
 // again, and none may stay running for ever.
 // Invariants:
-//   - Outcomes are sent in order: one step is with the adapter at a time, or two where the adapter keeps their order,
-//     so that the jobs of every turn can travel with a step of their own. Later outcomes are gathered meanwhile.
+//   - Outcomes are sent in order: one step is with the adapter at a time, or two where only this engine works on the
+//     queue and the adapter keeps their order, so that the jobs of every turn can travel with a step of their own.
+//     Later outcomes are gathered meanwhile.
 //   - A job is reported as done, failed or returned exactly once for each hand-over (Q8).
 //   - Jobs of an absent function are parked without using an attempt, with one log line a minute (Q7). A function that
 //     is registered while they are being parked wakes them as soon as they are.
@@ -22,6 +26,7 @@ import type { Logger } from '../../effects/logger.ts';
 import type { Binding } from '../../router/builtin.ts';
 import type { RouterPort } from '../../router/port.ts';
 import type { Advanced, QueueAdapter, TakenJob } from './adapters/adapter.ts';
+import type { Sharing } from './adapters/capabilities.ts';
 import { AwaitedFunctions } from './awaited-functions.ts';
 import type { QueueSettings } from './config.ts';
 import { DeathNotice } from './death-notice.ts';
@@ -32,7 +37,7 @@ import { type Attempt, type AttemptEnd, isTrustedWork, runJob } from './run-job.
 /** The methods that move jobs; the module calls the others itself. */
 export type RunnerAdapter = Pick<
   QueueAdapter,
-  'name' | 'isOrdered' | 'store' | 'hasNoKeys' | 'enqueue' | 'advance' | 'mayHandOver' | 'wake'
+  'name' | 'enqueue' | 'advance' | 'wake' | 'sharing' | 'localStore' | 'idempotencyKeys' | 'priorities'
 >;
 
 export interface RunnerParts {
@@ -57,14 +62,14 @@ export class QueueRunner {
   #settings: QueueSettings;
   /** The trigger on whose behalf jobs run, if there is one. */
   origin: Binding | undefined;
-  /** Its trigger does not exist yet: jobs wait for it as for an absent function, and expire as they do. */
-  isHeld = false;
   /** Since the engine started. */
   readonly totals = { enqueued: 0, finished: 0, failed: 0 };
   /** Jobs enqueued through this engine, per second. */
   readonly #came = new RecentRate();
   readonly #went = new RecentRate();
   readonly #parts: RunnerParts;
+  readonly #sharing: Sharing | undefined;
+  readonly #stepsAwayMax: number;
   readonly #window: DeliveryWindow;
   readonly #held: TakenJob[] = [];
   #settled: SettledJob[] = [];
@@ -72,17 +77,14 @@ export class QueueRunner {
   /** Functions of jobs that no step has parked yet: waking them earlier would miss them. */
   #parking = new AwaitedFunctions();
   readonly #toldAbsentMs = new Map<string, number>();
-  #mode: 'running' | 'draining' = 'running';
+  #mode: 'running' | 'held' | 'draining' | 'ended' = 'running';
   /** There may be more to claim since the last step was sent. */
   #isNudged = false;
   #hasMore = false;
   #stepsAway = 0;
-  #isStepDue = false;
-  /** The adapter did not carry out a step: the next one has to wait. */
-  #isRefused = false;
+  /** `refused`: the adapter did not carry out a step, and the next one has to wait. */
+  #nextStep: 'none' | 'due' | 'refused' = 'none';
   #toldRefusedMs = Number.NEGATIVE_INFINITY;
-  /** The answer of the next step would not be used. */
-  #isOver = false;
   readonly #due: DueWatch;
   readonly #deaths: DeathNotice;
   #cancelLateStep: (() => void) | undefined;
@@ -90,6 +92,8 @@ export class QueueRunner {
   constructor(parts: RunnerParts, settings: QueueSettings) {
     this.#parts = parts;
     this.#settings = settings;
+    this.#sharing = parts.adapter.sharing;
+    this.#stepsAwayMax = this.#sharing === undefined ? 2 : 1;
     this.#window = new DeliveryWindow(settings);
     this.#due = new DueWatch(parts.clock, () => this.nudge());
     this.#deaths = new DeathNotice(settings.name, parts);
@@ -116,6 +120,24 @@ export class QueueRunner {
     this.#mode = 'running';
     this.configure(settings);
     this.wakeParked();
+  }
+
+  /** Its trigger does not exist yet. */
+  hold(): void {
+    if (this.#mode === 'running') this.#mode = 'held';
+  }
+
+  /** Its trigger exists. */
+  release(): void {
+    if (this.#mode === 'held') this.#mode = 'running';
+  }
+
+  get isHeld(): boolean {
+    return this.#mode === 'held';
+  }
+
+  get #claims(): boolean {
+    return this.#mode === 'running' || this.#mode === 'held';
   }
 
   /** Under pressure fewer jobs run at a time (L1). */
@@ -168,7 +190,7 @@ export class QueueRunner {
   /** Functions were registered: their jobs wait no longer. */
   wakeParked(): void {
     const { router, adapter, clock, logger } = this.#parts;
-    if (this.#mode === 'draining' || this.isHeld) return;
+    if (this.#mode !== 'running') return;
     for (const functionId of this.#parkedFor.takeOffered((id, isTrusted) => router.isOffered(id, isTrusted))) {
       adapter.wake(this.settings.name, functionId).then(
         () => this.nudge(),
@@ -183,7 +205,7 @@ export class QueueRunner {
 
   /** No job is handed over any more; held jobs go back (G2). */
   drain(): void {
-    if (this.#mode === 'draining') return;
+    if (!this.#claims) return;
     this.#mode = 'draining';
     this.#due.stop();
     this.letGo();
@@ -197,46 +219,46 @@ export class QueueRunner {
 
   /** The last message: nothing may wait for an answer any more. */
   flush(): void {
-    this.#mode = 'draining';
-    this.#isOver = true;
+    this.#mode = 'ended';
     if (this.#settled.length > 0) this.#step();
   }
 
   #planStep(): void {
-    if (this.#isStepDue || !this.#maySend || !this.#hasWork) return;
+    if (!this.#maySend || !this.#hasWork) return;
     if (this.#mayWait) return this.#stepLater();
     this.#cancelLateStep?.();
     this.#cancelLateStep = undefined;
-    this.#isStepDue = true;
+    this.#nextStep = 'due';
     this.#parts.clock.afterTurn(() => {
-      this.#isStepDue = false;
+      if (this.#nextStep !== 'due') return;
+      this.#nextStep = 'none';
       if (this.#maySend && this.#hasWork) this.#step();
     });
   }
 
   get #maySend(): boolean {
-    return !this.#isRefused && this.#stepsAway < (this.#parts.adapter.isOrdered === true ? 2 : 1);
+    return this.#nextStep === 'none' && this.#stepsAway < this.#stepsAwayMax;
   }
 
   /** Outcomes that unblock no other job share a transaction with what comes next, if it comes soon. */
   get #mayWait(): boolean {
     const { isFifo } = this.#settings;
-    return this.#mode === 'running' && !isFifo && !this.#hasMore && this.#settled.length < OUTCOMES_WAITING_MAX;
+    return this.#claims && !isFifo && !this.#hasMore && this.#settled.length < OUTCOMES_WAITING_MAX;
   }
 
   #stepLater(): void {
     this.#cancelLateStep ??= this.#parts.clock.after(OUTCOMES_WAIT_MS, () => {
       this.#cancelLateStep = undefined;
-      if (!this.#isStepDue && this.#maySend && this.#hasWork) this.#step();
+      if (this.#maySend && this.#hasWork) this.#step();
     });
   }
 
   get #hasWork(): boolean {
-    return this.#settled.length > 0 || (this.#mode === 'running' && this.#hasMore && this.#window.toAsk > 0);
+    return this.#settled.length > 0 || (this.#claims && this.#hasMore && this.#window.toAsk > 0);
   }
 
   #step(): void {
-    const claim = this.#mode === 'running' ? this.#window.toAsk : 0;
+    const claim = this.#claims ? this.#window.toAsk : 0;
     const sentMs = this.#parts.clock.monotonicMs();
     const settled = this.#settled;
     const parking = this.#parking;
@@ -271,41 +293,41 @@ export class QueueRunner {
     this.#settled = [...settled, ...this.#settled];
     this.#parking.addAll(parking);
     this.#hasMore = true;
-    if (this.#isRefused || this.#isOver) return;
+    if (this.#nextStep === 'refused' || this.#mode === 'ended') return;
     const { router, clock, logger } = this.#parts;
-    this.#isRefused = true;
+    this.#nextStep = 'refused';
     router.count('queue.steps_refused', this.settings.name);
     if (clock.monotonicMs() - this.#toldRefusedMs >= LOG_INTERVAL_MS) {
       this.#toldRefusedMs = clock.monotonicMs();
       logger.warn('A step of a queue was not carried out and is sent again', { queue: this.settings.name });
     }
     clock.after(STEP_AGAIN_MS, () => {
-      this.#isRefused = false;
+      this.#nextStep = 'none';
       this.#planStep();
     });
   }
 
   /** `wantedMs`: when jobs were requested and none came. */
   #receive({ jobs, hasMore, nextDueMs, stale, died }: Advanced, wantedMs: number | undefined): void {
-    const { router, adapter } = this.#parts;
+    const { router } = this.#parts;
     for (let count = 0; count < stale; count++) router.count('queue.stale_outcomes', this.settings.name);
     if (died > 0) this.#deaths.add(died);
     this.#hasMore = hasMore || this.#isNudged;
-    if (nextDueMs === null || this.#mode === 'draining') this.#due.stop();
+    if (nextDueMs === null || !this.#claims) this.#due.stop();
     else this.#due.wait(nextDueMs, wantedMs !== undefined && nextDueMs <= wantedMs);
-    // In a local store parked jobs have a due time: there is nothing to wake.
-    if (nextDueMs === null && adapter.store !== undefined) this.#parkedFor.clear();
-    if (this.#mode === 'draining') for (const job of jobs) this.#giveBack(job);
+    // Parked jobs have a due time, and no other engine parks any: there is nothing to wake.
+    if (nextDueMs === null && this.#sharing === undefined) this.#parkedFor.clear();
+    if (!this.#claims) for (const job of jobs) this.#giveBack(job);
     else this.#held.push(...jobs);
     this.#pump();
   }
 
   #pump(): void {
-    while (this.#window.mayHandOver && this.#mode === 'running') {
+    while (this.#window.mayHandOver && this.#claims) {
       const job = this.#held.shift();
       if (job === undefined) break;
-      if (this.#parts.adapter.mayHandOver?.(this.settings.name, job) === false) this.#giveBack(job);
-      else if (this.isHeld || !this.#isOffered(job)) this.#park(job);
+      if (this.#sharing?.mayHandOver(this.settings.name, job) === false) this.#giveBack(job);
+      else if (this.#mode === 'held' || !this.#isOffered(job)) this.#park(job);
       else this.#handOver(job);
     }
     this.#planStep();

@@ -12,7 +12,8 @@ import { Refusal } from '../../core/calls/refusal.ts';
 import type { SubscriptionMark } from '../../core/queue/records.ts';
 import type { QueueStats } from '../../core/queue/shapes.ts';
 import type { Binding, Cause, ModuleTriggerType, Removal } from '../../router/builtin.ts';
-import type { PublishTarget, QueueAdapter } from './adapters/adapter.ts';
+import type { QueueAdapter } from './adapters/adapter.ts';
+import { lackOf, needed, type PublishTarget, type TopicStore } from './adapters/capabilities.ts';
 import { QUEUE_DEFAULTS, type QueueSettings, settingsOf } from './config.ts';
 import { isTopicQueue, type Queues, topicQueue } from './queues.ts';
 import type { QueueRunner, RunnerParts } from './runner.ts';
@@ -48,6 +49,7 @@ export class Topics {
       id,
       facts: subscriberFacts(id),
       refuse: (config: unknown, binding: Binding) => {
+        if (parts.adapter.topics === undefined) return lackOf(parts.adapter, 'topics');
         const read = readSubscriber(id, config);
         return read.ok ? this.#subscriptionOffence(read.config, binding) : read.reason;
       },
@@ -71,16 +73,23 @@ export class Topics {
     return ['', ...functions].map((functionId) => topicQueue(topic, functionId));
   }
 
+  /** Rejects a message, and a subscription, where the adapter keeps none. */
+  get #store(): TopicStore {
+    return needed(this.#parts.adapter, 'topics');
+  }
+
   async start(): Promise<void> {
     const { adapter, clock, queues, router } = this.#parts;
-    for (const { topic, functionId, leftMs, isTrusted } of await adapter.subscriptions()) {
+    const store = adapter.topics;
+    if (store === undefined) return;
+    for (const { topic, functionId, leftMs, isTrusted } of await store.subscriptions()) {
       if (isTrusted === true) router.reserve('subscription', nameOf(topic, functionId));
       if (this.#subscriptions.find(topic, functionId) !== undefined) continue;
       const sinceMs = leftMs ?? clock.nowMs();
       // The last engine was killed. The time is kept, or each such start would restart the wait.
-      if (leftMs === undefined) await adapter.subscribe({ ...this.#markOf(topic, functionId), leftMs: sinceMs });
+      if (leftMs === undefined) await store.subscribe({ ...this.#markOf(topic, functionId), leftMs: sinceMs });
       const awayMs = Math.max(0, clock.nowMs() - sinceMs);
-      if (awayMs > this.#ttlMs) await adapter.unsubscribe(topic, functionId);
+      if (awayMs > this.#ttlMs) await store.unsubscribe(topic, functionId);
       else this.#hold(topic, functionId, clock.monotonicMs() + this.#ttlMs - awayMs);
     }
     // Existing messages must expire, and be listed, whether or not a client publishes or subscribes again.
@@ -105,7 +114,8 @@ export class Topics {
 
   /** Durable when it resolves. Rejects with a `Refusal`. */
   async publish(topic: string, data: Uint8Array, { traceparent, baggage }: Omit<Cause, 'depth'>): Promise<void> {
-    const { adapter, clock, queues, router } = this.#parts;
+    const { clock, queues, router } = this.#parts;
+    const store = this.#store;
     if (router.isDraining) throw new Refusal('SHUTTING_DOWN', 'The engine is shutting down and takes no new messages');
     const known = this.#subscriptions.of(topic);
     const listening = known.filter(({ endsMs }) => endsMs === undefined || endsMs > clock.monotonicMs());
@@ -120,8 +130,8 @@ export class Topics {
         baggage,
       }),
     );
-    if (targets.length > 0) await adapter.publish(targets, data);
-    else await adapter.publish([{ ...this.#keptTarget(topic), traceparent, baggage }], data);
+    if (targets.length > 0) await store.publish(targets, data);
+    else await store.publish([{ ...this.#keptTarget(topic), traceparent, baggage }], data);
     for (const { queue } of targets) {
       queues.find(queue)?.noteEnqueued();
       queues.find(queue)?.nudge();
@@ -139,7 +149,7 @@ export class Topics {
     const settings = topicSettings(topicQueue(topic, functionId), undefined, this.#ttlMs);
     this.#add(topic, functionId, { rules: settings.rules, delayMs: 0, endsMs });
     const runner = this.#parts.queues.add(settings);
-    runner.isHeld = true;
+    runner.hold();
     runner.nudge();
   }
 
@@ -205,7 +215,8 @@ export class Topics {
   }
 
   #open(subscription: Subscription, binding: Binding, settings: QueueSettings): void {
-    const { adapter, clock, queues, logger } = this.#parts;
+    const { clock, queues, logger } = this.#parts;
+    const store = this.#store;
     const { topic, functionId, rules } = subscription;
     const { name } = settings;
     const before = queues.find(name);
@@ -213,9 +224,9 @@ export class Topics {
     const runner = before ?? queues.add(settings);
     // Opens the subscription within the turn that binds it.
     const steps = [
-      adapter.subscribe(this.#markOf(topic, functionId)),
+      store.subscribe(this.#markOf(topic, functionId)),
       this.#openQueue(settings, before),
-      mayHaveKept(binding) ? adapter.handKeptTo(topicQueue(topic, ''), name, functionId, rules) : undefined,
+      mayHaveKept(binding) ? store.handKeptTo(topicQueue(topic, ''), name, functionId, rules) : undefined,
     ] as const;
     Promise.all(steps).then(
       ([, opened]) => {
@@ -226,13 +237,13 @@ export class Topics {
           logger.error(binding.error, { function_id: functionId });
         }
         subscription.rules = opened.rules;
-        runner.isHeld = false;
+        runner.release();
         runner.configure(opened);
         runner.noteParked([functionId]);
       },
       (error: unknown) => {
         // Until then jobs wait, and the next attempt does not find an open queue.
-        if (!isOpen) runner.isHeld = true;
+        if (!isOpen) runner.hold();
         const isNews = binding.error === undefined;
         binding.error = String(error);
         const facts = { topic, function_id: functionId, error: binding.error };
@@ -267,7 +278,7 @@ export class Topics {
   }
 
   #unbind(binding: Binding, removal: Removal): void {
-    const { adapter, clock, router } = this.#parts;
+    const { clock, router } = this.#parts;
     const subscription = this.#byBinding.get(binding);
     if (subscription === undefined) return;
     this.#byBinding.delete(binding);
@@ -280,7 +291,7 @@ export class Topics {
     subscription.endsMs = clock.monotonicMs() + this.#ttlMs;
     if (binding.owner?.access === undefined) this.#parts.router.reserve('subscription', nameOf(topic, functionId));
     else this.#awayRestricted.add(subscription);
-    adapter.subscribe({ ...this.#markOf(topic, functionId), leftMs: clock.nowMs() }).catch(this.#notKept);
+    this.#store.subscribe({ ...this.#markOf(topic, functionId), leftMs: clock.nowMs() }).catch(this.#notKept);
     this.#limitAway(topic);
   }
 
@@ -307,7 +318,7 @@ export class Topics {
     const { topic, functionId } = subscription;
     subscription.endsMs = ENDED;
     this.#awayRestricted.delete(subscription);
-    this.#parts.adapter.unsubscribe(topic, functionId).catch(this.#notKept);
+    this.#store.unsubscribe(topic, functionId).catch(this.#notKept);
   }
 
   readonly #notKept = (error: unknown): void => {
@@ -316,9 +327,9 @@ export class Topics {
 
   /** In one turn: a caller that opens it again comes after this. */
   #forget(queue: string): boolean {
-    const { adapter, logger, queues } = this.#parts;
+    const { logger, queues } = this.#parts;
     if (!queues.forget(queue)) return false;
-    adapter.forget?.(queue).catch((error: unknown) => {
+    this.#store.forget(queue).catch((error: unknown) => {
       logger.warn('A queue of a topic could not be removed', { error: String(error) });
     });
     return true;

@@ -10,7 +10,7 @@ function setUp(parkedElsewhere: (queue: string) => Promise<readonly string[]>) {
   const runner = { settings: { name: 'q' }, noteParked: (ids: readonly string[]) => noted.push(...ids) };
   const { clock, context } = engine;
   const watch = new ParkedWatch({
-    adapter: { parkedElsewhere },
+    adapter: { sharing: { mayHandOver: () => true, parkedElsewhere } },
     queues: { all: [runner] },
     clock,
     logger: context.logger,

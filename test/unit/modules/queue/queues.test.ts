@@ -35,9 +35,10 @@ class FakeAdapter implements RunnerAdapter {
     done(this.answers.length === 0 ? NOTHING : this.answers.shift());
   }
 
-  mayHandOver(_queue: string, { seq }: TakenJob): boolean {
-    return !this.lost.has(seq);
-  }
+  readonly sharing = {
+    mayHandOver: (_queue: string, { seq }: TakenJob) => !this.lost.has(seq),
+    parkedElsewhere: async () => [],
+  };
 
   async wake(_queue: string, functionId: string): Promise<number> {
     this.woken.push(functionId);

@@ -17,8 +17,7 @@ import type { RabbitChannel } from '../../../../effects/rabbit-channel.ts';
 import type { RabbitLink, RabbitMessage } from '../../../../effects/rabbitmq.ts';
 import type { TakenJob } from '../adapter.ts';
 import { type Memory, Remembered } from './held-jobs.ts';
-import { encodeMessage, type JobMessage, readMessage } from './message.ts';
-import type { Mover } from './mover.ts';
+import { encodeMessage, type JobMessage, type Mover, readMessage } from './messages.ts';
 import type { Topology } from './topology.ts';
 
 export interface ConsumerOptions {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { Fullness } from '../../../../src/modules/queue/adapters/rabbit/fullness.ts';
+import { Fullness } from '../../../../src/modules/queue/adapters/rabbit/limits.ts';
 import { FakeClock } from '../../../support/fakes/fake-clock.ts';
 
 test('The known counts of queues are limited; a queue that was dropped is queried again', () => {

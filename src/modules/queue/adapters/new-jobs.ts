@@ -1,8 +1,11 @@
-// Gathers the jobs that are enqueued in one turn and sends them to the adapter together, queue by queue.
+// Jobs on their way into an adapter: gathered for the turn, with the group and the priority that their payload gives
+// them, and the copies of published messages.
 
-import type { EnqueueAnswer, EnqueueRules, NewJob } from '../../../core/queue/shapes.ts';
+import type { EnqueueAnswer, EnqueueRefused, EnqueueRules, JobFacts, NewJob } from '../../../core/queue/shapes.ts';
 import type { Clock } from '../../../effects/clock.ts';
+import { readGroup, readPriority } from '../../../store/commands/queue/group-value.ts';
 import type { JobToKeep } from './adapter.ts';
+import type { PublishTarget } from './capabilities.ts';
 
 const NULL = Buffer.from('null');
 /** The limit of one batch, because others wait for it. */
@@ -29,6 +32,7 @@ interface Gathering extends GatheredBatch {
   bytes: number;
 }
 
+/** Sends the jobs that are enqueued in one turn to the adapter together, queue by queue. */
 export class GatheredJobs {
   readonly #send: SendBatch;
   readonly #clock: Pick<Clock, 'afterTurn'>;
@@ -95,3 +99,39 @@ export class GatheredJobs {
 }
 
 const NO_ANSWER: EnqueueAnswer = { reason: 'STORAGE_UNAVAILABLE', message: 'The store gave no answer' };
+
+/** The group and the priority of a job, for adapters other than the local store. */
+export interface Placement {
+  /** Digest of its group; empty: it has none. */
+  readonly group: string;
+  readonly priority: number;
+}
+
+/** FIFO without a field: all jobs of the queue are one group. */
+export const ONE_GROUP = 'all';
+
+export function placementOf(
+  queue: string,
+  rules: EnqueueRules,
+  priority: number | undefined,
+  payload: Uint8Array,
+): Placement | EnqueueRefused {
+  const { groupField, isOneGroup, priorityField } = rules;
+  const urgency = priority ?? (priorityField === undefined ? 0 : readPriority(priorityField, payload));
+  if (isOneGroup === true) return { group: ONE_GROUP, priority: 0 };
+  if (groupField === undefined) return { group: '', priority: urgency };
+  const group = readGroup(queue, groupField, payload);
+  return group.ok ? { group: group.digest, priority: 0 } : { reason: 'GROUP_FIELD', message: group.message };
+}
+
+/**
+ * What every adapter keeps of a message copy for a subscriber, with the context of the publisher: without it the trace
+ * of a message would end at its topic. Undefined entries are omitted, because the shapes of stores have no undefined.
+ */
+export function publishFacts({ functionId, traceparent, baggage }: PublishTarget): JobFacts {
+  return {
+    functionId,
+    ...(traceparent !== undefined && { traceparent }),
+    ...(baggage !== undefined && { baggage }),
+  };
+}

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { EnqueueAnswer } from '../../../../src/core/queue/shapes.ts';
-import { GatheredJobs } from '../../../../src/modules/queue/adapters/gathered-jobs.ts';
+import { GatheredJobs } from '../../../../src/modules/queue/adapters/new-jobs.ts';
 import { FakeClock } from '../../../support/fakes/fake-clock.ts';
 
 const RULES = { maxJobs: 1_000, maxDeadLetters: 1_000, unroutableTtlMs: 1_000 };

@@ -1,4 +1,4 @@
-// The commands of queues in Redis, and the meaning of its answers.
+// What the scripts answer, and the operands of outcomes.
 
 import type {
   AdvanceInput,
