@@ -1,10 +1,10 @@
 // The messages between the queue module and its store. `src/validators/queue-shapes.ts` compiles these shapes.
 
 import type { KeptRights } from '../access/kept-rights.ts';
-import type { FailedAttempt } from './past-attempts.ts';
+import type { FailedAttempt } from './records.ts';
 
 /** A requested job, without its payload, which travels as bytes. */
-export interface JobFacts {
+export interface JobHeader {
   functionId: string;
   /** JSON texts as byte strings. */
   metadata?: string;
@@ -28,7 +28,7 @@ export interface JobOptions {
 }
 
 export interface NewJob extends JobOptions {
-  facts: JobFacts;
+  facts: JobHeader;
   /** The position of its payload among those that travel with it. */
   at: number;
   bytes: number;
@@ -115,16 +115,16 @@ export interface ClaimedJob {
   attempt: number;
   id: string;
   enqueuedMs: number;
-  facts: JobFacts;
+  facts: JobHeader;
   at: number;
   bytes: number;
 }
 
-export interface AdvanceAnswer extends AdvanceFacts {
+export interface AdvanceAnswer extends AdvanceSummary {
   jobs: ClaimedJob[];
 }
 
-export interface AdvanceFacts {
+export interface AdvanceSummary {
   /** Whether more can be claimed at once. */
   hasMore: boolean;
   /** When the next delayed job, retry or expiry is due, by the monotonic clock of this engine. */
@@ -282,7 +282,7 @@ export interface ChangeTarget {
   queue: string;
   rules: EnqueueRules;
   payloadBytesMax: number;
-  facts: JobFacts;
+  facts: JobHeader;
   /** The queue is in the same store: its job is written with the change. Otherwise it waits in the outbox. */
   isHere: boolean;
 }
@@ -295,7 +295,7 @@ export interface PlanAnswer {
 /** A job that waits in the outbox of a store for its way to a queue in another store; its payload follows. */
 export interface OutboxHead {
   queue: string;
-  facts: JobFacts;
+  facts: JobHeader;
   /** The same for every repetition of the send. */
   key: string;
 }
@@ -325,5 +325,25 @@ export interface MigrateInput {
 }
 
 export interface MigrateAnswer extends MigrateInput {
+  hasMore: boolean;
+}
+
+export interface GroupsInput {
+  queue: string;
+  groupField?: string;
+  limit: number;
+}
+
+export interface GroupRow {
+  /** As JSON; null where the queue is one group as a whole. */
+  value: string | null;
+  /** The number of jobs in the group, including the head. */
+  jobs: number;
+  head: JobRow;
+}
+
+export interface GroupsPage {
+  groups: GroupRow[];
+  /** There are more of them than the requested number. */
   hasMore: boolean;
 }

@@ -3,8 +3,8 @@
 import { fields, integer, mapOf, oneOf, optional, text, type ValueOf } from '../../core/config-fields/fields.ts';
 import type { FieldProblem } from '../../core/config-fields/fields-check.ts';
 import type { ModuleDeclaration } from '../../core/config-fields/module-declaration.ts';
-import { BACKOFF_MS_MAX, type RetryRules } from '../../core/queue/backoff.ts';
 import type { EnqueueRules } from '../../core/queue/shapes.ts';
+import { BACKOFF_MS_MAX, type RetryRules } from '../../core/queue/waits.ts';
 import { idOffence } from '../../protocol/frames/ids.ts';
 import { CALL_TIMEOUT_MS_MAX, ID_BYTES_MAX } from '../../protocol/frames/limits.ts';
 import { QUEUE_ADAPTERS } from './adapters/catalogue.ts';

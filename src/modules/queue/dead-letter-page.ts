@@ -6,7 +6,7 @@
 import type { DeadListInput } from '../../core/queue/shapes.ts';
 import { isDeadRows } from '../../generated/queue-shapes.ts';
 import { skipValue } from '../../protocol/json/json-scan.ts';
-import { parseAs } from '../../store/commands/queue/marks.ts';
+import { parseAs } from '../../store/commands/queue/encoding.ts';
 import type { DeadLetters } from './adapters/capabilities.ts';
 
 type Lister = Pick<DeadLetters, 'list'>;

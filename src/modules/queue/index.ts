@@ -7,12 +7,11 @@ import { createAdapter } from './adapters/catalogue.ts';
 import { type QueueModuleConfig, queueDeclaration } from './config.ts';
 import { FinishedJobs } from './finished-jobs.ts';
 import { queueFunctions } from './functions.ts';
-import { ParkedWatch } from './parked-watch.ts';
 import { isTopicQueue, Queues } from './queues.ts';
-import { groupRefusal, kindRefusal, priorityLack, reconfigureQueues, tellForgotten } from './reconfigure.ts';
+import { groupRefusal, kindRefusal, logForgotten, priorityLack, reconfigureQueues } from './reconfigure.ts';
 import type { Attempt } from './run-job.ts';
 import { Topics } from './topics.ts';
-import { WaitingGauge } from './waiting-gauge.ts';
+import { ParkedWatch, WaitingGauge } from './waiting-for-worker.ts';
 
 export const queueModule = defineModule({
   declaration: queueDeclaration,
@@ -29,9 +28,9 @@ export function createQueues(
   const { router, clock, logger } = context;
   const finished = new FinishedJobs();
   const running = new Map<string, Attempt>();
-  const parts = { router, adapter, clock, logger, finished, running };
-  const queues = new Queues(parts, config);
-  const topics = new Topics({ ...parts, queues }, config.topic_unroutable_ttl_ms);
+  const shared = { router, adapter, clock, logger, finished, running };
+  const queues = new Queues(shared, config);
+  const topics = new Topics({ ...shared, queues }, config.topic_unroutable_ttl_ms);
   const parked = new ParkedWatch({ adapter, clock, queues, logger });
   const gauge = new WaitingGauge({ adapter, clock, router });
   const hooks: (() => void)[] = [router.takeJobs(queues)];
@@ -44,7 +43,7 @@ export function createQueues(
     topics.stop();
   };
   return {
-    functions: queueFunctions({ ...parts, queues, topics, payloadBytesMax: config.max_payload_bytes }),
+    functions: queueFunctions({ ...shared, queues, topics, payloadBytesMax: config.max_payload_bytes }),
     triggerTypes: topics.triggerTypes,
     async start() {
       try {
@@ -105,7 +104,7 @@ async function openQueues({ router, logger }: ModuleContext, { adapter, queues, 
   }
   await topics.start();
   for (const stats of await adapter.stats()) {
-    if (queues.find(stats.queue) === undefined && !isTopicQueue(stats.queue)) tellForgotten(logger, stats);
+    if (queues.find(stats.queue) === undefined && !isTopicQueue(stats.queue)) logForgotten(logger, stats);
   }
 }
 

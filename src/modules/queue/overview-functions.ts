@@ -8,28 +8,28 @@ import type { AnyBuiltin } from '../../router/builtin.ts';
 import type { QueueAdapter } from './adapters/adapter.ts';
 import { needed, unreportedBy } from './adapters/capabilities.ts';
 import type { QueueSettings } from './config.ts';
-import { type FunctionParts, innerNames, namedQueue, shownName } from './function-parts.ts';
+import { innerNames, namedQueue, type QueueFunctionContext, shownName } from './function-payloads.ts';
 import { isTopicQueue } from './queues.ts';
 
-type OverviewParts = Pick<FunctionParts, 'adapter' | 'queues' | 'topics' | 'clock'>;
+type OverviewContext = Pick<QueueFunctionContext, 'adapter' | 'queues' | 'topics' | 'clock'>;
 
 /** If more jobs run, no waiting job is searched for. */
 const RUNNING_LOOKED_AT_MAX = 1_000;
 
-export function overviewFunctions(parts: OverviewParts): AnyBuiltin[] {
+export function overviewFunctions(context: OverviewContext): AnyBuiltin[] {
   return [
-    listTopics(parts),
+    listTopics(context),
     {
       id: 'engine::queue::list',
       description: 'Lists queues and topics with the number of jobs in each state',
       async handle() {
-        const stats = await parts.adapter.stats();
+        const stats = await context.adapter.stats();
         const names = new Set([
-          ...parts.queues.all.map(({ settings }) => shownName(settings.name)),
-          ...parts.topics.subscribers.keys(),
+          ...context.queues.all.map(({ settings }) => shownName(settings.name)),
+          ...context.topics.subscribers.keys(),
           ...stats.filter((queue) => jobsIn(queue) + queue.dead > 0).map(({ queue }) => shownName(queue)),
         ]);
-        return await Promise.all([...names].map((name) => rowOf(name, stats, parts)));
+        return await Promise.all([...names].map((name) => rowOf(name, stats, context)));
       },
     },
     {
@@ -37,11 +37,11 @@ export function overviewFunctions(parts: OverviewParts): AnyBuiltin[] {
       description: 'Returns the number of jobs of a queue or topic in each state',
       async handle(payload) {
         const name = namedQueue(readPayload('engine::queue::topic_stats', validateQueue, payload), 'topic_not_set');
-        const { states, dead, isPaused } = sumOf(name, await parts.adapter.stats(), parts);
-        const runner = parts.queues.find(name);
+        const { states, dead, isPaused } = sumOf(name, await context.adapter.stats(), context);
+        const runner = context.queues.find(name);
         return {
           depth: Object.values(states).reduce((sum, count) => sum + count, 0),
-          consumer_count: runner === undefined ? (parts.topics.subscribers.get(name) ?? 0) : 1,
+          consumer_count: runner === undefined ? (context.topics.subscribers.get(name) ?? 0) : 1,
           dlq_depth: dead,
           config: runner === undefined ? null : configOf(runner.settings),
           states,
@@ -49,12 +49,12 @@ export function overviewFunctions(parts: OverviewParts): AnyBuiltin[] {
         };
       },
     },
-    hold('pause', 'Pauses a queue: no more jobs are handed over, and running ones continue', parts),
-    hold('resume', 'Resumes a paused queue', parts),
+    hold('pause', 'Pauses a queue: no more jobs are handed over, and running ones continue', context),
+    hold('resume', 'Resumes a paused queue', context),
   ];
 }
 
-function listTopics({ adapter, queues, topics }: OverviewParts): AnyBuiltin {
+function listTopics({ adapter, queues, topics }: OverviewContext): AnyBuiltin {
   return {
     id: 'engine::queue::list_topics',
     description: 'Lists queues and topics',
@@ -77,8 +77,8 @@ function listTopics({ adapter, queues, topics }: OverviewParts): AnyBuiltin {
   };
 }
 
-function hold(verb: 'pause' | 'resume', description: string, parts: OverviewParts): AnyBuiltin {
-  const { adapter, queues, topics } = parts;
+function hold(verb: 'pause' | 'resume', description: string, context: OverviewContext): AnyBuiltin {
+  const { adapter, queues, topics } = context;
   const id = `engine::queue::${verb}`;
   return {
     id,
@@ -89,7 +89,7 @@ function hold(verb: 'pause' | 'resume', description: string, parts: OverviewPart
         throw new Refusal('NOT_FOUND', `There is no queue or topic '${name}'`);
       }
       const pausing = needed(adapter, 'pausing');
-      for (const queue of innerNames(name, parts)) {
+      for (const queue of innerNames(name, context)) {
         await pausing.setPaused(queue, verb === 'pause');
         const runner = queues.find(queue);
         if (verb === 'pause') runner?.letGo();
@@ -101,8 +101,8 @@ function hold(verb: 'pause' | 'resume', description: string, parts: OverviewPart
 }
 
 /** Of one queue, or of all the queues of a topic. */
-function sumOf(name: string, all: readonly QueueStats[], parts: OverviewParts) {
-  const inner = new Set(innerNames(name, parts));
+function sumOf(name: string, all: readonly QueueStats[], context: OverviewContext) {
+  const inner = new Set(innerNames(name, context));
   const states = { waiting: 0, delayed: 0, retrying: 0, waiting_for_worker: 0, running: 0 };
   let [dead, isPaused] = [0, false];
   for (const stats of all) {
@@ -119,10 +119,10 @@ function sumOf(name: string, all: readonly QueueStats[], parts: OverviewParts) {
 }
 
 /** Totals count since the start of the engine: two answers give the rates between them. */
-async function rowOf(name: string, stats: readonly QueueStats[], parts: OverviewParts) {
-  const { adapter, queues, topics, clock } = parts;
-  const { states, dead, isPaused } = sumOf(name, stats, parts);
-  const inner = innerNames(name, parts);
+async function rowOf(name: string, stats: readonly QueueStats[], context: OverviewContext) {
+  const { adapter, queues, topics, clock } = context;
+  const { states, dead, isPaused } = sumOf(name, stats, context);
+  const inner = innerNames(name, context);
   const runners = inner.flatMap((queue) => queues.find(queue) ?? []);
   const named = queues.find(name);
   const looked = await Promise.all(inner.map((queue) => oldestJobs(adapter, queue, states.running)));

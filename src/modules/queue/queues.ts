@@ -6,13 +6,13 @@ import type { EnqueueAnswer } from '../../core/queue/shapes.ts';
 import type { JobRequest, JobTaker, JobTarget } from '../../router/context.ts';
 import { optionRefusal } from './adapters/capabilities.ts';
 import { configuredQueues, type QueueModuleConfig, type QueueSettings } from './config.ts';
-import { QueueRunner, type RunnerParts } from './runner.ts';
+import { QueueRunner, type RunnerContext } from './runner.ts';
 
 const DELAY_MS_MAX = 365 * 86_400_000;
 const KEY_BYTES_MAX = 256;
 
 export class Queues implements JobTaker {
-  readonly #parts: RunnerParts;
+  readonly #context: RunnerContext;
   readonly #payloadBytesMax: number;
   readonly #runners = new Map<string, QueueRunner>();
   /** No longer configured: they hand over nothing, and still record the outcomes of running jobs. */
@@ -24,15 +24,15 @@ export class Queues implements JobTaker {
     for (const runner of this.#runners.values()) runner.slow(isSlowed);
   };
 
-  constructor(parts: RunnerParts, config: QueueModuleConfig) {
-    this.#parts = parts;
+  constructor(context: RunnerContext, config: QueueModuleConfig) {
+    this.#context = context;
     this.#payloadBytesMax = config.max_payload_bytes;
     for (const settings of configuredQueues(config)) this.add(settings);
-    parts.router.pressure.listeners.add(this.#feel);
+    context.router.pressure.listeners.add(this.#feel);
   }
 
   get #isSlowed(): boolean {
-    return this.#parts.router.pressure.level >= PRESSURE.shed;
+    return this.#context.router.pressure.level >= PRESSURE.shed;
   }
 
   get all(): readonly QueueRunner[] {
@@ -53,7 +53,7 @@ export class Queues implements JobTaker {
   }
 
   target(queue: string): JobTarget | string {
-    const { adapter } = this.#parts;
+    const { adapter } = this.#context;
     const runner = isTopicQueue(queue) ? undefined : this.#runners.get(queue);
     if (runner === undefined) return `Queue '${queue}' not found`;
     if (adapter.idempotencyKeys === undefined) {
@@ -74,7 +74,7 @@ export class Queues implements JobTaker {
     const asleep = this.#removed.get(name);
     this.#removed.delete(name);
     const isSame = asleep?.settings.isFifo === isFifo;
-    const runner = isSame ? asleep : new QueueRunner(this.#parts, settings);
+    const runner = isSame ? asleep : new QueueRunner(this.#context, settings);
     this.#runners.set(name, runner);
     if (this.#isDraining) runner.drain();
     else if (isSame) runner.resume(settings);
@@ -110,7 +110,7 @@ export class Queues implements JobTaker {
 
   /** The last message: nothing may wait for an answer any more. */
   flush(): void {
-    this.#parts.router.pressure.listeners.delete(this.#feel);
+    this.#context.router.pressure.listeners.delete(this.#feel);
     for (const runner of [...this.#runners.values(), ...this.#removed.values()]) runner.flush();
   }
 
@@ -139,7 +139,7 @@ export class Queues implements JobTaker {
       ...(priority !== undefined && { priority }),
       ...(idempotencyKey !== undefined && { idempotencyKey }),
     };
-    const { adapter } = this.#parts;
+    const { adapter } = this.#context;
     const lack = optionRefusal(adapter, job);
     if (lack !== undefined) return done(lack);
     const isExclusive = adapter.sharing === undefined;

@@ -13,7 +13,7 @@ import { lackOf } from './adapters/capabilities.ts';
 import { configuredQueues, type QueueModuleConfig, type QueueSettings } from './config.ts';
 import { isTopicQueue, type Queues } from './queues.ts';
 
-export interface ReconfigureParts {
+export interface ReconfigureContext {
   readonly queues: Queues;
   readonly adapter: QueueAdapter;
   readonly router: Pick<RouterPort, 'queuesChanged' | 'judgeQueue'>;
@@ -27,11 +27,11 @@ interface Difference {
 }
 
 export async function reconfigureQueues(
-  parts: ReconfigureParts,
+  context: ReconfigureContext,
   before: QueueModuleConfig,
   after: QueueModuleConfig,
 ): Promise<Reconfiguration> {
-  const { queues, adapter, router, logger } = parts;
+  const { queues, adapter, router, logger } = context;
   const difference = differenceOf(queues, after);
   const reasons = [
     ...offencesOf(adapter, before, after, queues),
@@ -42,7 +42,7 @@ export async function reconfigureQueues(
   const parked = new Map<string, readonly string[]>();
   try {
     for (const settings of difference.added) {
-      const opened = await openQueue(parts, settings);
+      const opened = await openQueue(context, settings);
       if (typeof opened === 'string') return { ok: false, reason: opened };
       parked.set(settings.name, opened);
     }
@@ -60,7 +60,7 @@ export async function reconfigureQueues(
         for (const name of difference.removed) {
           queues.remove(name);
           const stats = kept.get(name);
-          if (stats !== undefined) tellForgotten(logger, stats);
+          if (stats !== undefined) logForgotten(logger, stats);
         }
         router.queuesChanged();
       },
@@ -71,7 +71,7 @@ export async function reconfigureQueues(
 }
 
 /** A queue that the file no longer names keeps its jobs (K4). */
-export function tellForgotten(logger: Logger, stats: QueueStats): void {
+export function logForgotten(logger: Logger, stats: QueueStats): void {
   const [jobs, dead] = countsOf(stats);
   if (jobs + dead === 0) return;
   logger.warn('A queue that is no longer configured keeps its jobs until it is configured again', {
@@ -131,7 +131,7 @@ function offencesOf(
 }
 
 /** If a queue groups by a field that no event has, every watched change of its triggers would be refused. */
-function groupOffences(router: ReconfigureParts['router'], { added, changed }: Difference): string[] {
+function groupOffences(router: ReconfigureContext['router'], { added, changed }: Difference): string[] {
   return [...added, ...changed].flatMap(({ name, rules }) => {
     const offence = router.judgeQueue(name, rules);
     return offence === undefined ? [] : groupRefusal(name, offence);
@@ -140,7 +140,7 @@ function groupOffences(router: ReconfigureParts['router'], { added, changed }: D
 
 /** The functions that its jobs wait for, or why it is not available. */
 async function openQueue(
-  { queues, adapter }: ReconfigureParts,
+  { queues, adapter }: ReconfigureContext,
   settings: QueueSettings,
 ): Promise<readonly string[] | string> {
   const { name, isFifo } = settings;

@@ -17,22 +17,22 @@
 //   - Jobs of an absent function are parked without using an attempt, with one log line a minute (Q7). A function that
 //     is registered while they are being parked wakes them as soon as they are.
 
-import { deliveriesMax } from '../../core/queue/backoff.ts';
 import { DeliveryWindow } from '../../core/queue/delivery-window.ts';
 import { RecentRate } from '../../core/queue/recent-rate.ts';
 import type { SettledJob } from '../../core/queue/shapes.ts';
+import { deliveriesMax } from '../../core/queue/waits.ts';
 import type { Clock } from '../../effects/clock.ts';
 import type { Logger } from '../../effects/logger.ts';
 import type { Binding } from '../../router/builtin.ts';
 import type { RouterPort } from '../../router/port.ts';
 import type { Advanced, QueueAdapter, TakenJob } from './adapters/adapter.ts';
 import type { Sharing } from './adapters/capabilities.ts';
-import { AwaitedFunctions } from './awaited-functions.ts';
 import type { QueueSettings } from './config.ts';
-import { DeathNotice } from './death-notice.ts';
 import { DueWatch } from './due-watch.ts';
 import type { FinishedJobs } from './finished-jobs.ts';
+import { QueueLog } from './queue-log.ts';
 import { type Attempt, type AttemptEnd, isTrustedWork, runJob } from './run-job.ts';
+import { AwaitedFunctions } from './waiting-for-worker.ts';
 
 /** The methods that move jobs; the module calls the others itself. */
 export type RunnerAdapter = Pick<
@@ -40,7 +40,7 @@ export type RunnerAdapter = Pick<
   'name' | 'enqueue' | 'advance' | 'wake' | 'sharing' | 'localStore' | 'idempotencyKeys' | 'priorities'
 >;
 
-export interface RunnerParts {
+export interface RunnerContext {
   readonly router: RouterPort;
   readonly adapter: RunnerAdapter;
   readonly clock: Clock;
@@ -50,9 +50,6 @@ export interface RunnerParts {
   readonly running: Map<string, Attempt>;
 }
 
-const LOG_INTERVAL_MS = 60_000;
-/** If more functions are absent, one may be logged twice within a minute. */
-const TOLD_ABSENT_MAX = 1_000;
 const WAKE_AGAIN_MS = 1_000;
 const STEP_AGAIN_MS = 200;
 const OUTCOMES_WAIT_MS = 2;
@@ -67,7 +64,7 @@ export class QueueRunner {
   /** Jobs enqueued through this engine, per second. */
   readonly #came = new RecentRate();
   readonly #went = new RecentRate();
-  readonly #parts: RunnerParts;
+  readonly #context: RunnerContext;
   readonly #sharing: Sharing | undefined;
   readonly #stepsAwayMax: number;
   readonly #window: DeliveryWindow;
@@ -76,7 +73,6 @@ export class QueueRunner {
   readonly #parkedFor = new AwaitedFunctions();
   /** Functions of jobs that no step has parked yet: waking them earlier would miss them. */
   #parking = new AwaitedFunctions();
-  readonly #toldAbsentMs = new Map<string, number>();
   #mode: 'running' | 'held' | 'draining' | 'ended' = 'running';
   /** There may be more to claim since the last step was sent. */
   #isNudged = false;
@@ -84,19 +80,18 @@ export class QueueRunner {
   #stepsAway = 0;
   /** `refused`: the adapter did not carry out a step, and the next one has to wait. */
   #nextStep: 'none' | 'due' | 'refused' = 'none';
-  #toldRefusedMs = Number.NEGATIVE_INFINITY;
   readonly #due: DueWatch;
-  readonly #deaths: DeathNotice;
+  readonly #log: QueueLog;
   #cancelLateStep: (() => void) | undefined;
 
-  constructor(parts: RunnerParts, settings: QueueSettings) {
-    this.#parts = parts;
+  constructor(context: RunnerContext, settings: QueueSettings) {
+    this.#context = context;
     this.#settings = settings;
-    this.#sharing = parts.adapter.sharing;
+    this.#sharing = context.adapter.sharing;
     this.#stepsAwayMax = this.#sharing === undefined ? 2 : 1;
     this.#window = new DeliveryWindow(settings);
-    this.#due = new DueWatch(parts.clock, () => this.nudge());
-    this.#deaths = new DeathNotice(settings.name, parts);
+    this.#due = new DueWatch(context.clock, () => this.nudge());
+    this.#log = new QueueLog(settings.name, context);
   }
 
   get settings(): QueueSettings {
@@ -148,7 +143,7 @@ export class QueueRunner {
 
   /** Recent rates, in jobs per second: taken, and ended for good. */
   get rates(): { readonly came: number; readonly went: number } {
-    const nowMs = this.#parts.clock.monotonicMs();
+    const nowMs = this.#context.clock.monotonicMs();
     return { came: this.#came.perSecond(nowMs), went: this.#went.perSecond(nowMs) };
   }
 
@@ -159,7 +154,7 @@ export class QueueRunner {
   /** A job of this queue was taken durably. */
   noteEnqueued(): void {
     this.totals.enqueued++;
-    this.#came.add(this.#parts.clock.monotonicMs());
+    this.#came.add(this.#context.clock.monotonicMs());
   }
 
   /** There may be something to claim. */
@@ -180,7 +175,7 @@ export class QueueRunner {
   }
 
   #isOffered(job: TakenJob): boolean {
-    return this.#parts.router.isOffered(job.facts.functionId, isTrustedWork(this.origin, job));
+    return this.#context.router.isOffered(job.facts.functionId, isTrustedWork(this.origin, job));
   }
 
   #awaitFunction(job: TakenJob): void {
@@ -189,7 +184,7 @@ export class QueueRunner {
 
   /** Functions were registered: their jobs wait no longer. */
   wakeParked(): void {
-    const { router, adapter, clock, logger } = this.#parts;
+    const { router, adapter, clock, logger } = this.#context;
     if (this.#mode !== 'running') return;
     for (const functionId of this.#parkedFor.takeOffered((id, isTrusted) => router.isOffered(id, isTrusted))) {
       adapter.wake(this.settings.name, functionId).then(
@@ -229,7 +224,7 @@ export class QueueRunner {
     this.#cancelLateStep?.();
     this.#cancelLateStep = undefined;
     this.#nextStep = 'due';
-    this.#parts.clock.afterTurn(() => {
+    this.#context.clock.afterTurn(() => {
       if (this.#nextStep !== 'due') return;
       this.#nextStep = 'none';
       if (this.#maySend && this.#hasWork) this.#step();
@@ -247,7 +242,7 @@ export class QueueRunner {
   }
 
   #stepLater(): void {
-    this.#cancelLateStep ??= this.#parts.clock.after(OUTCOMES_WAIT_MS, () => {
+    this.#cancelLateStep ??= this.#context.clock.after(OUTCOMES_WAIT_MS, () => {
       this.#cancelLateStep = undefined;
       if (this.#maySend && this.#hasWork) this.#step();
     });
@@ -259,7 +254,7 @@ export class QueueRunner {
 
   #step(): void {
     const claim = this.#claims ? this.#window.toAsk : 0;
-    const sentMs = this.#parts.clock.monotonicMs();
+    const sentMs = this.#context.clock.monotonicMs();
     const settled = this.#settled;
     const parking = this.#parking;
     this.#settled = [];
@@ -275,7 +270,7 @@ export class QueueRunner {
       deliveriesMax: deliveriesMax(retry.maxRetries),
       unroutableTtlMs: rules.unroutableTtlMs,
     };
-    this.#parts.adapter.advance(step, (answer) => {
+    this.#context.adapter.advance(step, (answer) => {
       this.#stepsAway--;
       this.#window.answered(claim, answer?.jobs.length ?? 0);
       if (answer === undefined) return this.#takeBack(settled, parking);
@@ -294,13 +289,10 @@ export class QueueRunner {
     this.#parking.addAll(parking);
     this.#hasMore = true;
     if (this.#nextStep === 'refused' || this.#mode === 'ended') return;
-    const { router, clock, logger } = this.#parts;
+    const { router, clock } = this.#context;
     this.#nextStep = 'refused';
     router.count('queue.steps_refused', this.settings.name);
-    if (clock.monotonicMs() - this.#toldRefusedMs >= LOG_INTERVAL_MS) {
-      this.#toldRefusedMs = clock.monotonicMs();
-      logger.warn('A step of a queue was not carried out and is sent again', { queue: this.settings.name });
-    }
+    this.#log.stepRefused();
     clock.after(STEP_AGAIN_MS, () => {
       this.#nextStep = 'none';
       this.#planStep();
@@ -309,9 +301,9 @@ export class QueueRunner {
 
   /** `wantedMs`: when jobs were requested and none came. */
   #receive({ jobs, hasMore, nextDueMs, stale, died }: Advanced, wantedMs: number | undefined): void {
-    const { router } = this.#parts;
+    const { router } = this.#context;
     for (let count = 0; count < stale; count++) router.count('queue.stale_outcomes', this.settings.name);
-    if (died > 0) this.#deaths.add(died);
+    if (died > 0) this.#log.died(died);
     this.#hasMore = hasMore || this.#isNudged;
     if (nextDueMs === null || !this.#claims) this.#due.stop();
     else this.#due.wait(nextDueMs, wantedMs !== undefined && nextDueMs <= wantedMs);
@@ -335,7 +327,7 @@ export class QueueRunner {
 
   #handOver(job: TakenJob): void {
     this.#window.handOver();
-    const { router, running } = this.#parts;
+    const { router, running } = this.#context;
     const attempt: Attempt = { job, queue: this.settings.name, progress: undefined };
     running.set(job.id, attempt);
     runJob({ router, settings: this.settings, origin: this.origin }, attempt, (end) => {
@@ -347,7 +339,7 @@ export class QueueRunner {
   }
 
   #settle({ job, progress }: Attempt, end: AttemptEnd): void {
-    const { clock, finished } = this.#parts;
+    const { clock, finished } = this.#context;
     const { seq, token } = job;
     this.#settled.push({ seq, token, ...end });
     if (end.how === 'park') this.#awaitFunction(job);
@@ -374,16 +366,10 @@ export class QueueRunner {
   }
 
   #park(job: TakenJob): void {
-    const { logger, clock } = this.#parts;
     const { seq, token } = job;
-    const { functionId } = job.facts;
     this.#window.drop();
     this.#settled.push({ seq, token, how: 'park', isUnsent: true });
     this.#awaitFunction(job);
-    const nowMs = clock.monotonicMs();
-    if (nowMs - (this.#toldAbsentMs.get(functionId) ?? Number.NEGATIVE_INFINITY) < LOG_INTERVAL_MS) return;
-    if (this.#toldAbsentMs.size >= TOLD_ABSENT_MAX) this.#toldAbsentMs.clear();
-    this.#toldAbsentMs.set(functionId, nowMs);
-    logger.warn('Jobs wait: no worker offers their function', { queue: this.settings.name, function_id: functionId });
+    this.#log.functionAbsent(job.facts.functionId);
   }
 }

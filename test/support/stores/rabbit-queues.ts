@@ -57,7 +57,7 @@ export async function removeBrokerQueues(prefix: string, queues: readonly string
   const connection = new Connection(SHARED_RABBITMQ);
   const channel = await connection.acquire();
   const declared = queues.flatMap((queue) => [names.work(queue), names.parked(queue), names.dead(queue)]);
-  for (const queue of [...declared, ...rungs, names.book]) await channel.queueDelete(queue);
+  for (const queue of [...declared, ...rungs, names.registry]) await channel.queueDelete(queue);
   for (const exchange of [...rungs, names.rung(-1)]) await channel.exchangeDelete({ exchange });
   await channel.close();
   await connection.close();

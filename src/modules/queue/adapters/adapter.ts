@@ -5,15 +5,15 @@
 // What only some adapters can do is in `capabilities.ts`. docs/contributing/write-an-adapter.md shows a complete one.
 
 import type { AdapterDeclaration } from '../../../core/config-fields/module-declaration.ts';
-import type { RetryRules } from '../../../core/queue/backoff.ts';
 import type {
   AdvanceInput,
   ClaimedJob,
   EnqueueAnswer,
   EnqueueRules,
-  JobFacts,
+  JobHeader,
   QueueStats,
 } from '../../../core/queue/shapes.ts';
+import type { RetryRules } from '../../../core/queue/waits.ts';
 import type { Payload } from '../../../protocol/payload/payload.ts';
 import { adapterConfig, type ChosenAdapter, type ModuleContext } from '../../module.ts';
 import type { QueueCapabilities } from './capabilities.ts';
@@ -65,7 +65,7 @@ export interface OpenedQueue {
 }
 
 export interface JobToKeep {
-  readonly facts: JobFacts;
+  readonly facts: JobHeader;
   /** Valid until the call returns. */
   readonly payload: Payload | undefined;
   readonly delayMs?: number;

@@ -15,6 +15,7 @@ import type {
 import type { Clock } from '../../../effects/clock.ts';
 import { StartFailure } from '../../../effects/start-failure.ts';
 import {
+  areStoredSubscriptions,
   isGroupsPage,
   isJobRowOrNull,
   isJobsPage,
@@ -22,19 +23,16 @@ import {
   isMovesAnswer,
   isOpenAnswer,
   isQueueStatsList,
-  isSubscriptionMarks,
 } from '../../../generated/queue-shapes.ts';
 import { ERROR_CODES, type ErrorCode } from '../../../protocol/frames/errors.ts';
 import type { ErrorBody } from '../../../protocol/frames/frames.ts';
-import { decodeAdvanced, encodeStep } from '../../../store/commands/queue/advance-codec.ts';
-import { decodeAnswers, encodeEnqueue } from '../../../store/commands/queue/enqueue-codec.ts';
-import { encodeFramed } from '../../../store/commands/queue/framed.ts';
-import { parseAs, toJson } from '../../../store/commands/queue/marks.ts';
+import { decodeAdvanced, decodeAnswers, encodeEnqueue, encodeStep } from '../../../store/commands/queue/codecs.ts';
+import { encodeFramed, parseAs, toJson } from '../../../store/commands/queue/encoding.ts';
 import type { Store, StoreReply } from '../../../store/thread/contract.ts';
 import { KV_CONFIG, type KvConfig, placeOf } from '../../kv-adapter.ts';
 import { type Advanced, defineQueueAdapter, type QueueAdapter } from './adapter.ts';
 import type { DeadLetters, PublishTarget, TopicStore } from './capabilities.ts';
-import { GatheredJobs, publishFacts, type SendBatch } from './new-jobs.ts';
+import { GatheredJobs, headerOfCopy, type SendBatch } from './new-jobs.ts';
 
 /** Fields of the builtin adapter of `iii` that have no meaning here. */
 const UNUSED = 'Accepted and not used: set it in queue_configs';
@@ -133,9 +131,9 @@ function deadLettersIn(store: Store): DeadLetters {
 function topicsIn(store: Store): TopicStore {
   return {
     publish: (targets, data) => publish(store, targets, data),
-    subscriptions: () => runCommand(store, 'queue::subscriptions', toJson({}), isSubscriptionMarks),
-    async subscribe(mark) {
-      await runCommand(store, 'queue::subscribe', toJson(mark));
+    subscriptions: () => runCommand(store, 'queue::subscriptions', toJson({}), areStoredSubscriptions),
+    async subscribe(subscription) {
+      await runCommand(store, 'queue::subscribe', toJson(subscription));
     },
     async unsubscribe(topic, functionId) {
       await runCommand(store, 'queue::unsubscribe', toJson({ topic, functionId }));
@@ -162,7 +160,7 @@ async function publish(store: Store, targets: readonly PublishTarget[], data: Ui
   const groups = targets.map((target): EnqueueGroup => {
     const { queue, rules, delayMs, isKept } = target;
     const delay = delayMs > 0 ? { delayMs } : {};
-    return { queue, rules, jobs: [{ facts: publishFacts(target), at: 0, bytes: data.length, ...delay, isKept }] };
+    return { queue, rules, jobs: [{ facts: headerOfCopy(target), at: 0, bytes: data.length, ...delay, isKept }] };
   });
   const input: EnqueueInput = { groups, isAllOrNone: true };
   await runCommand(store, 'queue::enqueue', encodeEnqueue(input, data));

@@ -2,12 +2,13 @@
 // whole. A request that needs an absent one is refused with `NOT_SUPPORTED` and the name of the capability.
 
 import { Refusal } from '../../../core/calls/refusal.ts';
-import type { GroupsInput, GroupsPage } from '../../../core/queue/group-shapes.ts';
-import type { SubscriptionMark } from '../../../core/queue/records.ts';
+import type { StoredSubscription } from '../../../core/queue/records.ts';
 import type {
   DeadListInput,
   EnqueueRefused,
   EnqueueRules,
+  GroupsInput,
+  GroupsPage,
   JobOptions,
   JobRow,
   JobsInput,
@@ -58,9 +59,9 @@ export interface DeadLetters {
 export interface TopicStore {
   /** A copy for every target, or none: durable when this resolves. Rejects with a `Refusal`. */
   publish(targets: readonly PublishTarget[], data: Uint8Array): Promise<void>;
-  subscriptions(): Promise<readonly SubscriptionMark[]>;
+  subscriptions(): Promise<readonly StoredSubscription[]>;
   /** With `leftMs`: its worker left, and may come back. */
-  subscribe(mark: SubscriptionMark): Promise<void>;
+  subscribe(subscription: StoredSubscription): Promise<void>;
   unsubscribe(topic: string, functionId: string): Promise<void>;
   /** Moves what was kept for the first subscriber into its queue. */
   handKeptTo(from: string, to: string, functionId: string, rules: EnqueueRules): Promise<number>;

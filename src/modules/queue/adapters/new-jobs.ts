@@ -1,7 +1,7 @@
 // Jobs on their way into an adapter: gathered for the turn, with the group and the priority that their payload gives
 // them, and the copies of published messages.
 
-import type { EnqueueAnswer, EnqueueRefused, EnqueueRules, JobFacts, NewJob } from '../../../core/queue/shapes.ts';
+import type { EnqueueAnswer, EnqueueRefused, EnqueueRules, JobHeader, NewJob } from '../../../core/queue/shapes.ts';
 import type { Clock } from '../../../effects/clock.ts';
 import { readGroup, readPriority } from '../../../store/commands/queue/group-value.ts';
 import type { JobToKeep } from './adapter.ts';
@@ -128,7 +128,7 @@ export function placementOf(
  * What every adapter keeps of a message copy for a subscriber, with the context of the publisher: without it the trace
  * of a message would end at its topic. Undefined entries are omitted, because the shapes of stores have no undefined.
  */
-export function publishFacts({ functionId, traceparent, baggage }: PublishTarget): JobFacts {
+export function headerOfCopy({ functionId, traceparent, baggage }: PublishTarget): JobHeader {
   return {
     functionId,
     ...(traceparent !== undefined && { traceparent }),

@@ -1,13 +1,13 @@
 // A job in memory, and the rows that lists show of it.
 
-import type { DeadRow, DeathReason, JobFacts, JobRow, JobState } from '../../../../src/core/queue/shapes.ts';
+import type { DeadRow, DeathReason, JobHeader, JobRow, JobState } from '../../../../src/core/queue/shapes.ts';
 
 export interface MemoryJob {
   readonly seq: number;
   /** Its receipt. */
   readonly id: string;
   readonly enqueuedMs: number;
-  readonly facts: JobFacts;
+  readonly facts: JobHeader;
   /** Digest of its FIFO group; empty: it has none. */
   readonly group: string;
   payload: Buffer;

@@ -1,8 +1,8 @@
 // Why RabbitMQ takes no job: what it cannot do for a queue, what its own time limit forbids, and whether the queue is
 // full. Refused at the start or for each job, never ignored silently. `docs/queues.md` lists it for users.
 
-import { retryDelayMs } from '../../../../core/queue/backoff.ts';
 import type { EnqueueRefused, EnqueueRules } from '../../../../core/queue/shapes.ts';
+import { retryDelayMs } from '../../../../core/queue/waits.ts';
 import type { Clock } from '../../../../effects/clock.ts';
 import type { JobToKeep, QueueKind } from '../adapter.ts';
 import { type Topology, WAIT_MS_MAX } from './topology.ts';

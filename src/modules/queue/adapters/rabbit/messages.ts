@@ -7,7 +7,7 @@ import type { Clock } from '../../../../effects/clock.ts';
 import type { RabbitLink, RabbitMessage } from '../../../../effects/rabbitmq.ts';
 import type { Random } from '../../../../effects/random.ts';
 import { isBrokerJob } from '../../../../generated/queue-shapes.ts';
-import { decodeFramed, encodeFramed } from '../../../../store/commands/queue/framed.ts';
+import { decodeFramed, encodeFramed } from '../../../../store/commands/queue/encoding.ts';
 import { writeReceipt } from '../../../../store/commands/queue/receipt.ts';
 import type { Topology } from './topology.ts';
 

@@ -62,9 +62,9 @@ export class ParkedJobs {
   }
 
   /** Messages that do not fit stay where they are. */
-  async handTo(from: string, to: string, functionId: string, hasRoom: () => boolean): Promise<number> {
+  async handTo(from: string, to: string, functionId: string, hasCapacity: () => boolean): Promise<number> {
     return await this.#inspector.each(this.#topology.names.parked(from), {
-      judge: () => (hasRoom() ? 'taken' : 'kept, and enough'),
+      judge: () => (hasCapacity() ? 'taken' : 'kept, and enough'),
       move: ({ message }) => {
         const { isKept: _isKept, ...job } = message.job;
         const facts = { ...job.facts, functionId };

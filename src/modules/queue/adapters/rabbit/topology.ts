@@ -182,7 +182,7 @@ export class BrokerNames {
   }
 
   /** Holds the queues, their kinds and subscriptions. */
-  get book(): string {
+  get registry(): string {
     return `${this.#prefix}.book`;
   }
 

@@ -15,13 +15,13 @@ import type { Logger } from '../../../../effects/logger.ts';
 import type { RedisLink } from '../../../../effects/redis.ts';
 import type { RedisScript } from '../../../../effects/redis-script.ts';
 import { StartFailure } from '../../../../effects/start-failure.ts';
-import { isSubscriptionMark } from '../../../../generated/queue-shapes.ts';
-import { parseAs } from '../../../../store/commands/queue/marks.ts';
+import { isStoredSubscription } from '../../../../generated/queue-shapes.ts';
+import { parseAs } from '../../../../store/commands/queue/encoding.ts';
 import { readReceipt } from '../../../../store/commands/queue/receipt.ts';
 import { readRedisFacts, weakerPromises } from '../../../../store/redis/settings-check.ts';
 import type { QueueAdapter } from '../adapter.ts';
 import type { DeadLetters, JobList, JobLookup, Pausing, PublishTarget, Sharing, TopicStore } from '../capabilities.ts';
-import { GatheredJobs, ONE_GROUP, placementOf, publishFacts, type SendBatch } from '../new-jobs.ts';
+import { GatheredJobs, headerOfCopy, ONE_GROUP, placementOf, type SendBatch } from '../new-jobs.ts';
 import {
   END_LEASE,
   FIND_JOB,
@@ -129,11 +129,12 @@ export class RedisQueues implements QueueAdapter {
   readonly topics: TopicStore = {
     publish: (targets, data) => this.#publish(targets, data),
     subscriptions: async () => {
-      const marks = replies.listIn(await this.#command('HVALS', `${this.#base}subs`));
-      return marks.map((mark) => parseAs(replies.bytesIn(mark), isSubscriptionMark));
+      const stored = replies.listIn(await this.#command('HVALS', `${this.#base}subs`));
+      return stored.map((one) => parseAs(replies.bytesIn(one), isStoredSubscription));
     },
-    subscribe: async (mark) => {
-      await this.#command('HSET', `${this.#base}subs`, `${mark.topic}\n${mark.functionId}`, JSON.stringify(mark));
+    subscribe: async (stored) => {
+      const field = `${stored.topic}\n${stored.functionId}`;
+      await this.#command('HSET', `${this.#base}subs`, field, JSON.stringify(stored));
     },
     unsubscribe: async (topic, functionId) => {
       await this.#command('HDEL', `${this.#base}subs`, `${topic}\n${functionId}`);
@@ -236,7 +237,7 @@ export class RedisQueues implements QueueAdapter {
       return {
         queue,
         rules,
-        jobs: [jobArguments({ facts: publishFacts(target), delayMs, isKept }, placement, payload)],
+        jobs: [jobArguments({ facts: headerOfCopy(target), delayMs, isKept }, placement, payload)],
       };
     });
     const answers = replies.listIn(await this.#run(ENQUEUE, ...batchArguments(groups, true)));

@@ -4,14 +4,14 @@
 import type { EnqueueRules, NewJob } from '../../../../core/queue/shapes.ts';
 import { redisScript } from '../../../../effects/redis-script.ts';
 import type { Placement } from '../new-jobs.ts';
-import { GOES_ON, PLACES } from './places-script.ts';
+import { GOES_ON, TRANSITIONS } from './transitions-script.ts';
 
 /**
  * 1 whether a refusal of one refuses all, 2 groups; of each group: queue, jobs and dead letters that it may hold, how
  * long it waits for a function, jobs; of each job: facts, function, payload, delay, priority, group, idempotency key,
  * whether it is kept for a subscriber. → of each job queue, seq and time; or what is full, and of how many.
  */
-export const ENQUEUE = redisScript(`${PLACES}
+export const ENQUEUE = redisScript(`${TRANSITIONS}
 local KEY_MS, STORE_JOBS_MAX = 24 * 3600000, 10000000
 local at = 2
 local function take()
@@ -44,7 +44,7 @@ local function add(q, ttl, facts, fn, payload, delay, priority, group, known, ke
   redis.call('ZADD', key(q, 'all'), seq, seq)
   if kept == '1' then
     redis.call('HSET', j, 'kept', 1)
-    place(q, seq, 'parked', NOW + ttl)
+    enter_wait(q, seq, 'parked', NOW + ttl)
   else
     line_up(q, seq, delay ~= '0' and NOW + delay or nil)
   end
@@ -84,7 +84,7 @@ for _ = 1, groups do
     end
     answers[#answers + 1] = answer
   end
-  if added then tell(q) end
+  if added then announce(q) end
 end
 return answers`);
 
@@ -129,7 +129,7 @@ export function batchArguments(groups: readonly GroupOfJobs[], isAllOrNone: bool
  * → jobs (seq, token, attempt, time, facts, payload), whether there are more, when the next is due, now, outcomes of
  * other hand-overs, jobs that died, number of the queue.
  */
-export const ADVANCE = redisScript(`${GOES_ON}${PLACES}
+export const ADVANCE = redisScript(`${GOES_ON}${TRANSITIONS}
 local LOOKED_AT_MAX = 1000
 local ENGINE, STEP, IS_REPEAT = ARGV[2], ARGV[3], ARGV[4] == '1'
 local Q = queue_of(ARGV[1])
@@ -154,11 +154,11 @@ local function settle(seq, token, how, wait, text, reason, unsent)
     redis.call('HINCRBY', j, 'a', 1)
     redis.call('HSETNX', j, 'ff', whole(NOW))
   end
-  if how == 'retry' then place(Q, seq, 'retrying', NOW + wait)
+  if how == 'retry' then enter_wait(Q, seq, 'retrying', NOW + wait)
   elseif how == 'dead' then bury(Q, seq, reason ~= '' and reason or 'failed', text)
-  elseif how == 'park' then place(Q, seq, 'parked', NOW + ARGV[7])
-  elseif wait ~= '' then place(Q, seq, 'delayed', NOW + wait)
-  else place(Q, seq, 'ready') end
+  elseif how == 'park' then enter_wait(Q, seq, 'parked', NOW + ARGV[7])
+  elseif wait ~= '' then enter_wait(Q, seq, 'delayed', NOW + wait)
+  else enter_wait(Q, seq, 'ready') end
   return true
 end
 
@@ -172,7 +172,7 @@ end
 
 local function claim(seq, state)
   local j = job(Q, seq)
-  unplace(Q, seq, state)
+  leave_wait(Q, seq, state)
   local facts = redis.call('HMGET', j, 'd', 'e')
   if tonumber(facts[1]) >= tonumber(ARGV[6]) then
     local last = '; last error: ' .. (facts[2] or 'none')
@@ -187,7 +187,7 @@ local function claim(seq, state)
 end
 
 local function expire(seq)
-  unplace(Q, seq, 'parked')
+  leave_wait(Q, seq, 'parked')
   local kept = redis.call('HEXISTS', job(Q, seq), 'kept') == 1
   if kept then bury(Q, seq, 'no_subscriber', 'no function subscribed to the topic in time')
   else bury(Q, seq, 'function_not_found', 'no worker offered the function in time') end
@@ -238,7 +238,7 @@ if not (IS_REPEAT and claimed_before()) then
   end
 end
 local has_ready = redis.call('EXISTS', key(Q, 'ready')) == 1
-if has_ready and tonumber(ARGV[9]) > 0 and redis.call('EXISTS', RUNNING) == 0 then tell(Q) end
+if has_ready and tonumber(ARGV[9]) > 0 and redis.call('EXISTS', RUNNING) == 0 then announce(Q) end
 local due = redis.call('ZRANGE', key(Q, 'due'), 0, 0, 'WITHSCORES')[2] or false
 local died = redis.call('ZCARD', key(Q, 'dead')) - dead_before
 return {jobs, has_ready and may_claim and 1 or 0, due, whole(NOW), IS_REPEAT and 0 or stale, died, Q}`);

@@ -11,7 +11,7 @@ import type {
   JobState,
   QueueStats,
 } from '../../../../core/queue/shapes.ts';
-import { isJobFacts } from '../../../../generated/queue-shapes.ts';
+import { isJobHeader } from '../../../../generated/queue-shapes.ts';
 import { writeReceipt } from '../../../../store/commands/queue/receipt.ts';
 import { JsonList } from '../../../../store/thread/json-list.ts';
 import type { Advanced, TakenJob } from '../adapter.ts';
@@ -68,7 +68,7 @@ export function readAdvanced(reply: Reply, salt: number, monotonicMs: number): A
 function readTaken(reply: Reply, queueNumber: number, salt: number): TakenJob {
   const [seqReply, token, attempt, time, factsReply, payloadReply] = listIn(reply);
   const facts: unknown = JSON.parse(textIn(factsReply));
-  if (!isJobFacts(facts)) throw new UnreadableReply('A job has an unknown shape');
+  if (!isJobHeader(facts)) throw new UnreadableReply('A job has an unknown shape');
   const [seq, atMs, payload] = [numberIn(seqReply), numberIn(time), bytesIn(payloadReply)];
   return {
     seq,

@@ -22,7 +22,7 @@
 
 export const GOES_ON = "redis.call('DEL', KEYS[1] .. 'nothing')\n";
 
-export const PLACES = `
+export const TRANSITIONS = `
 local BASE = KEYS[1]
 local clock = redis.call('TIME')
 local NOW = clock[1] * 1000 + math.floor(clock[2] / 1000)
@@ -57,12 +57,12 @@ local function queue_of(name)
 end
 
 -- Engines that did not do it themselves learn that there may be something to claim.
-local function tell(q)
+local function announce(q)
   if redis.call('ZCARD', BASE .. 'engines') < 2 then return end
   redis.call('PUBLISH', BASE .. 'news', redis.call('HGET', key(q, 'head'), 'name'))
 end
 
-local function place(q, seq, state, due)
+local function enter_wait(q, seq, state, due)
   local j = job(q, seq)
   redis.call('HSET', j, 's', state)
   if state == 'ready' then
@@ -81,7 +81,7 @@ local function place(q, seq, state, due)
   redis.call('SADD', key(q, 'absent'), fn)
 end
 
-local function unplace(q, seq, state)
+local function leave_wait(q, seq, state)
   local j = job(q, seq)
   if state == 'ready' then
     redis.call('ZREM', key(q, 'ready'), seq)
@@ -105,7 +105,7 @@ local function line_up(q, seq, due)
     if redis.call('EXISTS', line) == 1 then state = 'blocked' end
     redis.call('ZADD', line, facts[2], seq)
   end
-  place(q, seq, state, due)
+  enter_wait(q, seq, state, due)
 end
 
 -- The job has left the queue for good, or is a dead letter: the next of its group comes up.
@@ -117,9 +117,9 @@ local function leave_line(q, seq, group)
   if not following then return end
   local facts = redis.call('HMGET', job(q, following), 's', 'du')
   if facts[1] ~= 'blocked' then return end
-  unplace(q, following, 'blocked')
+  leave_wait(q, following, 'blocked')
   local due = tonumber(facts[2] or 0)
-  if due > NOW then place(q, following, 'delayed', due) else place(q, following, 'ready') end
+  if due > NOW then enter_wait(q, following, 'delayed', due) else enter_wait(q, following, 'ready') end
 end
 
 local function leave_queue(q, seq)
@@ -137,7 +137,7 @@ local function bury(q, seq, reason, text)
   leave_line(q, seq, group)
 end
 
--- What an engine was handed and has not told the end of goes back, without an attempt. Answers the queues.
+-- What an engine was handed and has not reported the end of goes back, without an attempt. Answers the queues.
 local function give_back(engine)
   local names = {}
   local last = tonumber(redis.call('HGET', BASE .. 'store', 'next_queue') or 0)
@@ -147,13 +147,13 @@ local function give_back(engine)
     for index = 1, #found, 2 do
       if string.match(found[index + 1], '^[^ ]*') == engine then
         redis.call('HDEL', key(q, 'running'), found[index])
-        place(q, found[index], 'ready')
+        enter_wait(q, found[index], 'ready')
         moved = true
       end
     end
     if moved then
       names[#names + 1] = redis.call('HGET', key(q, 'head'), 'name')
-      tell(q)
+      announce(q)
     end
   end
   return names

@@ -1,19 +1,19 @@
-// The queues of a store while one command works on them. Each head is read once and written once.
+// The queues that one command works on. Each head is read once and written once.
 
 import { createHash } from 'node:crypto';
 import { Refusal } from '../../../core/calls/refusal.ts';
 import { QUEUES_FORMAT, type QueueHead, type StoreHead } from '../../../core/queue/records.ts';
 import type { QueueCounts } from '../../../core/queue/shapes.ts';
-import { steadyTime } from '../../../core/queue/steady-time.ts';
+import { steadyTime } from '../../../core/queue/waits.ts';
 import { isQueueHead, isStoreHead } from '../../../generated/queue-shapes.ts';
 import type { Kv, KvReader } from '../../kv/kv.ts';
 import { DamagedRecord } from '../../kv/record.ts';
 import { setRecordAside } from '../../kv/set-aside.ts';
 import type { LocalWorld } from '../../thread/contract.ts';
+import { parseAs, toJson } from './encoding.ts';
 import { FreshLine } from './fresh-line.ts';
-import { firstIn } from './indexes.ts';
+import { firstIn } from './intact.ts';
 import { freeNumbers, nameKey, QUEUES_MAX, queueHeadKey, queueOf, storeHeadKey } from './keys.ts';
-import { parseAs, toJson } from './marks.ts';
 import { type Receipt, writeReceipt } from './receipt.ts';
 
 /** A queue that a command works on. */
@@ -26,7 +26,7 @@ export interface OpenQueue {
 /** Two clocks read in whole milliseconds differ a little between readings without either being set. */
 const CLOCKS_APART_MS = 100;
 
-export class QueueBook {
+export class OpenQueues {
   readonly kv: Kv;
   /** Wall clock, for people. Waits use `steadyMs`. */
   readonly nowMs: number;
@@ -69,7 +69,7 @@ export class QueueBook {
   }
 
   /** Returns the queue; creates it if it does not exist. */
-  queue(name: string): OpenQueue {
+  open(name: string): OpenQueue {
     const known = this.find(name);
     if (known !== undefined) return known;
     const number = this.#takeFreeNumber() ?? this.store.nextQueue++;
@@ -110,7 +110,7 @@ export class QueueBook {
   }
 
   /** Reads one job. Returns `undefined`, and notes it, if a record of the job is damaged. */
-  sound<T>(read: () => T): { readonly value: T } | undefined {
+  ifIntact<T>(read: () => T): { readonly value: T } | undefined {
     try {
       return { value: read() };
     } catch (error) {
@@ -135,10 +135,10 @@ export class QueueBook {
   }
 
   receiptOf(queue: OpenQueue, seq: number, atMs: number): string {
-    return writeReceipt(this.receiptParts(queue, seq, atMs));
+    return writeReceipt(this.receiptFields(queue, seq, atMs));
   }
 
-  receiptParts({ number }: OpenQueue, seq: number, atMs: number): Receipt {
+  receiptFields({ number }: OpenQueue, seq: number, atMs: number): Receipt {
     return { atMs, seq, queue: number, salt: this.store.salt };
   }
 

@@ -1,6 +1,13 @@
-// The payloads of this module's functions. `src/validators/queue-payloads.ts` compiles these shapes.
+// The payloads of this module's functions, and the queues that they name. `src/validators/queue-payloads.ts` compiles
+// the shapes.
 
+import { Refusal } from '../../core/calls/refusal.ts';
 import type { JobState } from '../../core/queue/shapes.ts';
+import type { ErrorCode } from '../../protocol/frames/errors.ts';
+import type { QueueAdapter } from './adapters/adapter.ts';
+import type { Queues } from './queues.ts';
+import type { RunnerContext } from './runner.ts';
+import type { Topics } from './topics.ts';
 
 export type NothingPayload = Readonly<Record<string, unknown>>;
 
@@ -55,4 +62,31 @@ export interface GroupsPayload extends QueuePayload {
 export interface ProgressPayload {
   messageReceiptId: string;
   value?: unknown;
+}
+
+export interface QueueFunctionContext extends RunnerContext {
+  readonly adapter: QueueAdapter;
+  readonly queues: Queues;
+  readonly topics: Topics;
+  readonly payloadBytesMax: number;
+}
+
+export function namedQueue({ queue, topic }: QueuePayload, code: ErrorCode = 'queue_not_set'): string {
+  const name = queue ?? topic ?? '';
+  if (name === '') throw new Refusal(code, 'Neither queue nor topic is set');
+  return name;
+}
+
+/** The queue itself, or those of all subscribers of the topic. */
+export function innerNames(
+  name: string,
+  { queues, topics }: Pick<QueueFunctionContext, 'queues' | 'topics'>,
+): string[] {
+  return queues.find(name) === undefined ? [name, ...topics.queuesOf(name)] : [name];
+}
+
+/** A queue of a topic is shown under the topic. */
+export function shownName(queue: string): string {
+  const end = queue.indexOf('\n');
+  return end < 0 ? queue : queue.slice(0, end);
 }

@@ -1,5 +1,15 @@
-// A JSON head followed by bytes: the form in which jobs travel between the module and its store, with payloads
-// untouched.
+// Small records as JSON, checked when they are read; and a JSON head followed by bytes: the form in which jobs travel
+// between the module and its store, with payloads untouched.
+
+export function toJson(value: unknown): Buffer {
+  return Buffer.from(JSON.stringify(value));
+}
+
+export function parseAs<T>(bytes: Uint8Array, isShape: (value: unknown) => value is T): T {
+  const value: unknown = JSON.parse(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('utf8'));
+  if (!isShape(value)) throw new Error('A record of a queue has an unknown shape');
+  return value;
+}
 
 export interface Framed {
   readonly head: unknown;

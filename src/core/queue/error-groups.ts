@@ -1,7 +1,20 @@
-// Groups dead letters by their error (QUE-3): errors that differ only in digits and ids are one group.
+// Groups dead letters by their error: errors that differ only in digits and ids are one kind of failure (QUE-3).
 
-import { foldError } from '../../core/queue/fold-error.ts';
-import type { DeadRow } from '../../core/queue/shapes.ts';
+import type { DeadRow } from './shapes.ts';
+
+const UUID = /\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b/gi;
+/** Ids of databases and traces: long, hexadecimal, and not a word. */
+const HEX = /\b(?=[0-9a-f]*\d)[0-9a-f]{8,}\b/gi;
+const DIGITS = /\d+/g;
+
+export function foldError(error: string): string {
+  return error.replace(UUID, '<id>').replace(HEX, '<id>').replace(DIGITS, '<n>');
+}
+
+/** Whether a text matches an error: a part of it, or of the common form of its kind. */
+export function isErrorMeant(error: string, text: string): boolean {
+  return error.includes(text) || foldError(error).includes(text);
+}
 
 export interface ErrorGroup {
   /** What the errors of the group have in common. */

@@ -1,20 +1,61 @@
-// Jobs that were enqueued together and lie in one record. Most jobs run once and are done, so a record for each of them
-// would be most of the cost of a job.
+// The records of jobs. A job that was delayed or grouped, has a priority, or did not end on its first run has a record
+// of its own:
+//
+//   f64 when it was enqueued · u32 length of its header · header · payload
+//
+// All others lie in blocks of jobs that were enqueued together. Most jobs run once and are done, so a record for each
+// of them would be most of the cost of a job:
 //
 //   f64 when they were enqueued · u16 how many · for each u32 where it ends
-//   and for each: u32 length of its facts · facts · payload
+//   and for each: u32 length of its header · header · payload
 //
 // The state of a block whose first job has been claimed is a second record:
 //
 //   u16 how many · a bit for each that has left the block
 
-import type { JobParts, JobRecord } from './job-record.ts';
+import type { JobHeader } from '../../../core/queue/shapes.ts';
+import { isJobHeader } from '../../../generated/queue-shapes.ts';
+
+/** What stays the same for the life of a job. */
+export interface JobBytes {
+  /** JSON of its `JobHeader`. */
+  readonly facts: Uint8Array;
+  readonly payload: Uint8Array;
+}
+
+export interface JobRecord extends JobBytes {
+  readonly enqueuedMs: number;
+}
+
+const FACTS_AT = 12;
+
+export function encodeJob({ enqueuedMs, facts, payload }: JobRecord): Buffer {
+  const record = Buffer.allocUnsafe(FACTS_AT + facts.length + payload.length);
+  record.writeDoubleLE(enqueuedMs, 0);
+  record.writeUInt32LE(facts.length, 8);
+  record.set(facts, FACTS_AT);
+  record.set(payload, FACTS_AT + facts.length);
+  return record;
+}
+
+/** Views of the record. */
+export function decodeJob(value: Uint8Array): JobRecord {
+  const record = Buffer.from(value.buffer, value.byteOffset, value.length);
+  const end = FACTS_AT + record.readUInt32LE(8);
+  return { enqueuedMs: record.readDoubleLE(0), facts: record.subarray(FACTS_AT, end), payload: record.subarray(end) };
+}
+
+export function readHeader(json: Uint8Array): JobHeader {
+  const facts: unknown = JSON.parse(Buffer.from(json.buffer, json.byteOffset, json.length).toString('utf8'));
+  if (!isJobHeader(facts)) throw new Error('A job has an unknown shape');
+  return facts;
+}
 
 const HEAD_BYTES = 10;
 
 export const BLOCK_JOBS_MAX = 128;
 
-export function encodeBlock(enqueuedMs: number, jobs: readonly JobParts[]): Buffer {
+export function encodeBlock(enqueuedMs: number, jobs: readonly JobBytes[]): Buffer {
   const bodyAt = HEAD_BYTES + 4 * jobs.length;
   let length = bodyAt;
   for (const { facts, payload } of jobs) length += 4 + facts.length + payload.length;

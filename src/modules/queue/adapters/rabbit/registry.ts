@@ -5,22 +5,22 @@
 // other engine can get it. A crash between the two leaves both, and the higher version counts.
 
 import { Refusal } from '../../../../core/calls/refusal.ts';
-import type { BookedQueue, BrokerBook } from '../../../../core/queue/records.ts';
+import type { BrokerRegistry, RegisteredQueue } from '../../../../core/queue/records.ts';
 import type { Clock } from '../../../../effects/clock.ts';
 import type { RabbitChannel } from '../../../../effects/rabbit-channel.ts';
 import type { RabbitLink } from '../../../../effects/rabbitmq.ts';
-import { isBrokerBook } from '../../../../generated/queue-shapes.ts';
+import { isBrokerRegistry } from '../../../../generated/queue-shapes.ts';
 import { declareQuorum } from './topology.ts';
 
 /** Another engine that holds the message returns it long before. */
-const TRIES_MAX = 100;
+const ATTEMPTS_MAX = 100;
 const AGAIN_MS = 30;
 
-export class Book {
+export class QueueRegistry {
   readonly #link: RabbitLink;
   readonly #queue: string;
   readonly #clock: Pick<Clock, 'after'>;
-  #last: BrokerBook = { version: 0, queues: [], subscriptions: [] };
+  #last: BrokerRegistry = { version: 0, queues: [], subscriptions: [] };
   #line: Promise<unknown> = Promise.resolve();
 
   constructor(link: RabbitLink, queue: string, clock: Pick<Clock, 'after'>) {
@@ -30,43 +30,43 @@ export class Book {
   }
 
   /** As this engine last read or wrote it. */
-  get last(): BrokerBook {
+  get last(): BrokerRegistry {
     return this.#last;
   }
 
-  find(queue: string): BookedQueue | undefined {
+  find(queue: string): RegisteredQueue | undefined {
     return this.#last.queues.find(({ name }) => name === queue);
   }
 
-  async read(): Promise<BrokerBook> {
-    return await this.change((book) => book);
+  async read(): Promise<BrokerRegistry> {
+    return await this.change((registry) => registry);
   }
 
-  async changeQueue(name: string, change: Partial<BookedQueue>): Promise<void> {
-    await this.change((book) => {
-      const known = book.queues.find((queue) => queue.name === name);
-      const others = book.queues.filter((queue) => queue.name !== name);
-      return { ...book, queues: [...others, { isPaused: false, ...known, name, ...change }] };
+  async changeQueue(name: string, change: Partial<RegisteredQueue>): Promise<void> {
+    await this.change((registry) => {
+      const known = registry.queues.find((queue) => queue.name === name);
+      const others = registry.queues.filter((queue) => queue.name !== name);
+      return { ...registry, queues: [...others, { isPaused: false, ...known, name, ...change }] };
     });
   }
 
-  /** One change after the other; durable when it resolves. A change that returns the same book writes nothing. */
-  async change(change: (book: BrokerBook) => BrokerBook): Promise<BrokerBook> {
+  /** One change after the other; durable when it resolves. A change that returns the same registry writes nothing. */
+  async change(change: (registry: BrokerRegistry) => BrokerRegistry): Promise<BrokerRegistry> {
     const changed = this.#line.catch(() => {}).then(() => this.#link.use((channel) => this.#change(channel, change)));
     this.#line = changed;
     return await changed;
   }
 
-  async #change(channel: RabbitChannel, change: (book: BrokerBook) => BrokerBook): Promise<BrokerBook> {
+  async #change(channel: RabbitChannel, change: (registry: BrokerRegistry) => BrokerRegistry): Promise<BrokerRegistry> {
     const isNew = await this.#declare(channel);
-    const found = isNew ? { book: this.#last, tag: undefined } : await this.#fetch(channel);
-    const next = change(found.book);
-    if (next === found.book && !isNew) {
+    const found = isNew ? { registry: this.#last, tag: undefined } : await this.#fetch(channel);
+    const next = change(found.registry);
+    if (next === found.registry && !isNew) {
       this.#last = next;
       if (found.tag !== undefined) channel.basicNack({ deliveryTag: found.tag, multiple: true, requeue: true });
       return next;
     }
-    const written = { ...next, version: found.book.version + 1 };
+    const written = { ...next, version: found.registry.version + 1 };
     await this.#link.publish({ exchange: '', routingKey: this.#queue, body: Buffer.from(JSON.stringify(written)) });
     if (found.tag !== undefined) channel.basicAck({ deliveryTag: found.tag, multiple: true });
     this.#last = written;
@@ -80,24 +80,26 @@ export class Book {
     return true;
   }
 
-  async #fetch(channel: RabbitChannel): Promise<{ readonly book: BrokerBook; readonly tag: number | undefined }> {
-    for (let tries = 0; tries < TRIES_MAX; tries++) {
-      let best: BrokerBook | undefined;
+  async #fetch(
+    channel: RabbitChannel,
+  ): Promise<{ readonly registry: BrokerRegistry; readonly tag: number | undefined }> {
+    for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
+      let best: BrokerRegistry | undefined;
       let tag: number | undefined;
       for (let message = await channel.basicGet(this.#queue); message; message = await channel.basicGet(this.#queue)) {
         tag = message.deliveryTag;
-        const book = readBook(message.body);
-        if (book !== undefined && book.version >= (best?.version ?? 0)) best = book;
+        const registry = readRegistry(message.body);
+        if (registry !== undefined && registry.version >= (best?.version ?? 0)) best = registry;
       }
-      if (best !== undefined) return { book: best, tag };
+      if (best !== undefined) return { registry: best, tag };
       await new Promise<void>((resolve) => this.#clock.after(AGAIN_MS, resolve));
     }
     throw new Refusal('STORAGE_UNAVAILABLE', `The book of queues in RabbitMQ (${this.#queue}) is not available`);
   }
 }
 
-function readBook(body: unknown): BrokerBook | undefined {
+function readRegistry(body: unknown): BrokerRegistry | undefined {
   if (!Buffer.isBuffer(body)) return undefined;
-  const book: unknown = JSON.parse(body.toString('utf8'));
-  return isBrokerBook(book) ? book : undefined;
+  const registry: unknown = JSON.parse(body.toString('utf8'));
+  return isBrokerRegistry(registry) ? registry : undefined;
 }
