@@ -170,7 +170,7 @@ export function isTopicQueue(name: string): boolean {
   return name.includes('\n');
 }
 
-/** Of the same length whatever the scope, and none that anybody could guess for another one. */
+/** Of the same length for every scope, so that a client cannot guess the key of another one. */
 function keyOf({ action: { idempotency_key: key }, keyScope }: JobRequest): string | undefined {
   if (key === undefined || keyScope === undefined) return key;
   return createHash('sha256')

@@ -2,9 +2,9 @@
 //
 // Neighbours: `core/queue/delivery-window.ts` says how many may be claimed and run, `adapters/` keep the jobs.
 // Modes, and their transitions:
-//   running   claims as many jobs as the window allows; `hold`, `drain`
-//   held      its trigger does not exist yet: claims as well, and parks the jobs, so that they expire as those of an
-//             absent function do; `release`, `drain`
+//   running   claims as many jobs as the window allows; `detach`, `drain`
+//   detached  its trigger does not exist yet: claims as well, and parks the jobs, so that they expire as those of an
+//             absent function do; `attach`, `drain`
 //   draining  claims nothing, returns what it holds; outcomes of running jobs are still sent (G2); `resume`
 //   ended     the last outcomes are sent, and no answer is used any more
 // A step that its adapter did not carry out is sent again a while later, with its outcomes: no finished job may run
@@ -73,7 +73,7 @@ export class QueueRunner {
   readonly #parkedFor = new AwaitedFunctions();
   /** Functions of jobs that no step has parked yet: waking them earlier would miss them. */
   #parking = new AwaitedFunctions();
-  #mode: 'running' | 'held' | 'draining' | 'ended' = 'running';
+  #mode: 'running' | 'detached' | 'draining' | 'ended' = 'running';
   /** There may be more to claim since the last step was sent. */
   #isNudged = false;
   #hasMore = false;
@@ -118,21 +118,21 @@ export class QueueRunner {
   }
 
   /** Its trigger does not exist yet. */
-  hold(): void {
-    if (this.#mode === 'running') this.#mode = 'held';
+  detach(): void {
+    if (this.#mode === 'running') this.#mode = 'detached';
   }
 
   /** Its trigger exists. */
-  release(): void {
-    if (this.#mode === 'held') this.#mode = 'running';
+  attach(): void {
+    if (this.#mode === 'detached') this.#mode = 'running';
   }
 
-  get isHeld(): boolean {
-    return this.#mode === 'held';
+  get isDetached(): boolean {
+    return this.#mode === 'detached';
   }
 
   get #claims(): boolean {
-    return this.#mode === 'running' || this.#mode === 'held';
+    return this.#mode === 'running' || this.#mode === 'detached';
   }
 
   /** Under pressure fewer jobs run at a time (L1). */
@@ -319,7 +319,7 @@ export class QueueRunner {
       const job = this.#held.shift();
       if (job === undefined) break;
       if (this.#sharing?.mayHandOver(this.settings.name, job) === false) this.#giveBack(job);
-      else if (this.#mode === 'held' || !this.#isOffered(job)) this.#park(job);
+      else if (this.#mode === 'detached' || !this.#isOffered(job)) this.#park(job);
       else this.#handOver(job);
     }
     this.#planStep();

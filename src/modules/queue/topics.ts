@@ -157,7 +157,7 @@ export class Topics {
     const settings = topicSettings(topicQueue(topic, functionId), undefined, this.#ttlMs);
     this.#add(topic, functionId, { rules: settings.rules, delayMs: 0, endsMs });
     const runner = this.#context.queues.add(settings);
-    runner.hold();
+    runner.detach();
     runner.nudge();
   }
 
@@ -228,7 +228,7 @@ export class Topics {
     const { topic, functionId, rules } = subscription;
     const { name } = settings;
     const before = queues.find(name);
-    const isOpen = before !== undefined && !before.isHeld;
+    const isOpen = before !== undefined && !before.isDetached;
     const runner = before ?? queues.add(settings);
     // Opens the subscription within the turn that binds it.
     const steps = [
@@ -245,13 +245,13 @@ export class Topics {
           logger.error(binding.error, { function_id: functionId });
         }
         subscription.rules = opened.rules;
-        runner.release();
+        runner.attach();
         runner.configure(opened);
         runner.noteParked([functionId]);
       },
       (error: unknown) => {
         // Until then jobs wait, and the next attempt does not find an open queue.
-        if (!isOpen) runner.hold();
+        if (!isOpen) runner.detach();
         const isNews = binding.error === undefined;
         binding.error = String(error);
         const facts = { topic, function_id: functionId, error: binding.error };
@@ -274,7 +274,7 @@ export class Topics {
   /** The settings it opened with: those of its other kind if it is not empty and cannot change. */
   async #openQueue(settings: QueueSettings, before: QueueRunner | undefined): Promise<QueueSettings> {
     const { adapter } = this.#context;
-    const isOpen = before !== undefined && !before.isHeld;
+    const isOpen = before !== undefined && !before.isDetached;
     if (isOpen && before.settings.isFifo === settings.isFifo) return settings;
     const asItIs = asOtherKind(settings);
     // Its running jobs must not be taken for jobs of the last run of the engine.

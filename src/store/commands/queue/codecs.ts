@@ -253,12 +253,12 @@ export function decodeAdvanced(bytes: Uint8Array): AdvanceSummary & { readonly j
 }
 
 let lastJson = Buffer.alloc(0);
-let lastFacts: JobHeader = { functionId: '' };
+let lastHeader: JobHeader = { functionId: '' };
 
 /** Adjacent jobs are mostly of one function. Facts are never changed. */
 function sharedHeader(json: Buffer): JobHeader {
-  if (lastJson.equals(json)) return lastFacts;
-  lastFacts = readHeader(json);
+  if (lastJson.equals(json)) return lastHeader;
+  lastHeader = readHeader(json);
   lastJson = Buffer.from(json);
-  return lastFacts;
+  return lastHeader;
 }

@@ -1,6 +1,6 @@
-// The indexes that lead to the jobs of a queue. An entry is a key without a value. It is true if the state record of
-// its job agrees with it, so damage to an entry is found when its job is looked up (D9). An entry that leads to no such
-// job is removed. A job that no entry leads to any more gets a new one.
+// The indexes that lead to the jobs of a queue. An entry is a key without a value. It is consistent if the state record
+// of its job agrees with it, so damage to an entry is found when its job is looked up (D9). An entry that leads to no
+// such job is removed. A job that no entry leads to any more gets a new one.
 
 import type { WaitingRecord } from '../../../core/queue/records.ts';
 import { isWaitingRecord } from '../../../generated/queue-shapes.ts';

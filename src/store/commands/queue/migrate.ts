@@ -1,8 +1,8 @@
 // `queue::migrate`: converts the queues of a store to the form that this version writes, step by step, before any other
 // command of queues runs (D10). It leaves nothing unconverted: a job in an unknown form would be lost silently.
 //
-//  form 1   every job has a record of its own, with one more byte in front of its facts; without a state record it is
-//  fresh
+//  form 1   every job has a record of its own, with one more byte in front of its header; without a state record it
+//           is fresh
 //  form 2   fresh jobs lie in blocks (`job-records.ts`)
 //
 // Forms have numbers since there are two. A store without a number may hold jobs of both; the records show which.

@@ -1,4 +1,4 @@
-// The place of a job, and its moves from one place to another. Each move keeps state records, indexes and counts
+// The state of a job, and its moves from one state to another. Each move keeps state records, indexes and counts
 // consistent. Jobs that are fresh, or run for the first time from a block, have no state record yet (`fresh-line.ts`).
 //
 //   fresh ──► running ──► gone                 blocked ──► ready (FIFO, when it has become the head of its group)
