@@ -3,6 +3,7 @@
 import { readPayload } from '../../core/calls/read-payload.ts';
 import { Refusal } from '../../core/calls/refusal.ts';
 import { ErrorGroups } from '../../core/queue/error-groups.ts';
+import { isTopicQueue, shownName } from '../../core/queue/queue-names.ts';
 import { validateMessage, validateMoves, validateQueue, validateTopicPage } from '../../generated/queue-payloads.ts';
 import { isDeadRows } from '../../generated/queue-shapes.ts';
 import { parseRawJson } from '../../protocol/json/byte-string.ts';
@@ -13,14 +14,7 @@ import { parseAs } from '../../store/commands/queue/encoding.ts';
 import { CommandInput } from '../../store/thread/command-input.ts';
 import { type DeadLetters, needed } from './adapters/capabilities.ts';
 import { deadLetterRows } from './dead-letter-page.ts';
-import {
-  innerNames,
-  type MessagePayload,
-  namedQueue,
-  type QueueFunctionContext,
-  shownName,
-} from './function-payloads.ts';
-import { isTopicQueue } from './queues.ts';
+import { innerNames, type MessagePayload, namedQueue, type QueueFunctionContext } from './function-payloads.ts';
 
 const LISTED_DEFAULT = 50;
 const LISTED_MAX = 1_000;

@@ -1,5 +1,6 @@
 // `svc-queue`: calls that are kept until they have run, in named queues and in queues of topics.
 
+import { isNamedQueue } from '../../core/queue/queue-names.ts';
 import { StartFailure } from '../../effects/start-failure.ts';
 import { defineModule, type EngineModule, type ModuleContext, type ModuleHealth } from '../module.ts';
 import type { QueueAdapter } from './adapters/adapter.ts';
@@ -7,7 +8,7 @@ import { createAdapter } from './adapters/catalogue.ts';
 import { type QueueModuleConfig, queueDeclaration } from './config.ts';
 import { FinishedJobs } from './finished-jobs.ts';
 import { queueFunctions } from './functions.ts';
-import { isTopicQueue, Queues } from './queues.ts';
+import { Queues } from './queues.ts';
 import { groupRefusal, kindRefusal, logForgotten, priorityLack, reconfigureQueues } from './reconfigure.ts';
 import type { Attempt } from './run-job.ts';
 import { Topics } from './topics.ts';
@@ -39,6 +40,7 @@ export function createQueues(
     for (const unhook of hooks.splice(0)) unhook();
     parked.stop();
     gauge.stop();
+    queues.lanes.stop();
     queues.flush();
     topics.stop();
   };
@@ -102,9 +104,10 @@ async function openQueues({ router, logger }: ModuleContext, { adapter, queues, 
     if (opened.isRefused) throw new StartFailure(78, kindRefusal(name, isFifo));
     runner.noteParked(opened.parkedFunctions);
   }
+  await queues.lanes.start();
   await topics.start();
   for (const stats of await adapter.stats()) {
-    if (queues.find(stats.queue) === undefined && !isTopicQueue(stats.queue)) logForgotten(logger, stats);
+    if (queues.find(stats.queue) === undefined && isNamedQueue(stats.queue)) logForgotten(logger, stats);
   }
 }
 
@@ -114,7 +117,7 @@ function healthOf(adapter: QueueAdapter, queues: Queues, running: number): Modul
     adapter: adapter.name,
     details: {
       ...adapter.location,
-      queues: queues.all.filter(({ settings }) => !isTopicQueue(settings.name)).length,
+      queues: queues.all.filter(({ settings }) => isNamedQueue(settings.name)).length,
       running,
       ...(adapter.trouble !== undefined && { trouble: adapter.trouble }),
     },

@@ -1,8 +1,9 @@
-// Jobs: the state of one, the list, their progress (PD-38, QUE-2), and the lines of FIFO groups (QUE-4).
+// Jobs: the state of one, the list, their progress (PD-38, QUE-2), and the groups of FIFO queues (QUE-4).
 
 import { readPayload } from '../../core/calls/read-payload.ts';
 import { Refusal } from '../../core/calls/refusal.ts';
 import { isErrorMeant } from '../../core/queue/error-groups.ts';
+import { shownName } from '../../core/queue/queue-names.ts';
 import type { JobRow } from '../../core/queue/shapes.ts';
 import { validateGroups, validateJob, validateJobs, validateProgress } from '../../generated/queue-payloads.ts';
 import { parseRawJson } from '../../protocol/json/byte-string.ts';
@@ -10,7 +11,7 @@ import { Payload } from '../../protocol/payload/payload.ts';
 import type { AnyBuiltin, RawBuiltinDefinition } from '../../router/builtin.ts';
 import { outcomeOf } from '../../router/calls/reply.ts';
 import { type JobList, needed } from './adapters/capabilities.ts';
-import { innerNames, type JobsPayload, namedQueue, type QueueFunctionContext, shownName } from './function-payloads.ts';
+import { innerNames, type JobsPayload, namedQueue, type QueueFunctionContext } from './function-payloads.ts';
 
 const PROGRESS_BYTES_MAX = 4_096;
 const JOBS_LISTED_DEFAULT = 100;
@@ -18,6 +19,8 @@ const JOBS_LISTED_MAX = 1_000;
 /** The limit of one call, regardless of the filter: the next call continues there. */
 const PAGES_LOOKED_AT_MAX = 10;
 const PAGE_ROWS = 500;
+const GROUPS_LISTED_DEFAULT = 100;
+const GROUPS_LISTED_MAX = 1_000;
 
 export function jobFunctions(context: QueueFunctionContext): AnyBuiltin[] {
   return [
@@ -92,7 +95,7 @@ function payload({ adapter }: QueueFunctionContext): RawBuiltinDefinition {
   };
 }
 
-/** Queue by queue of a topic; `next_cursor` is null when all of them have been searched. */
+/** Queue by queue; `next_cursor` is null when all of them have been searched. */
 async function listJobs(input: JobsPayload, context: QueueFunctionContext) {
   const list = needed(context.adapter, 'jobList');
   const queues = innerNames(namedQueue(input), context);
@@ -159,9 +162,6 @@ function shown(row: JobRow, { running }: QueueFunctionContext) {
   return { ...row, queue: shownName(row.queue), ...(progress !== undefined && { progress }) };
 }
 
-const LISTED_DEFAULT = 100;
-const LISTED_MAX = 1_000;
-
 export function groupFunctions({ adapter, queues }: QueueFunctionContext): AnyBuiltin[] {
   const id = 'engine::queue::groups';
   return [
@@ -175,7 +175,7 @@ export function groupFunctions({ adapter, queues }: QueueFunctionContext): AnyBu
         if (runner === undefined) throw new Refusal('NOT_FOUND', `There is no queue '${queue}'`);
         if (!runner.settings.isFifo) throw new Refusal('BAD_REQUEST', `The queue '${queue}' is not FIFO`);
         const list = needed(adapter, 'groups');
-        const limit = Math.min(LISTED_MAX, Math.max(1, Math.trunc(input.limit ?? LISTED_DEFAULT)));
+        const limit = Math.min(GROUPS_LISTED_MAX, Math.max(1, Math.trunc(input.limit ?? GROUPS_LISTED_DEFAULT)));
         const { groupField } = runner.settings.rules;
         const { groups, hasMore } = await list.page({
           queue,

@@ -1,6 +1,7 @@
 // The log lines of one queue. Each is limited: a full queue whose jobs all fail, or whose functions are absent, would
 // otherwise write a line with each step.
 
+import { loggedName } from '../../core/queue/queue-names.ts';
 import type { Clock } from '../../effects/clock.ts';
 import type { Logger } from '../../effects/logger.ts';
 
@@ -23,7 +24,7 @@ export class QueueLog {
   readonly #absentMs = new Map<string, number>();
 
   constructor(queue: string, options: QueueLogOptions) {
-    this.#queue = queue;
+    this.#queue = loggedName(queue);
     this.#options = options;
   }
 

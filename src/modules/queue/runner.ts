@@ -18,6 +18,7 @@
 //     is registered while they are being parked wakes them as soon as they are.
 
 import { DeliveryWindow } from '../../core/queue/delivery-window.ts';
+import { loggedName } from '../../core/queue/queue-names.ts';
 import { RecentRate } from '../../core/queue/recent-rate.ts';
 import type { SettledJob } from '../../core/queue/shapes.ts';
 import { deliveriesMax } from '../../core/queue/waits.ts';
@@ -291,7 +292,7 @@ export class QueueRunner {
     if (this.#nextStep === 'refused' || this.#mode === 'ended') return;
     const { router, clock } = this.#context;
     this.#nextStep = 'refused';
-    router.count('queue.steps_refused', this.settings.name);
+    router.count('queue.steps_refused', loggedName(this.settings.name));
     this.#log.stepRefused();
     clock.after(STEP_AGAIN_MS, () => {
       this.#nextStep = 'none';
@@ -302,7 +303,7 @@ export class QueueRunner {
   /** `wantedMs`: when jobs were requested and none came. */
   #receive({ jobs, hasMore, nextDueMs, stale, died }: Advanced, wantedMs: number | undefined): void {
     const { router } = this.#context;
-    for (let count = 0; count < stale; count++) router.count('queue.stale_outcomes', this.settings.name);
+    for (let count = 0; count < stale; count++) router.count('queue.stale_outcomes', loggedName(this.settings.name));
     if (died > 0) this.#log.died(died);
     this.#hasMore = hasMore || this.#isNudged;
     if (nextDueMs === null || !this.#claims) this.#due.stop();

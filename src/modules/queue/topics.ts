@@ -9,13 +9,14 @@
 
 import { coversId } from '../../core/access/access.ts';
 import { Refusal } from '../../core/calls/refusal.ts';
+import { isTopicQueue, topicQueue } from '../../core/queue/queue-names.ts';
 import type { StoredSubscription } from '../../core/queue/records.ts';
 import type { QueueStats } from '../../core/queue/shapes.ts';
 import type { Binding, Cause, ModuleTriggerType, Removal } from '../../router/builtin.ts';
 import type { QueueAdapter } from './adapters/adapter.ts';
 import { lackOf, needed, type PublishTarget, type TopicStore } from './adapters/capabilities.ts';
 import { QUEUE_DEFAULTS, type QueueSettings, settingsOf } from './config.ts';
-import { isTopicQueue, type Queues, topicQueue } from './queues.ts';
+import type { Queues } from './queues.ts';
 import type { QueueRunner, RunnerContext } from './runner.ts';
 import {
   asOtherKind,

@@ -1,6 +1,7 @@
 // Jobs that wait for a worker because none offers their function (Q7): the functions that they wait for, the search for
 // those that another engine parked, and the gauge that counts them.
 
+import { loggedName } from '../../core/queue/queue-names.ts';
 import type { QueueStats } from '../../core/queue/shapes.ts';
 import type { Collector } from '../../core/telemetry/spans/collector.ts';
 import type { Clock } from '../../effects/clock.ts';
@@ -162,7 +163,7 @@ function frameOf(waiting: readonly QueueStats[], nowMs: number): object {
   const dataPoints = waiting.map(({ queue, parked }) => ({
     asInt: parked,
     timeUnixNano: String(BigInt(nowMs) * 1_000_000n),
-    attributes: [{ key: 'queue', value: { stringValue: queue.replace('\n', ' ') } }],
+    attributes: [{ key: 'queue', value: { stringValue: loggedName(queue).replace('\n', ' ') } }],
   }));
   const metric = {
     name: 'svc.queue.waiting_for_worker',
