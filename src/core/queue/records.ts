@@ -1,6 +1,6 @@
 // The records of queues and jobs, without the jobs themselves. `src/validators/queue-shapes.ts` compiles these shapes.
 
-import type { DeathReason, JobHeader, QueueCounts } from './shapes.ts';
+import type { DeathReason, FailedAttempt, JobHeader, QueueCounts } from './shapes.ts';
 import type { SteadyReading } from './waits.ts';
 
 /** The current form of queue records; `store/commands/queue/migrate.ts` describes each form. */
@@ -111,17 +111,6 @@ export interface RegisteredQueue {
   /** Absent: it has not been configured yet. */
   isFifo?: boolean;
   isPaused: boolean;
-}
-
-export interface FailedAttempt {
-  attempt: number;
-  /** When it ended. */
-  at: number;
-  error: string;
-  worker?: string;
-  trace_id?: string;
-  /** The wait before the next one. */
-  delay_ms?: number;
 }
 
 const ATTEMPTS_KEPT = 10;

@@ -1,7 +1,6 @@
 // The messages between the queue module and its store. `src/validators/queue-shapes.ts` compiles these shapes.
 
 import type { KeptRights } from '../access/kept-rights.ts';
-import type { FailedAttempt } from './records.ts';
 
 /** A requested job, without its payload, which travels as bytes. */
 export interface JobHeader {
@@ -120,6 +119,11 @@ export interface ClaimedJob {
   bytes: number;
 }
 
+/** A claimed job and its payload. */
+export interface TakenJob extends ClaimedJob {
+  readonly payload: Buffer;
+}
+
 export interface AdvanceAnswer extends AdvanceSummary {
   jobs: ClaimedJob[];
 }
@@ -152,6 +156,17 @@ export interface QueueStats extends QueueCounts {
 }
 
 export type JobState = 'waiting' | 'delayed' | 'running' | 'retrying' | 'waiting_for_worker' | 'done' | 'dead';
+
+export interface FailedAttempt {
+  attempt: number;
+  /** When it ended. */
+  at: number;
+  error: string;
+  worker?: string;
+  trace_id?: string;
+  /** The wait before the next one. */
+  delay_ms?: number;
+}
 
 export interface JobRow {
   messageReceiptId: string;

@@ -2,7 +2,7 @@
 // may be retried, and what is kept of the error.
 
 import { isTopicQueue, shownName, withoutLane } from '../../core/queue/queue-names.ts';
-import type { SettledJob } from '../../core/queue/shapes.ts';
+import type { SettledJob, TakenJob } from '../../core/queue/shapes.ts';
 import { retryDelayMs } from '../../core/queue/waits.ts';
 import type { Collector } from '../../core/telemetry/spans/collector.ts';
 import type { OpenSpan } from '../../core/telemetry/spans/span-rows.ts';
@@ -14,7 +14,6 @@ import type { Outcome } from '../../router/calls/reply.ts';
 import type { RouterPort } from '../../router/port.ts';
 import type { OfTrigger } from '../../router/restricted/reach.ts';
 import { beginJob, contextOf, type JobFacts, spanOf } from '../../router/session/observe.ts';
-import type { TakenJob } from './adapters/adapter.ts';
 import type { QueueSettings } from './config.ts';
 
 export interface Attempt {

@@ -20,13 +20,13 @@
 import { DeliveryWindow } from '../../core/queue/delivery-window.ts';
 import { loggedName } from '../../core/queue/queue-names.ts';
 import { RecentRate } from '../../core/queue/recent-rate.ts';
-import type { SettledJob } from '../../core/queue/shapes.ts';
+import type { SettledJob, TakenJob } from '../../core/queue/shapes.ts';
 import { deliveriesMax } from '../../core/queue/waits.ts';
 import type { Clock } from '../../effects/clock.ts';
 import type { Logger } from '../../effects/logger.ts';
 import type { Binding } from '../../router/builtin.ts';
 import type { RouterPort } from '../../router/port.ts';
-import type { Advanced, QueueAdapter, TakenJob } from './adapters/adapter.ts';
+import type { Advanced, QueueAdapter } from './adapters/adapter.ts';
 import type { Sharing } from './adapters/capabilities.ts';
 import type { QueueSettings } from './config.ts';
 import { DueWatch } from './due-watch.ts';

@@ -7,7 +7,6 @@ import type { Collector } from '../../core/telemetry/spans/collector.ts';
 import type { Clock } from '../../effects/clock.ts';
 import type { Logger } from '../../effects/logger.ts';
 import type { QueueAdapter } from './adapters/adapter.ts';
-import type { QueueRunner } from './runner.ts';
 
 export class AwaitedFunctions {
   readonly #byTrustedJobs = new Set<string>();
@@ -56,7 +55,10 @@ export class AwaitedFunctions {
   }
 }
 
-type WatchedQueue = Pick<QueueRunner, 'noteParked'> & { readonly settings: Pick<QueueRunner['settings'], 'name'> };
+interface WatchedQueue {
+  readonly settings: { readonly name: string };
+  noteParked(functionIds: readonly string[]): void;
+}
 
 const LOOK_MS_MIN = 5_000;
 /** A slow search is rare: a broker may have to be read from its front. */

@@ -2,7 +2,8 @@
 
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import type { QueueAdapter, TakenJob } from '../../../src/modules/queue/adapters/adapter.ts';
+import type { TakenJob } from '../../../src/core/queue/shapes.ts';
+import type { QueueAdapter } from '../../../src/modules/queue/adapters/adapter.ts';
 import { type CapabilityName, needed, optionRefusal } from '../../../src/modules/queue/adapters/capabilities.ts';
 import { readReceipt, writeReceipt } from '../../../src/store/commands/queue/receipt.ts';
 import { ContractQueue, jobsOf } from '../../support/stores/contract-queue.ts';

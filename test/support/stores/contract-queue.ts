@@ -1,14 +1,14 @@
 // One queue of an adapter, by verbs that wait.
 
 import { expect } from 'vitest';
-import type { AdvanceInput, EnqueueAnswer, EnqueueRules, QueueStats } from '../../../src/core/queue/shapes.ts';
 import type {
-  Advanced,
-  OpenedQueue,
-  QueueAdapter,
-  QueueKind,
+  AdvanceInput,
+  EnqueueAnswer,
+  EnqueueRules,
+  QueueStats,
   TakenJob,
-} from '../../../src/modules/queue/adapters/adapter.ts';
+} from '../../../src/core/queue/shapes.ts';
+import type { Advanced, OpenedQueue, QueueAdapter, QueueKind } from '../../../src/modules/queue/adapters/adapter.ts';
 import {
   type DeadLetters,
   type JobList,

@@ -7,11 +7,11 @@
 import type { AdapterDeclaration } from '../../../core/config-fields/module-declaration.ts';
 import type {
   AdvanceInput,
-  ClaimedJob,
   EnqueueAnswer,
   EnqueueRules,
   JobHeader,
   QueueStats,
+  TakenJob,
 } from '../../../core/queue/shapes.ts';
 import type { RetryRules } from '../../../core/queue/waits.ts';
 import type { Payload } from '../../../protocol/payload/payload.ts';
@@ -71,11 +71,6 @@ export interface JobToKeep {
   readonly delayMs?: number;
   readonly priority?: number;
   readonly idempotencyKey?: string;
-}
-
-/** A job that may run now, and its payload. */
-export interface TakenJob extends ClaimedJob {
-  readonly payload: Buffer;
 }
 
 export interface Advanced {

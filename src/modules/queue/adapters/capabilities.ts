@@ -13,8 +13,8 @@ import type {
   JobRow,
   JobsInput,
   JobsPage,
+  TakenJob,
 } from '../../../core/queue/shapes.ts';
-import type { TakenJob } from './adapter.ts';
 
 export interface QueueCapabilities {
   /** Keeps jobs that failed for good. Without it they end; `Advanced.died` counts them, and the module logs them. */

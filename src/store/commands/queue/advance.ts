@@ -1,8 +1,8 @@
 // `queue::advance`: records the outcomes of claimed jobs and claims the next ones, in one transaction. Ready jobs are
 // claimed first, then due ones, then fresh ones.
 
-import { type FailedAttempt, type JobPast, type WaitingRecord, withAttempt } from '../../../core/queue/records.ts';
-import type { AdvanceInput, AdvanceSummary, SettledJob } from '../../../core/queue/shapes.ts';
+import { type JobPast, type WaitingRecord, withAttempt } from '../../../core/queue/records.ts';
+import type { AdvanceInput, AdvanceSummary, FailedAttempt, SettledJob } from '../../../core/queue/shapes.ts';
 import type { StoreCommand } from '../../thread/contract.ts';
 import { type Claimed, decodeStep, encodeAdvanced } from './codecs.ts';
 import { toJson } from './encoding.ts';

@@ -15,7 +15,6 @@
 import type {
   AdvanceInput,
   AdvanceSummary,
-  ClaimedJob,
   EnqueueAnswer,
   EnqueueHead,
   EnqueueInput,
@@ -23,6 +22,7 @@ import type {
   JobHeader,
   JobOptions,
   NewJob,
+  TakenJob,
 } from '../../../core/queue/shapes.ts';
 import {
   isAdvanceInput,
@@ -223,15 +223,11 @@ export function encodeAdvanced(facts: AdvanceSummary, jobs: readonly Claimed[]):
   return encodeFramed(facts, rows);
 }
 
-export interface ReadJob extends ClaimedJob {
-  readonly payload: Buffer;
-}
-
 /** Payloads are views of the bytes. */
-export function decodeAdvanced(bytes: Uint8Array): AdvanceSummary & { readonly jobs: readonly ReadJob[] } {
+export function decodeAdvanced(bytes: Uint8Array): AdvanceSummary & { readonly jobs: readonly TakenJob[] } {
   const { head, body } = decodeFramed(bytes);
   if (!isAdvanceSummary(head)) throw new Error('The store answered a step with an unknown shape');
-  const jobs: ReadJob[] = [];
+  const jobs: TakenJob[] = [];
   for (let at = 0; at < body.length; ) {
     const factsAt = at + CLAIMED_BYTES;
     const payloadAt = factsAt + body.readUInt32LE(at + 24 + RECEIPT_BYTES);

@@ -1,9 +1,15 @@
 // The adapter `memory`: jobs in the memory of this engine. It shows what an adapter of queues has to do, and is the
 // example of docs/contributing/write-an-adapter.md.
 
-import type { AdvanceInput, DeathReason, EnqueueAnswer, SettledJob } from '../../../../src/core/queue/shapes.ts';
+import type {
+  AdvanceInput,
+  DeathReason,
+  EnqueueAnswer,
+  SettledJob,
+  TakenJob,
+} from '../../../../src/core/queue/shapes.ts';
 import type { Clock } from '../../../../src/effects/clock.ts';
-import type { Advanced, QueueAdapter, TakenJob } from '../../../../src/modules/queue/adapters/adapter.ts';
+import type { Advanced, QueueAdapter } from '../../../../src/modules/queue/adapters/adapter.ts';
 import type {
   DeadLetters,
   JobList,

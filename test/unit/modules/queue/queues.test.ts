@@ -1,8 +1,8 @@
 // When the queues of an engine claim jobs, with an adapter that answers when the test says so.
 
 import { expect, test } from 'vitest';
-import type { AdvanceInput, QueueStats } from '../../../../src/core/queue/shapes.ts';
-import type { Advanced, OpenedQueue, TakenJob } from '../../../../src/modules/queue/adapters/adapter.ts';
+import type { AdvanceInput, QueueStats, TakenJob } from '../../../../src/core/queue/shapes.ts';
+import type { Advanced, OpenedQueue } from '../../../../src/modules/queue/adapters/adapter.ts';
 import { QUEUE_DEFAULTS, settingsOf } from '../../../../src/modules/queue/config.ts';
 import { FinishedJobs } from '../../../../src/modules/queue/finished-jobs.ts';
 import { Queues } from '../../../../src/modules/queue/queues.ts';

@@ -10,11 +10,12 @@ import type {
   JobRow,
   JobState,
   QueueStats,
+  TakenJob,
 } from '../../../../core/queue/shapes.ts';
 import { isJobHeader } from '../../../../generated/queue-shapes.ts';
 import { writeReceipt } from '../../../../store/commands/queue/receipt.ts';
 import { JsonList } from '../../../../store/thread/json-list.ts';
-import type { Advanced, TakenJob } from '../adapter.ts';
+import type { Advanced } from '../adapter.ts';
 
 /** An answer of Redis. */
 export type Reply = unknown;
