@@ -210,7 +210,7 @@ function connectMany(engine: TestEngine, count: number): Promise<RawWorker[]> {
 function startEngine(limits = '{}'): Promise<TestEngine> {
   const types = "[state, 'durable:subscriber', 'engine::functions-available']";
   const exposed = `['match("api::*")', 'match("svc::durable::publish")']`;
-  const rules = `expose_functions: ${exposed}, allow_trigger_types: ${types}, allow_queues: [default]`;
+  const rules = `expose_functions: ${exposed}, allow_trigger_types: ${types}`;
   return startTestEngine({
     yaml: `drain_timeout_ms: 300
 limits: ${limits}

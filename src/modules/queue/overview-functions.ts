@@ -6,12 +6,13 @@ import { isNamedQueue, shownName } from '../../core/queue/queue-names.ts';
 import type { JobRow, QueueStats } from '../../core/queue/shapes.ts';
 import { validateQueue } from '../../generated/queue-payloads.ts';
 import type { AnyBuiltin } from '../../router/builtin.ts';
-import { type QueueAdapter, secretsOf } from './adapters/adapter.ts';
+import type { QueueAdapter } from './adapters/adapter.ts';
+import { needed, unreportedBy } from './adapters/capabilities.ts';
 import type { QueueSettings } from './config.ts';
-import { type FunctionParts, innerNames, namedQueue } from './function-parts.ts';
+import { innerNames, namedQueue, type QueueFunctionContext } from './function-payloads.ts';
 import type { QueueRunner } from './runner.ts';
 
-type OverviewParts = Pick<FunctionParts, 'adapter' | 'queues' | 'topics' | 'clock'>;
+type OverviewContext = Pick<QueueFunctionContext, 'adapter' | 'queues' | 'topics' | 'clock'>;
 
 /** If more jobs run, no waiting job is searched for. */
 const RUNNING_LOOKED_AT_MAX = 1_000;
@@ -24,22 +25,22 @@ interface Facts {
   readonly subscribers: ReadonlyMap<string, number>;
 }
 
-export function overviewFunctions(parts: OverviewParts): AnyBuiltin[] {
+export function overviewFunctions(context: OverviewContext): AnyBuiltin[] {
   return [
-    listTopics(parts),
+    listTopics(context),
     {
       id: 'engine::queue::list',
       description: 'Lists queues and topics with the number of jobs in each state',
       async handle() {
-        const facts = { stats: byQueue(await parts.adapter.stats()), subscribers: parts.topics.subscribers };
+        const facts = { stats: byQueue(await context.adapter.stats()), subscribers: context.topics.subscribers };
         const held = [...facts.stats.values()].filter((queue) => jobsIn(queue) + queue.dead > 0);
         const names = new Set([
-          ...parts.queues.all.map(({ settings }) => shownName(settings.name)),
+          ...context.queues.all.map(({ settings }) => shownName(settings.name)),
           ...facts.subscribers.keys(),
           ...held.map(({ queue }) => shownName(queue)),
         ]);
         return await Promise.all(
-          [...names].map((name, place) => rowOf(name, facts, parts, place < QUEUES_LOOKED_AT_MAX)),
+          [...names].map((name, place) => rowOf(name, facts, context, place < QUEUES_LOOKED_AT_MAX)),
         );
       },
     },
@@ -48,11 +49,11 @@ export function overviewFunctions(parts: OverviewParts): AnyBuiltin[] {
       description: 'Returns the number of jobs of a queue or topic in each state',
       async handle(payload) {
         const name = namedQueue(readPayload('engine::queue::topic_stats', validateQueue, payload), 'topic_not_set');
-        const { states, dead, isPaused } = sumOf(innerNames(name, parts), byQueue(await parts.adapter.stats()));
-        const runner = parts.queues.find(name);
+        const { states, dead, isPaused } = sumOf(innerNames(name, context), byQueue(await context.adapter.stats()));
+        const runner = context.queues.find(name);
         return {
           depth: Object.values(states).reduce((sum, count) => sum + count, 0),
-          consumer_count: runner === undefined ? (parts.topics.subscribers.get(name) ?? 0) : 1,
+          consumer_count: runner === undefined ? (context.topics.subscribers.get(name) ?? 0) : 1,
           dlq_depth: dead,
           config: runner === undefined ? null : configOf(runner.settings),
           states,
@@ -60,12 +61,12 @@ export function overviewFunctions(parts: OverviewParts): AnyBuiltin[] {
         };
       },
     },
-    hold('pause', 'Pauses a queue: no more jobs are handed over, and running ones continue', parts),
-    hold('resume', 'Resumes a paused queue', parts),
+    hold('pause', 'Pauses a queue: no more jobs are handed over, and running ones continue', context),
+    hold('resume', 'Resumes a paused queue', context),
   ];
 }
 
-function listTopics({ adapter, queues, topics }: OverviewParts): AnyBuiltin {
+function listTopics({ adapter, queues, topics }: OverviewContext): AnyBuiltin {
   return {
     id: 'engine::queue::list_topics',
     description: 'Lists queues and topics',
@@ -88,8 +89,8 @@ function listTopics({ adapter, queues, topics }: OverviewParts): AnyBuiltin {
   };
 }
 
-function hold(verb: 'pause' | 'resume', description: string, parts: OverviewParts): AnyBuiltin {
-  const { adapter, queues, topics } = parts;
+function hold(verb: 'pause' | 'resume', description: string, context: OverviewContext): AnyBuiltin {
+  const { adapter, queues, topics } = context;
   const id = `engine::queue::${verb}`;
   return {
     id,
@@ -99,8 +100,9 @@ function hold(verb: 'pause' | 'resume', description: string, parts: OverviewPart
       if (queues.find(name) === undefined && !topics.subscribers.has(name)) {
         throw new Refusal('NOT_FOUND', `There is no queue or topic '${name}'`);
       }
-      for (const queue of innerNames(name, parts)) {
-        await adapter.setPaused(queue, verb === 'pause');
+      const pausing = needed(adapter, 'pausing');
+      for (const queue of innerNames(name, context)) {
+        await pausing.setPaused(queue, verb === 'pause');
         const runner = queues.find(queue);
         if (verb === 'pause') runner?.letGo();
         runner?.nudge();
@@ -129,9 +131,9 @@ function sumOf(inner: readonly string[], all: ReadonlyMap<string, QueueStats>) {
 }
 
 /** Totals count since the start of the engine: two answers give the rates between them. */
-async function rowOf(name: string, { stats, subscribers }: Facts, parts: OverviewParts, isLookedAt: boolean) {
-  const { adapter, queues, clock } = parts;
-  const inner = innerNames(name, parts);
+async function rowOf(name: string, { stats, subscribers }: Facts, context: OverviewContext, isLookedAt: boolean) {
+  const { adapter, queues, clock } = context;
+  const inner = innerNames(name, context);
   const { states, dead, isPaused } = sumOf(inner, stats);
   const runners = inner.flatMap((queue) => queues.find(queue) ?? []);
   const named = queues.find(name);
@@ -145,7 +147,7 @@ async function rowOf(name: string, { stats, subscribers }: Facts, parts: Overvie
     kind: named === undefined ? 'topic' : 'queue',
     type: named === undefined ? null : named.settings.isFifo ? 'fifo' : 'standard',
     adapter: adapter.name,
-    not_told: secretsOf(adapter),
+    not_told: unreportedBy(adapter),
     ...states,
     dead,
     paused: isPaused,
@@ -169,14 +171,8 @@ function slotsOf(runners: readonly QueueRunner[]): number {
 
 /** The oldest jobs and, if any wait, the oldest of these. */
 async function oldestJobs(adapter: QueueAdapter, queue: string, running: number): Promise<readonly JobRow[]> {
-  try {
-    const { rows } = await adapter.jobs({ queue, limit: Math.min(running, RUNNING_LOOKED_AT_MAX) + 1 });
-    return rows;
-  } catch (error) {
-    // A broker may not report which jobs wait.
-    if (error instanceof Refusal && error.code === 'NOT_SUPPORTED') return [];
-    throw error;
-  }
+  const limit = Math.min(running, RUNNING_LOOKED_AT_MAX) + 1;
+  return (await adapter.jobList?.page({ queue, limit }))?.rows ?? [];
 }
 
 function configOf({ isFifo, concurrency, retry, jobTimeoutMs, rules }: QueueSettings) {

@@ -8,20 +8,21 @@ import type { EnqueueAnswer } from '../../core/queue/shapes.ts';
 import { Payload } from '../../protocol/payload/payload.ts';
 import type { JobRequest, JobTaker, JobTarget } from '../../router/context.ts';
 import type { JobToKeep } from './adapters/adapter.ts';
+import { optionRefusal } from './adapters/capabilities.ts';
 import { configuredQueues, type QueueModuleConfig, type QueueSettings } from './config.ts';
 import { type LaneAdapter, RestrictedLanes } from './restricted-lanes.ts';
-import { QueueRunner, type RunnerParts } from './runner.ts';
+import { QueueRunner, type RunnerContext } from './runner.ts';
 
 const DELAY_MS_MAX = 365 * 86_400_000;
 const KEY_BYTES_MAX = 256;
 
-interface QueuesParts extends RunnerParts {
-  readonly adapter: RunnerParts['adapter'] & LaneAdapter;
+interface QueuesContext extends RunnerContext {
+  readonly adapter: RunnerContext['adapter'] & LaneAdapter;
 }
 
 export class Queues implements JobTaker {
   readonly lanes: RestrictedLanes;
-  readonly #parts: QueuesParts;
+  readonly #context: QueuesContext;
   readonly #payloadBytesMax: number;
   readonly #runners = new Map<string, QueueRunner>();
   /** No longer configured: they hand over nothing, and still record the outcomes of running jobs. */
@@ -33,16 +34,16 @@ export class Queues implements JobTaker {
     for (const runner of this.#runners.values()) runner.slow(isSlowed);
   };
 
-  constructor(parts: QueuesParts, config: QueueModuleConfig) {
-    this.#parts = parts;
-    this.lanes = new RestrictedLanes({ ...parts, queues: this });
+  constructor(context: QueuesContext, config: QueueModuleConfig) {
+    this.#context = context;
+    this.lanes = new RestrictedLanes({ ...context, queues: this });
     this.#payloadBytesMax = config.max_payload_bytes;
     for (const settings of configuredQueues(config)) this.add(settings);
-    parts.router.pressure.listeners.add(this.#feel);
+    context.router.pressure.listeners.add(this.#feel);
   }
 
   get #isSlowed(): boolean {
-    return this.#parts.router.pressure.level >= PRESSURE.shed;
+    return this.#context.router.pressure.level >= PRESSURE.shed;
   }
 
   get all(): readonly QueueRunner[] {
@@ -63,13 +64,13 @@ export class Queues implements JobTaker {
   }
 
   target(queue: string): JobTarget | string {
-    const { adapter } = this.#parts;
+    const { adapter } = this.#context;
     const runner = isNamedQueue(queue) ? this.#runners.get(queue) : undefined;
     if (runner === undefined) return `Queue '${queue}' not found`;
-    if (adapter.hasNoKeys === true) {
+    if (adapter.idempotencyKeys === undefined) {
       return `Queue '${queue}' is kept by ${adapter.name}, which cannot recognise a repeated job`;
     }
-    return { store: adapter.store, rules: runner.settings.rules, payloadBytesMax: this.#payloadBytesMax };
+    return { store: adapter.localStore, rules: runner.settings.rules, payloadBytesMax: this.#payloadBytesMax };
   }
 
   jobsCame(queue: string, jobs: number): void {
@@ -84,7 +85,7 @@ export class Queues implements JobTaker {
     const asleep = this.#removed.get(name);
     this.#removed.delete(name);
     const isSame = asleep?.settings.isFifo === isFifo;
-    const runner = isSame ? asleep : new QueueRunner(this.#parts, settings);
+    const runner = isSame ? asleep : new QueueRunner(this.#context, settings);
     this.#runners.set(name, runner);
     if (this.#isDraining) runner.drain();
     else if (isSame) runner.resume(settings);
@@ -130,7 +131,7 @@ export class Queues implements JobTaker {
 
   /** The last message: nothing may wait for an answer any more. */
   flush(): void {
-    this.#parts.router.pressure.listeners.delete(this.#feel);
+    this.#context.router.pressure.listeners.delete(this.#feel);
     for (const runner of [...this.#runners.values(), ...this.#removed.values()]) runner.flush();
   }
 
@@ -144,7 +145,10 @@ export class Queues implements JobTaker {
     if (refusal !== undefined) return done(refusal);
     if (payload !== undefined && payload.byteLength > this.#payloadBytesMax) return done(this.#tooLarge(payload));
     const job = jobOf(request);
-    if (rights === undefined || this.#parts.router.sharesQueue(rights, queue)) return this.#enqueue(runner, job, done);
+    const lack = optionRefusal(this.#context.adapter, job);
+    if (lack !== undefined) return done(lack);
+    if (rights === undefined || this.#context.router.sharesQueue(rights, queue))
+      return this.#enqueue(runner, job, done);
     const open = this.#runners.get(laneOf(queue));
     if (open !== undefined) return this.#enqueueApart(open, job, done);
     const copy = { ...job, payload: copyOf(payload) };
@@ -161,16 +165,16 @@ export class Queues implements JobTaker {
   }
 
   #enqueue(runner: QueueRunner, job: JobToKeep, done: (answer: EnqueueAnswer) => void): void {
-    const { adapter } = this.#parts;
-    const isOrdered = adapter.isOrdered === true;
+    const { adapter } = this.#context;
+    const isExclusive = adapter.sharing === undefined;
     adapter.enqueue(runner.settings.name, runner.settings.rules, job, (answer) => {
       done(answer);
       if ('reason' in answer) return;
       runner.noteEnqueued();
-      if (!isOrdered) runner.nudge();
+      if (!isExclusive) runner.nudge();
     });
     // The next step goes with the jobs, in their transaction, and finds them.
-    if (isOrdered) runner.nudge();
+    if (isExclusive) runner.nudge();
   }
 
   #tooLarge({ byteLength }: { readonly byteLength: number }): EnqueueAnswer {
@@ -209,7 +213,7 @@ function copyOf(payload: Payload | undefined): Payload | undefined {
   return bytes === undefined ? payload : Payload.ofBytes(Buffer.from(bytes), 0, bytes.length);
 }
 
-/** Of the same length whatever the scope, and none that anybody could guess for another one. */
+/** Of the same length for every scope, so that a client cannot guess the key of another one. */
 function keyOf({ action: { idempotency_key: key }, keyScope }: JobRequest): string | undefined {
   if (key === undefined || keyScope === undefined) return key;
   return createHash('sha256')

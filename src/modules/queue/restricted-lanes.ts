@@ -1,6 +1,7 @@
 // Opens the lanes of queues: where jobs of restricted connections wait and run, apart from trusted ones. A lane has the
-// settings of its queue, and capacity, slots, groups and dead letters of its own, so that strangers can neither fill
-// the queue nor hold it up. It is opened for its first job, and for jobs that an earlier run or another engine left.
+// settings of its queue, and capacity, slots, groups and dead letters of its own, so that these connections can neither
+// fill the queue nor hold it up. It is opened for its first job, and for jobs that an earlier run or another engine
+// left.
 
 import { isLane, laneOf, withoutLane } from '../../core/queue/queue-names.ts';
 import type { EnqueueRefused, QueueStats } from '../../core/queue/shapes.ts';
@@ -20,9 +21,9 @@ interface Lanes {
   add(settings: QueueSettings): QueueRunner;
 }
 
-export type LaneAdapter = Pick<QueueAdapter, 'open' | 'stats' | 'setPaused' | 'parkedElsewhere'>;
+export type LaneAdapter = Pick<QueueAdapter, 'open' | 'stats' | 'pausing' | 'sharing'>;
 
-interface Options {
+interface LanesOptions {
   readonly adapter: LaneAdapter;
   readonly queues: Lanes;
   readonly clock: Pick<Clock, 'every'>;
@@ -30,12 +31,12 @@ interface Options {
 }
 
 export class RestrictedLanes {
-  readonly #options: Options;
+  readonly #options: LanesOptions;
   /** Jobs that wait for their lane, by its name, in the order in which they came. */
   readonly #opening = new Map<string, ((opened: Opened) => void)[]>();
   #cancel: (() => void) | undefined;
 
-  constructor(options: Options) {
+  constructor(options: LanesOptions) {
     this.#options = options;
   }
 
@@ -43,7 +44,7 @@ export class RestrictedLanes {
   async start(): Promise<void> {
     const { adapter, clock } = this.#options;
     await this.#openHeld(await adapter.stats());
-    if (adapter.parkedElsewhere !== undefined) this.#cancel = clock.every(LOOK_EVERY_MS, () => void this.#look());
+    if (adapter.sharing !== undefined) this.#cancel = clock.every(LOOK_EVERY_MS, () => void this.#look());
   }
 
   stop(): void {
@@ -90,7 +91,7 @@ export class RestrictedLanes {
     const all = await adapter.stats();
     const isPaused = (name: string): boolean => all.some((stats) => stats.queue === name && stats.isPaused);
     const lane = laneOf(queue);
-    if (isPaused(lane) !== isPaused(queue)) await adapter.setPaused(lane, isPaused(queue));
+    if (isPaused(lane) !== isPaused(queue)) await adapter.pausing?.setPaused(lane, isPaused(queue));
   }
 
   async #openHeld(all: readonly QueueStats[]): Promise<void> {

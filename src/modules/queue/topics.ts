@@ -10,17 +10,26 @@
 import { type Access, coversId } from '../../core/access/access.ts';
 import { Refusal } from '../../core/calls/refusal.ts';
 import { isTopicQueue, topicQueue } from '../../core/queue/queue-names.ts';
-import type { SubscriptionMark } from '../../core/queue/records.ts';
+import type { StoredSubscription } from '../../core/queue/records.ts';
 import type { QueueStats } from '../../core/queue/shapes.ts';
 import type { Binding, Cause, ModuleTriggerType, Removal } from '../../router/builtin.ts';
-import type { PublishTarget, QueueAdapter } from './adapters/adapter.ts';
+import type { QueueAdapter } from './adapters/adapter.ts';
+import { lackOf, needed, type PublishTarget, type TopicStore } from './adapters/capabilities.ts';
 import { QUEUE_DEFAULTS, type QueueSettings, settingsOf } from './config.ts';
 import type { Queues } from './queues.ts';
-import type { QueueRunner, RunnerParts } from './runner.ts';
-import { asOtherKind, readSubscriber, type Subscriber, subscriberFacts, topicSettings } from './subscriber.ts';
-import { ENDED, type Subscription, Subscriptions } from './subscriptions.ts';
+import type { QueueRunner, RunnerContext } from './runner.ts';
+import {
+  asOtherKind,
+  describeSubscriber,
+  ENDED,
+  readSubscriber,
+  type Subscriber,
+  type Subscription,
+  Subscriptions,
+  topicSettings,
+} from './subscriptions.ts';
 
-interface TopicsParts extends RunnerParts {
+interface TopicsContext extends RunnerContext {
   readonly adapter: QueueAdapter;
   readonly queues: Queues;
 }
@@ -42,7 +51,7 @@ interface Publication extends Omit<Cause, 'depth'> {
 
 export class Topics {
   readonly triggerTypes: readonly ModuleTriggerType[];
-  readonly #parts: TopicsParts;
+  readonly #context: TopicsContext;
   readonly #ttlMs: number;
   readonly #subscriptions = new Subscriptions();
   readonly #byBinding = new Map<Binding, Subscription>();
@@ -54,13 +63,14 @@ export class Topics {
   #isStopped = false;
   #cancelSweeps: (() => void) | undefined;
 
-  constructor(parts: TopicsParts, ttlMs: number) {
-    this.#parts = parts;
+  constructor(context: TopicsContext, ttlMs: number) {
+    this.#context = context;
     this.#ttlMs = ttlMs;
     this.triggerTypes = ['durable:subscriber', 'queue'].map((id) => ({
       id,
-      facts: subscriberFacts(id),
+      facts: describeSubscriber(id),
       refuse: (config: unknown, binding: Binding) => {
+        if (context.adapter.topics === undefined) return lackOf(context.adapter, 'topics');
         const read = readSubscriber(id, config);
         return read.ok ? this.#subscriptionOffence(read.config, binding) : read.reason;
       },
@@ -84,16 +94,23 @@ export class Topics {
     return ['', ...functions].map((functionId) => topicQueue(topic, functionId));
   }
 
+  /** Rejects a message, and a subscription, where the adapter keeps none. */
+  get #store(): TopicStore {
+    return needed(this.#context.adapter, 'topics');
+  }
+
   async start(): Promise<void> {
-    const { adapter, clock, queues, router } = this.#parts;
-    for (const { topic, functionId, leftMs, isTrusted } of await adapter.subscriptions()) {
+    const { adapter, clock, queues, router } = this.#context;
+    const store = adapter.topics;
+    if (store === undefined) return;
+    for (const { topic, functionId, leftMs, isTrusted } of await store.subscriptions()) {
       if (isTrusted === true) router.reserve('subscription', nameOf(topic, functionId));
       if (this.#subscriptions.find(topic, functionId) !== undefined) continue;
       const sinceMs = leftMs ?? clock.nowMs();
       // The last engine was killed. The time is kept, or each such start would restart the wait.
-      if (leftMs === undefined) await adapter.subscribe({ ...this.#markOf(topic, functionId), leftMs: sinceMs });
+      if (leftMs === undefined) await store.subscribe({ ...this.#storedForm(topic, functionId), leftMs: sinceMs });
       const awayMs = Math.max(0, clock.nowMs() - sinceMs);
-      if (awayMs > this.#ttlMs) await adapter.unsubscribe(topic, functionId);
+      if (awayMs > this.#ttlMs) await store.unsubscribe(topic, functionId);
       else this.#hold(topic, functionId, clock.monotonicMs() + this.#ttlMs - awayMs);
     }
     // Existing messages must expire, and be listed, whether or not a client publishes or subscribes again.
@@ -118,7 +135,8 @@ export class Topics {
 
   /** Durable when it resolves. Rejects with a `Refusal`. */
   async publish(topic: string, data: Uint8Array, { traceparent, baggage, rights }: Publication): Promise<void> {
-    const { adapter, clock, queues, router } = this.#parts;
+    const { clock, queues, router } = this.#context;
+    const store = this.#store;
     if (router.isDraining) throw new Refusal('SHUTTING_DOWN', 'The engine is shutting down and takes no new messages');
     const known = this.#subscriptions.of(topic);
     const listening = known.filter(({ endsMs }) => endsMs === undefined || endsMs > clock.monotonicMs());
@@ -134,8 +152,8 @@ export class Topics {
       }),
     );
     if (targets.length === 0 && rights !== undefined) this.#chargeKept(topicQueue(topic, ''));
-    if (targets.length > 0) await adapter.publish(targets, data);
-    else await adapter.publish([{ ...this.#keptTarget(topic), traceparent, baggage }], data);
+    if (targets.length > 0) await store.publish(targets, data);
+    else await store.publish([{ ...this.#keptTarget(topic), traceparent, baggage }], data);
     for (const { queue } of targets) {
       queues.find(queue)?.noteEnqueued();
       queues.find(queue)?.nudge();
@@ -163,16 +181,16 @@ export class Topics {
     const settings = topicSettings(topicQueue(topic, functionId), undefined, this.#ttlMs);
     const held = this.#add(topic, functionId, { rules: settings.rules, delayMs: 0, endsMs });
     if (!this.#isReserved(topic, functionId)) this.#restricted.add(held);
-    const runner = this.#parts.queues.add(settings);
-    runner.isHeld = true;
+    const runner = this.#context.queues.add(settings);
+    runner.detach();
     runner.nudge();
   }
 
   /** Jobs of this queue are never handed over: its runner only lets them expire. */
   #keeper(queue: string): QueueRunner {
-    const known = this.#parts.queues.find(queue);
+    const known = this.#context.queues.find(queue);
     if (known !== undefined) return known;
-    const runner = this.#parts.queues.add(settingsOf(queue, QUEUE_DEFAULTS));
+    const runner = this.#context.queues.add(settingsOf(queue, QUEUE_DEFAULTS));
     runner.nudge();
     return runner;
   }
@@ -186,11 +204,11 @@ export class Topics {
   }
 
   #isReserved(topic: string, functionId: string): boolean {
-    return this.#parts.router.reservations.has('subscription', nameOf(topic, functionId));
+    return this.#context.router.reservations.has('subscription', nameOf(topic, functionId));
   }
 
   /** As the adapter keeps it. */
-  #markOf(topic: string, functionId: string): SubscriptionMark {
+  #storedForm(topic: string, functionId: string): StoredSubscription {
     return { topic, functionId, ...(this.#isReserved(topic, functionId) && { isTrusted: true }) };
   }
 
@@ -218,11 +236,11 @@ export class Topics {
   #bind(binding: Binding, config: Subscriber): void {
     const { topic, delayMs } = config;
     const { functionId, owner } = binding;
-    if (owner?.access === undefined) this.#parts.router.reserve('subscription', nameOf(topic, functionId));
+    if (owner?.access === undefined) this.#context.router.reserve('subscription', nameOf(topic, functionId));
     const known = this.#subscriptions.find(topic, functionId);
     const isNew = known === undefined || known.bindings.size === 0;
-    // Of several the first says how it is delivered, but no stranger to a trusted one.
-    const takesOver = !isNew && owner?.access === undefined && [...known.bindings].every(isOfStranger);
+    // Of several the first says how it is delivered, but a restricted one does not for a trusted one.
+    const takesOver = !isNew && owner?.access === undefined && [...known.bindings].every(isRestricted);
     const settings = topicSettings(topicQueue(topic, functionId), config, this.#ttlMs);
     const subscription = isNew
       ? this.#add(topic, functionId, { rules: settings.rules, delayMs, endsMs: undefined })
@@ -243,22 +261,23 @@ export class Topics {
     const trusted = all.find(({ owner }) => owner?.access === undefined);
     // Messages kept for a trusted subscriber run on its behalf while it is away, even if restricted ones subscribed.
     const origin = trusted ?? (this.#isReserved(topic, functionId) ? undefined : all[0]);
-    const runner = this.#parts.queues.find(topicQueue(topic, functionId));
+    const runner = this.#context.queues.find(topicQueue(topic, functionId));
     if (runner !== undefined && origin !== undefined) runner.origin = origin;
   }
 
   #open(subscription: Subscription, binding: Binding, settings: QueueSettings): void {
-    const { adapter, clock, queues, logger } = this.#parts;
+    const { clock, queues, logger } = this.#context;
+    const store = this.#store;
     const { topic, functionId, rules } = subscription;
     const { name } = settings;
     const before = queues.find(name);
-    const isOpen = before !== undefined && !before.isHeld;
+    const isOpen = before !== undefined && !before.isDetached;
     const runner = before ?? queues.add(settings);
     // Opens the subscription within the turn that binds it.
     const steps = [
-      adapter.subscribe(this.#markOf(topic, functionId)),
+      store.subscribe(this.#storedForm(topic, functionId)),
       this.#openQueue(settings, before),
-      mayHaveKept(binding) ? adapter.handKeptTo(topicQueue(topic, ''), name, functionId, rules) : undefined,
+      mayHaveKept(binding) ? store.handKeptTo(topicQueue(topic, ''), name, functionId, rules) : undefined,
     ] as const;
     Promise.all(steps).then(
       ([, opened]) => {
@@ -269,18 +288,18 @@ export class Topics {
           logger.error(binding.error, { function_id: functionId });
         }
         subscription.rules = opened.rules;
-        runner.isHeld = false;
+        runner.attach();
         runner.configure(opened);
         runner.noteParked([functionId]);
       },
       (error: unknown) => {
         // Until then jobs wait, and the next attempt does not find an open queue.
-        if (!isOpen) runner.isHeld = true;
+        if (!isOpen) runner.detach();
         const isNews = binding.error === undefined;
         binding.error = String(error);
         const facts = { topic, function_id: functionId, error: binding.error };
         if (isNews) logger.error('A subscription could not be kept', facts);
-        // A broker that is away comes back, and a disk has room again (K3, D4).
+        // A broker that is away comes back, and a disk has space again (K3, D4).
         if (error instanceof Refusal)
           clock.after(OPEN_AGAIN_MS, () => this.#openAgain(subscription, binding, settings));
       },
@@ -297,8 +316,8 @@ export class Topics {
 
   /** The settings it opened with: those of its other kind if it is not empty and cannot change. */
   async #openQueue(settings: QueueSettings, before: QueueRunner | undefined): Promise<QueueSettings> {
-    const { adapter } = this.#parts;
-    const isOpen = before !== undefined && !before.isHeld;
+    const { adapter } = this.#context;
+    const isOpen = before !== undefined && !before.isDetached;
     if (isOpen && before.settings.isFifo === settings.isFifo) return settings;
     const asItIs = asOtherKind(settings);
     // Its running jobs must not be taken for jobs of the last run of the engine.
@@ -310,7 +329,7 @@ export class Topics {
   }
 
   #unbind(binding: Binding, removal: Removal): void {
-    const { adapter, clock, router } = this.#parts;
+    const { clock, router } = this.#context;
     const subscription = this.#byBinding.get(binding);
     if (subscription === undefined) return;
     this.#byBinding.delete(binding);
@@ -319,7 +338,7 @@ export class Topics {
     const { topic, functionId } = subscription;
     // A connection that ended or is about to, or an engine that does: the subscriber may come back.
     const isTakenBack = removal === 'taken_back' && !router.isDraining;
-    if (!isOfStranger(binding)) {
+    if (!isRestricted(binding)) {
       router.reserve('subscription', nameOf(topic, functionId));
       subscription.awaitsTrusted = !isTakenBack;
     }
@@ -328,13 +347,13 @@ export class Topics {
     if (isTakenBack && !subscription.awaitsTrusted) return this.#end(subscription);
     subscription.endsMs = clock.monotonicMs() + this.#ttlMs;
     if (!subscription.awaitsTrusted) this.#awayRestricted.add(subscription);
-    adapter.subscribe({ ...this.#markOf(topic, functionId), leftMs: clock.nowMs() }).catch(this.#notKept);
+    this.#store.subscribe({ ...this.#storedForm(topic, functionId), leftMs: clock.nowMs() }).catch(this.#notKept);
     this.#limitAway(topic);
   }
 
   /** Every subscription makes a job of each message: those that restricted connections leave are bounded. */
   #limitAway(topic: string): void {
-    const { logger, router } = this.#parts;
+    const { logger, router } = this.#context;
     const ofTopic = [...this.#awayRestricted].filter((one) => one.topic === topic);
     const isOver = ofTopic.length > RESTRICTED_PER_TOPIC_MAX || this.#awayRestricted.size > RESTRICTED_MAX;
     const [oldest] = ofTopic.length > RESTRICTED_PER_TOPIC_MAX ? ofTopic : this.#awayRestricted;
@@ -355,19 +374,19 @@ export class Topics {
     const { topic, functionId } = subscription;
     subscription.endsMs = ENDED;
     this.#awayRestricted.delete(subscription);
-    this.#parts.adapter.unsubscribe(topic, functionId).catch(this.#notKept);
+    this.#store.unsubscribe(topic, functionId).catch(this.#notKept);
   }
 
   readonly #notKept = (error: unknown): void => {
-    this.#parts.logger.error('The end of a subscription was not kept', { error: String(error) });
+    this.#context.logger.error('The end of a subscription was not kept', { error: String(error) });
   };
 
   /** In one turn: a caller that opens it again comes after this. */
   #forget(queue: string): boolean {
-    const { adapter, logger, queues } = this.#parts;
+    const { logger, queues } = this.#context;
     if (!queues.forget(queue)) return false;
     this.#keptForRestricted.delete(queue);
-    adapter.forget?.(queue).catch((error: unknown) => {
+    this.#store.forget(queue).catch((error: unknown) => {
       logger.warn('A queue of a topic could not be removed', { error: String(error) });
     });
     return true;
@@ -375,7 +394,7 @@ export class Topics {
 
   /** Some subscribers did not come back; others ended a while ago, and their queues may be empty now. */
   async #sweep(): Promise<void> {
-    const { adapter, clock, queues } = this.#parts;
+    const { adapter, clock, queues } = this.#context;
     const ended = this.#subscriptions.all.filter(({ endsMs }) => endsMs === ENDED);
     const keepers = queues.all.map(({ settings }) => settings.name).filter((name) => name.endsWith('\n'));
     for (const subscription of this.#subscriptions.all) {
@@ -399,12 +418,12 @@ export class Topics {
   }
 }
 
-/** What nobody had subscribed to waits for a trusted subscriber: whoever is handed it is the only one who gets it. */
+/** A message that had no subscriber waits for a trusted one, because only one subscriber gets it. */
 function mayHaveKept({ owner, functionId }: Binding): boolean {
   return owner?.access === undefined || coversId(owner.access, functionId);
 }
 
-function isOfStranger({ owner }: Binding): boolean {
+function isRestricted({ owner }: Binding): boolean {
   return owner?.access !== undefined;
 }
 

@@ -1,8 +1,8 @@
 // When the queues of an engine claim jobs, with an adapter that answers when the test says so.
 
 import { expect, test } from 'vitest';
-import type { AdvanceInput, QueueStats } from '../../../../src/core/queue/shapes.ts';
-import type { Advanced, OpenedQueue, TakenJob } from '../../../../src/modules/queue/adapters/adapter.ts';
+import type { AdvanceInput, QueueStats, TakenJob } from '../../../../src/core/queue/shapes.ts';
+import type { Advanced, OpenedQueue } from '../../../../src/modules/queue/adapters/adapter.ts';
 import { QUEUE_DEFAULTS, settingsOf } from '../../../../src/modules/queue/config.ts';
 import { FinishedJobs } from '../../../../src/modules/queue/finished-jobs.ts';
 import { Queues } from '../../../../src/modules/queue/queues.ts';
@@ -36,9 +36,10 @@ class FakeAdapter implements RunnerAdapter, LaneAdapter {
     done(this.answers.length === 0 ? NOTHING : this.answers.shift());
   }
 
-  mayHandOver(_queue: string, { seq }: TakenJob): boolean {
-    return !this.lost.has(seq);
-  }
+  readonly sharing = {
+    mayHandOver: (_queue: string, { seq }: TakenJob) => !this.lost.has(seq),
+    parkedElsewhere: async () => [],
+  };
 
   async wake(_queue: string, functionId: string): Promise<number> {
     this.woken.push(functionId);
@@ -55,10 +56,6 @@ class FakeAdapter implements RunnerAdapter, LaneAdapter {
 
   async stats(): Promise<readonly QueueStats[]> {
     return [];
-  }
-
-  async setPaused(): Promise<void> {
-    throw new Error('No test here pauses a queue');
   }
 }
 
