@@ -34,7 +34,6 @@ export {
   Void,
   type VoidCall,
 } from '../sdk/calls/actions.ts';
-export type { TraceIds } from '../sdk/calls/baggage.ts';
 export type { CallOptions, RetryOptions, TriggerRequest } from '../sdk/calls/call-options.ts';
 export {
   isEnqueueRefused,
@@ -49,7 +48,7 @@ export {
   type SvcErrorDetails,
 } from '../sdk/calls/errors.ts';
 export { Fatal, RetryLater } from '../sdk/calls/job-errors.ts';
-export type { IncomingCall, Middleware, OutgoingCall } from '../sdk/calls/middleware.ts';
+export type { TraceIds } from '../sdk/calls/trace-context.ts';
 export type { ChannelReader } from '../sdk/channels/channel-reader.ts';
 export type { ChannelRef } from '../sdk/channels/channel-ref.ts';
 export type { ChannelWriter } from '../sdk/channels/channel-writer.ts';
@@ -97,7 +96,14 @@ export {
   type EventTrigger,
   event,
 } from '../sdk/triggers/trigger-kinds.ts';
-export type { HandlerContext, TriggerOrigin } from '../sdk/worker/context.ts';
 export type { Rejection, WorkerEvents } from '../sdk/worker/events.ts';
+export type {
+  Handler,
+  HandlerContext,
+  IncomingCall,
+  Middleware,
+  OutgoingCall,
+  TriggerOrigin,
+} from '../sdk/worker/handler.ts';
 export type { SvcWorker } from '../sdk/worker/svc-worker.ts';
 export type { BrowserOptions } from './options.ts';

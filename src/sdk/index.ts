@@ -31,7 +31,6 @@ export {
   Void,
   type VoidCall,
 } from './calls/actions.ts';
-export type { TraceIds } from './calls/baggage.ts';
 export type { CallOptions, RetryOptions, TriggerRequest } from './calls/call-options.ts';
 export {
   isEnqueueRefused,
@@ -46,7 +45,7 @@ export {
   type SvcErrorDetails,
 } from './calls/errors.ts';
 export { Fatal, RetryLater } from './calls/job-errors.ts';
-export type { IncomingCall, Middleware, OutgoingCall } from './calls/middleware.ts';
+export type { TraceIds } from './calls/trace-context.ts';
 export type { ChannelReader } from './channels/channel-reader.ts';
 export type { ChannelRef } from './channels/channel-ref.ts';
 export type { ChannelWriter } from './channels/channel-writer.ts';
@@ -90,17 +89,7 @@ export {
   type StreamTriggerEvent,
   type StreamTriggerOptions,
 } from './triggers/data-triggers.ts';
-export {
-  HttpAnswer,
-  type HttpHeaders,
-  type HttpMethod,
-  type HttpReply,
-  type HttpRequest,
-  type HttpTrigger,
-  type HttpTriggerOptions,
-  http,
-  streamed,
-} from './triggers/http.ts';
+export { HttpAnswer, type HttpHeaders, type HttpReply, type HttpRequest, streamed } from './triggers/http.ts';
 export type {
   RegisteredTrigger,
   RegisteredTriggerType,
@@ -117,8 +106,19 @@ export {
   cron,
   type EventTrigger,
   event,
+  type HttpMethod,
+  type HttpTrigger,
+  type HttpTriggerOptions,
+  http,
 } from './triggers/trigger-kinds.ts';
-export type { HandlerContext, TriggerOrigin } from './worker/context.ts';
 export type { Rejection, WorkerEvents } from './worker/events.ts';
+export type {
+  Handler,
+  HandlerContext,
+  IncomingCall,
+  Middleware,
+  OutgoingCall,
+  TriggerOrigin,
+} from './worker/handler.ts';
 export type { WorkerOptions } from './worker/options.ts';
 export type { SvcWorker } from './worker/svc-worker.ts';

@@ -12,13 +12,11 @@ import { OncePerMinute } from '../worker/once-per-minute.ts';
 import type { Settings } from '../worker/options.ts';
 import type { ContextStorage } from '../worker/platform.ts';
 import type { SvcError } from './errors.ts';
+import type { Run } from './invocation.ts';
 import { Invocation, type Surroundings } from './invocation.ts';
 import type { MiddlewareChain } from './middleware.ts';
-import type { TraceCarrier } from './outgoing-calls.ts';
 import { errorToAnswer } from './remote-error.ts';
-
-/** A handler with the checks that its definition asks for. */
-export type Run = (payload: unknown, invocation: Invocation) => unknown;
+import type { TraceCarrier } from './trace-context.ts';
 
 export interface IncomingCallsParts {
   readonly settings: Settings;

@@ -6,12 +6,12 @@ import { isRecord } from '../schema/record.ts';
 import { createLogger, type Logger } from '../telemetry/logger.ts';
 import type { HandlerSpan, WorkerTelemetry } from '../telemetry/telemetry.ts';
 import type { DeliveredCall } from '../wire/wire.ts';
-import type { HandlerContext, TriggerOrigin } from '../worker/context.ts';
+import type { HandlerContext, TriggerOrigin } from '../worker/handler.ts';
 import type { PlatformClock } from '../worker/platform.ts';
 import type { SvcWorker } from '../worker/svc-worker.ts';
-import { callDepth, parseBaggage, parseTraceparent, type TraceIds } from './baggage.ts';
 import { Deadline, type Deadlines } from './deadline-wheel.ts';
 import { SvcError } from './errors.ts';
+import { callDepth, parseBaggage, parseTraceparent, type TraceIds } from './trace-context.ts';
 
 /** What all invocations of a worker share. */
 export interface Surroundings {
@@ -181,3 +181,6 @@ class AbortAtDeadline extends Deadline {
     this.#abort();
   }
 }
+
+/** A handler with the checks that its definition asks for. */
+export type Run = (payload: unknown, invocation: Invocation) => unknown;

@@ -22,6 +22,7 @@ import { OfflineQueue } from './offline-queue.ts';
 import { type CallOwner, PendingCall } from './pending-call.ts';
 import { errorFromAnswer } from './remote-error.ts';
 import { SentCalls } from './sent-calls.ts';
+import type { TraceCarrier } from './trace-context.ts';
 
 /** A call as the caller asks for it, checked. */
 export interface CallSpec {
@@ -31,17 +32,6 @@ export interface CallSpec {
   readonly action: InvokeAction | undefined;
   readonly timeoutMs: number;
   readonly signal: AbortSignal | undefined;
-}
-
-/** What a call inherits from the handler that makes it. */
-export interface TraceCarrier {
-  /** The context headers as that handler received them. */
-  readonly traceparent: string | undefined;
-  readonly baggage: string | undefined;
-  /** Undefined when the baggage holds the depth. */
-  readonly depth: number | undefined;
-  /** The function of that handler. */
-  readonly functionId?: string | undefined;
 }
 
 export class OutgoingCalls implements CallOwner {

@@ -2,7 +2,6 @@
 // if there are any. Without them one function does all of it.
 
 import type { FunctionReference } from '../functions/functions.ts';
-import type { Features } from '../worker/features.ts';
 import { checkTimeout, type Settings } from '../worker/options.ts';
 import type { ContextStorage, Platform } from '../worker/platform.ts';
 import type { Untyped } from '../worker/target.ts';
@@ -10,7 +9,9 @@ import type { Action } from './actions.ts';
 import type { CallOptions } from './call-options.ts';
 import { SvcError } from './errors.ts';
 import type { MiddlewareChain } from './middleware.ts';
-import type { CallSpec, OutgoingCalls, TraceCarrier } from './outgoing-calls.ts';
+import type { CallSpec, OutgoingCalls } from './outgoing-calls.ts';
+import type { callWithRetry } from './retry.ts';
+import type { TraceCarrier } from './trace-context.ts';
 
 /** `trigger` without its types, which only the compiler needs. */
 export type AnyRequest = CallOptions<Action | undefined> & {
@@ -24,7 +25,7 @@ export interface RequestParts {
   readonly contexts: ContextStorage<TraceCarrier>;
   readonly middleware: MiddlewareChain;
   readonly outgoing: OutgoingCalls;
-  readonly callWithRetry: Features['callWithRetry'];
+  readonly callWithRetry: typeof callWithRetry;
 }
 
 export function makeCall(request: AnyRequest, parts: RequestParts): Promise<unknown> {

@@ -6,7 +6,6 @@
 // through its text.
 
 import { SvcError } from '../calls/errors.ts';
-import type { ChannelsOfWorker } from '../worker/features.ts';
 import type { Settings } from '../worker/options.ts';
 import type { Platform } from '../worker/platform.ts';
 import { ChannelReader } from './channel-reader.ts';
@@ -50,7 +49,7 @@ export interface Channel {
   readonly readerRef: ChannelRef;
 }
 
-export class Channels implements ChannelsOfWorker {
+export class Channels {
   readonly #world: ChannelWorld;
   readonly #live = new Set<LiveEnd>();
   /** Called when the last end is gone. */

@@ -2,7 +2,7 @@
 // that violate the output schema are reported or refused.
 
 import { SvcError } from '../calls/errors.ts';
-import type { Run } from '../calls/incoming-calls.ts';
+import type { Run } from '../calls/invocation.ts';
 import type { Schema } from '../schema/schema.ts';
 import type { StandardResult } from '../schema/standard-schema.ts';
 import { compileCheck, describeIssues, type ValueCheck } from '../schema/value-check.ts';

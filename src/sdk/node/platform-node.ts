@@ -5,7 +5,7 @@ import { AsyncLocalStorage, AsyncResource } from 'node:async_hooks';
 import { randomUUID } from 'node:crypto';
 import { arch, hostname, platform as osName, release } from 'node:os';
 import { BRIDGE_PORT_DEFAULT } from '../../protocol/frames/limits.ts';
-import type { TraceCarrier } from '../calls/outgoing-calls.ts';
+import type { TraceCarrier } from '../calls/trace-context.ts';
 import type { WorkerOptions } from '../worker/options.ts';
 import type { HostFacts, Platform, TerminationSignal, TerminationSignals } from '../worker/platform.ts';
 import { nodeMemory } from './memory-node.ts';

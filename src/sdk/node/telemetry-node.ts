@@ -5,8 +5,8 @@
 // - While there is no connection records wait, up to a limit; they leave on the next one.
 
 import { randomHex } from '../../protocol/json/random-hex.ts';
-import { parseTraceparent } from '../calls/baggage.ts';
-import type { TraceCarrier } from '../calls/outgoing-calls.ts';
+import type { TraceCarrier } from '../calls/trace-context.ts';
+import { parseTraceparent } from '../calls/trace-context.ts';
 import type { Link } from '../connection/link.ts';
 import { isRecord } from '../schema/record.ts';
 import type { LoggerLevel, LogScope } from '../telemetry/logger.ts';
@@ -21,7 +21,7 @@ import {
   spansBody,
   textOf,
 } from '../telemetry/otlp-json.ts';
-import type { HandlerSpan, TelemetryParts, WorkerTelemetry } from '../telemetry/telemetry.ts';
+import type { HandlerSpan, TelemetryOptions, WorkerTelemetry } from '../telemetry/telemetry.ts';
 import { callFields, describeFailure } from '../telemetry/telemetry-facts.ts';
 import { SDK_VERSION } from '../version.ts';
 import type { DeliveredCall } from '../wire/wire.ts';
@@ -45,7 +45,7 @@ const SPAN_BYTES = 8;
 const KNOWN_FACTS_MAX = 1_024;
 
 export class NodeTelemetry implements WorkerTelemetry {
-  readonly #parts: TelemetryParts;
+  readonly #parts: TelemetryOptions;
   #logs: LogEntry[] = [];
   #spans: SpanEntry[] = [];
   #dropped = 0;
@@ -55,7 +55,7 @@ export class NodeTelemetry implements WorkerTelemetry {
   #cancelGauges: (() => void) | undefined;
   #gauges: ProcessGauges | undefined;
 
-  constructor(parts: TelemetryParts) {
+  constructor(parts: TelemetryOptions) {
     this.#parts = parts;
     this.#droppedSpans = new OncePerMinute(parts.clock);
     openTelemetry.lookFor();

@@ -1,18 +1,26 @@
 // What a worker reports in addition to its calls: logs, spans of its handlers, measurements. Node provides it
 // (`telemetry-node.ts`); a page has none, and logs with calls.
 
-import type { TraceCarrier } from '../calls/outgoing-calls.ts';
+import type { Trigger } from '../calls/call-options.ts';
+import type { TraceCarrier } from '../calls/trace-context.ts';
 import type { Link } from '../connection/link.ts';
 import type { DeliveredCall } from '../wire/wire.ts';
+import type { WorkerEvents } from '../worker/events.ts';
 import type { Settings } from '../worker/options.ts';
 import type { PlatformClock } from '../worker/platform.ts';
-import type { SvcWorker } from '../worker/svc-worker.ts';
 import type { LogSink } from './logger.ts';
 
-export interface TelemetryParts {
+/** The part of a worker that its telemetry uses. */
+export interface ObservedWorker {
+  readonly name: string;
+  readonly trigger: Trigger;
+  on(name: keyof WorkerEvents, listener: () => void): () => void;
+}
+
+export interface TelemetryOptions {
   readonly settings: Settings;
   readonly clock: PlatformClock;
-  readonly worker: SvcWorker;
+  readonly worker: ObservedWorker;
   /** The connection, while it is up. */
   readonly link: () => Link | undefined;
 }

@@ -3,8 +3,8 @@
 // No part of the engine is imitated: the workers are those of this SDK, and the engine is its own code on stand-ins for
 // sockets, threads and time (`src/testing-engine`).
 
-import type { IncomingCall, OutgoingCall } from '../calls/middleware.ts';
 import { createWorker, type InternalOptions, nodePlatform } from '../internal.ts';
+import type { IncomingCall, OutgoingCall } from '../worker/handler.ts';
 import type { WorkerOptions } from '../worker/options.ts';
 import type { Platform } from '../worker/platform.ts';
 import type { SvcWorker } from '../worker/svc-worker.ts';

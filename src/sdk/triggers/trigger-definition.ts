@@ -3,8 +3,7 @@
 import type { JsonSchema } from '../schema/json-schema.ts';
 import type { Target } from '../worker/target.ts';
 import type { LogTrigger, StateTrigger, StreamTrigger } from './data-triggers.ts';
-import type { HttpMethod, HttpTriggerOptions } from './http.ts';
-import type { CronTrigger, EventTrigger } from './trigger-kinds.ts';
+import type { CronTrigger, EventTrigger, HttpMethod, HttpTriggerOptions } from './trigger-kinds.ts';
 
 /**
  * The configuration of the engine's own trigger types. The compiler checks the `config` of a trigger against it.

@@ -8,7 +8,7 @@
 
 import { FLAG, HEADER_BYTES, KIND } from '../../protocol/binary/binary-layout.ts';
 import type { CompactEncoder } from '../../protocol/payload/compact-encode.ts';
-import { callDepth, parseBaggage } from '../calls/baggage.ts';
+import { callDepth, parseBaggage } from '../calls/trace-context.ts';
 import { HEADROOM_BYTES, type PlatformMemory, type PlatformSocket } from '../worker/platform.ts';
 import type { EncodedCall, EncodedPayload } from './wire.ts';
 

@@ -1,8 +1,8 @@
 // The JSON form, `svc.json.v1`: each message is a text frame of its own. Used if the engine selects it, and to make the
 // wire readable for a person.
 
-import { withDepth } from '../calls/baggage.ts';
 import { type JsonCall, readFrame } from '../calls/received-frame.ts';
+import { withDepth } from '../calls/trace-context.ts';
 import { REF_MARK } from '../channels/channel-ref.ts';
 import type { PlatformSocket } from '../worker/platform.ts';
 import { utf8Length } from './utf8.ts';

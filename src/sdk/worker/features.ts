@@ -3,14 +3,15 @@
 
 import type { CalledSide } from '../calls/called-side.ts';
 import type { Deadlines } from '../calls/deadline-wheel.ts';
-import type { IncomingCallsParts, Run } from '../calls/incoming-calls.ts';
+import type { IncomingCallsParts } from '../calls/incoming-calls.ts';
+import type { Run } from '../calls/invocation.ts';
 import type { callWithRetry } from '../calls/retry.ts';
 import type { Channel } from '../channels/channels.ts';
 import type { createQueueClient } from '../data/queue-client.ts';
 import type { createStateClient } from '../data/state-client.ts';
 import type { HandlerSchemas } from '../functions/checked-handler.ts';
 import type { StreamsParts, SvcStream } from '../streams/streams.ts';
-import type { TelemetryParts, WorkerTelemetry } from '../telemetry/telemetry.ts';
+import type { TelemetryOptions, WorkerTelemetry } from '../telemetry/telemetry.ts';
 import type { OpenWire } from '../wire/wire.ts';
 import type { InternalOptions, Settings } from './options.ts';
 import type { Platform, PlatformClock, TerminationSignals } from './platform.ts';
@@ -25,7 +26,7 @@ export interface Features {
   readonly callWithRetry: typeof callWithRetry;
   /** The handler with its schemas. A schema that cannot be supported makes this throw, or makes the calls fail. */
   checkHandler(run: Run, schemas: HandlerSchemas): Run;
-  createTelemetry(parts: TelemetryParts): WorkerTelemetry;
+  createTelemetry(parts: TelemetryOptions): WorkerTelemetry;
   createCalled(parts: IncomingCallsParts, registrations: Registrations): Called;
   createChannels(platform: Platform, settings: Settings): ChannelsOfWorker;
   readonly createState: typeof createStateClient;

@@ -3,7 +3,7 @@
 
 import type { TextMemory } from '../../protocol/json/text-bytes.ts';
 import type { TextSource } from '../../protocol/json/text-slices.ts';
-import type { TraceCarrier } from '../calls/outgoing-calls.ts';
+import type { TraceCarrier } from '../calls/trace-context.ts';
 
 export interface Platform {
   readonly clock: PlatformClock;

@@ -7,18 +7,18 @@
 
 import type { Trigger } from '../calls/call-options.ts';
 import { isInvocationStopped, isSvcError, SvcError } from '../calls/errors.ts';
-import { type Middleware, MiddlewareChain } from '../calls/middleware.ts';
-import { OutgoingCalls, type TraceCarrier } from '../calls/outgoing-calls.ts';
+import { MiddlewareChain } from '../calls/middleware.ts';
+import { OutgoingCalls } from '../calls/outgoing-calls.ts';
 import { type AnyRequest, makeCall } from '../calls/outgoing-request.ts';
 import { errorFromAnswer } from '../calls/remote-error.ts';
+import type { TraceCarrier } from '../calls/trace-context.ts';
 import type { Channel, ChannelOptions } from '../channels/channels.ts';
 import { Connection, type ConnectionState, type WorkFrame } from '../connection/connection.ts';
 import type { Link } from '../connection/link.ts';
 import type { SvcQueue } from '../data/queue-client.ts';
 import type { StateClient } from '../data/state-client.ts';
-import type { AnyFunctionDefinition, RegisteredFunction, RegisterFunction } from '../functions/function-definition.ts';
+import type { AnyFunctionDefinition, RegisteredFunction } from '../functions/function-definition.ts';
 import { readFunction } from '../functions/function-registration.ts';
-import type { Handler } from '../functions/functions.ts';
 import type { SvcStream } from '../streams/streams.ts';
 import { createLogger, type Logger } from '../telemetry/logger.ts';
 import type { WorkerTelemetry } from '../telemetry/telemetry.ts';
@@ -32,11 +32,12 @@ import type {
 import { makeAnnouncement } from './announcement.ts';
 import { EventListeners, type WorkerEvents } from './events.ts';
 import type { Called, ChannelsOfWorker, Features, StreamsOfWorker } from './features.ts';
+import type { Handler, Middleware } from './handler.ts';
 import { checkId, type InternalOptions, resolveSettings, type Settings } from './options.ts';
 import type { ContextStorage, Platform, PlatformSocket, SocketClosure } from './platform.ts';
 import { Readiness } from './readiness.ts';
 import { Registrations } from './registrations.ts';
-import type { SvcWorker } from './svc-worker.ts';
+import type { RegisterFunction, SvcWorker } from './svc-worker.ts';
 import type { Untyped } from './target.ts';
 
 export class Worker implements SvcWorker {

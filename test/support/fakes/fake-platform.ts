@@ -3,7 +3,7 @@
 
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { SUBPROTOCOL_BINARY, SUBPROTOCOL_COMPACT } from '../../../src/protocol/frames/subprotocols.ts';
-import type { TraceCarrier } from '../../../src/sdk/calls/outgoing-calls.ts';
+import type { TraceCarrier } from '../../../src/sdk/calls/trace-context.ts';
 import { nodeMemory } from '../../../src/sdk/node/memory-node.ts';
 import type {
   ContextStorage,

@@ -64,3 +64,14 @@ function decode(value: string): string {
     return value;
   }
 }
+
+/** What a call inherits from the handler that makes it. */
+export interface TraceCarrier {
+  /** The context headers as that handler received them. */
+  readonly traceparent: string | undefined;
+  readonly baggage: string | undefined;
+  /** Undefined when the baggage holds the depth. */
+  readonly depth: number | undefined;
+  /** The function of that handler. */
+  readonly functionId?: string | undefined;
+}

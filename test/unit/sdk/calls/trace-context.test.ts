@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { callDepth, parseBaggage, parseTraceparent } from '../../../../src/sdk/calls/baggage.ts';
+import { callDepth, parseBaggage, parseTraceparent } from '../../../../src/sdk/calls/trace-context.ts';
 
 describe('baggage', () => {
   test('[SDK-3] entries are decoded, spaces and properties dropped, and an invalid entry only affects itself', () => {

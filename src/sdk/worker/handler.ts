@@ -1,8 +1,21 @@
-// The context of a handler (SDK-3). Its class is in `invocation.ts`.
+// What users write for a worker: handlers, the context that a handler gets (its class is in `calls/invocation.ts`), and
+// middleware around handlers and calls. It refers to `SvcWorker`, and `SvcWorker` refers to it: types only.
 
-import type { TraceIds } from '../calls/baggage.ts';
+import type { Action } from '../calls/actions.ts';
+import type { TraceIds } from '../calls/trace-context.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import type { SvcWorker } from './svc-worker.ts';
+
+/**
+ * The code of a function. It takes the payload and, if it needs it, the context; it returns the result or a promise
+ * of it.
+ *
+ * @example
+ * import type { Handler } from 'svc-sdk';
+ *
+ * export const add: Handler<{ x: number; y: number }, number> = ({ x, y }) => x + y;
+ */
+export type Handler<In, Out> = (payload: In, context: HandlerContext) => Out | PromiseLike<Out>;
 
 /**
  * The second argument of every handler. It may be ignored: a value costs nothing until it is read, and calls made
@@ -70,3 +83,69 @@ export interface TriggerOrigin {
   /** The id that `registerTrigger` assigned. */
   readonly id: string;
 }
+
+/**
+ * A handler about to run.
+ *
+ * @example
+ * import { registerWorker, SvcError, type IncomingCall } from 'svc-sdk';
+ *
+ * const svc = registerWorker();
+ * const tenantOf = ({ context }: IncomingCall) => context.baggage.get('tenant');
+ * svc.use((call, next) => {
+ *   const isFit = call.direction === 'outgoing' || tenantOf(call) !== undefined;
+ *   if (!isFit) throw new SvcError('NO_TENANT', 'baggage entry tenant is missing');
+ *   return next();
+ * });
+ */
+export interface IncomingCall {
+  readonly direction: 'incoming';
+  readonly function_id: string;
+  /** May be replaced before `next()`. Input schemas check it afterwards. */
+  payload: unknown;
+  readonly context: HandlerContext;
+}
+
+/**
+ * A call about to leave.
+ *
+ * @example
+ * import { registerWorker, type OutgoingCall } from 'svc-sdk';
+ *
+ * const svc = registerWorker();
+ * const stamp = (call: OutgoingCall): void => {
+ *   call.metadata = { origin: 'shop', given: call.metadata };
+ * };
+ * svc.use((call, next) => {
+ *   if (call.direction === 'outgoing') stamp(call);
+ *   return next();
+ * });
+ */
+export interface OutgoingCall {
+  readonly direction: 'outgoing';
+  readonly function_id: string;
+  readonly action: Action | undefined;
+  /** May be replaced before `next()`. */
+  payload: unknown;
+  /** May be replaced before `next()`. */
+  metadata: unknown;
+}
+
+/**
+ * Runs around calls in both directions. It returns what the caller gets, usually the answer of `next()`. If it throws,
+ * the call fails. It may call `next()` again to repeat the call.
+ *
+ * @example
+ * import { registerWorker, type Middleware } from 'svc-sdk';
+ *
+ * const timed: Middleware = async (call, next) => {
+ *   const start = performance.now();
+ *   try {
+ *     return await next();
+ *   } finally {
+ *     console.log(`${call.direction} ${call.function_id} ${performance.now() - start} ms`);
+ *   }
+ * };
+ * registerWorker().use(timed);
+ */
+export type Middleware = (call: IncomingCall | OutgoingCall, next: () => Promise<unknown>) => unknown;
