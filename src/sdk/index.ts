@@ -31,8 +31,9 @@ export {
   Void,
   type VoidCall,
 } from './calls/actions.ts';
-export type { CallOptions, RetryOptions, TriggerRequest } from './calls/call-options.ts';
+export type { CallOptions, RetryOptions, TriggerRequest } from './calls/call-types.ts';
 export {
+  Fatal,
   isEnqueueRefused,
   isFunctionNotFound,
   isInvocationStopped,
@@ -41,10 +42,10 @@ export {
   isSvcError,
   isTimeout,
   type RemoteFailure,
+  RetryLater,
   SvcError,
   type SvcErrorDetails,
 } from './calls/errors.ts';
-export { Fatal, RetryLater } from './calls/job-errors.ts';
 export type { TraceIds } from './calls/trace-context.ts';
 export type { ChannelReader } from './channels/channel-reader.ts';
 export type { ChannelRef } from './channels/channel-ref.ts';
@@ -70,12 +71,11 @@ export type { FunctionDefinition, RegisteredFunction } from './functions/functio
 // this kind.
 export * from './functions/functions.ts';
 export type { JsonSchema } from './schema/json-schema.ts';
-export type { Schema } from './schema/schema.ts';
-export type { StandardIssue, StandardResult, StandardSchema } from './schema/standard-schema.ts';
+export type { Schema, StandardIssue, StandardResult, StandardSchema } from './schema/schema.ts';
 export type { StreamChange, StreamEvent } from './streams/stream-items.ts';
 export type { StreamHandlers, StreamSubscription, SubscribeOptions } from './streams/stream-subscription.ts';
 export type { StreamGroup, StreamUpdate, SvcStream } from './streams/streams.ts';
-export type { Logger, LoggerLevel } from './telemetry/logger.ts';
+export type { Logger, LoggerLevel } from './telemetry/telemetry.ts';
 export {
   type LogTrigger,
   type LogTriggerOptions,

@@ -1,8 +1,7 @@
 // Queues for users of the SDK: a queue by its name, its jobs and its dead letters (SDK-5). A thin layer over `trigger`.
 
 import { Enqueue, type EnqueueOptions, type EnqueueReceipt } from '../calls/actions.ts';
-import type { Trigger } from '../calls/call-options.ts';
-import type { PayloadOf, Target, Untyped } from '../worker/target.ts';
+import type { PayloadOf, Target, Trigger, Untyped } from '../calls/call-types.ts';
 
 /**
  * A queue by its name.

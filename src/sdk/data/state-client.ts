@@ -1,11 +1,10 @@
 // State for users of the SDK: entries by scope and key (SDK-5). Each method is one
 // function call through `trigger`.
 
-import type { Trigger } from '../calls/call-options.ts';
+import type { Trigger, Untyped } from '../calls/call-types.ts';
 import { isSvcError } from '../calls/errors.ts';
 import type { FunctionDefinition, RegisteredFunction } from '../functions/function-definition.ts';
 import type { RegisteredTrigger, TriggerDefinition } from '../triggers/trigger-definition.ts';
-import type { Untyped } from '../worker/target.ts';
 import type { UpdateError, UpdateOp } from './update-ops.ts';
 
 /**

@@ -1,7 +1,7 @@
 // How a worker defines a function, and the handle it gets for it.
 
 import type { Action } from '../calls/actions.ts';
-import type { CallArguments } from '../calls/call-options.ts';
+import type { CallArguments } from '../calls/call-types.ts';
 import type { JsonSchema } from '../schema/json-schema.ts';
 import type { Schema } from '../schema/schema.ts';
 import type { Answer, FunctionReference } from './functions.ts';

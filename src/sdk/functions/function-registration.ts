@@ -1,6 +1,7 @@
 // Turns a function definition into a frame for the engine and a handler with its checks.
 
 import type { RegisterFunction } from '../../protocol/frames/frames.ts';
+import type { Untyped } from '../calls/call-types.ts';
 import { SvcError } from '../calls/errors.ts';
 import type { Run } from '../calls/invocation.ts';
 import { jsonSchemaOf } from '../schema/schema.ts';
@@ -8,7 +9,6 @@ import type { Handler } from '../worker/handler.ts';
 import { OncePerMinute } from '../worker/once-per-minute.ts';
 import { checkId, type Settings } from '../worker/options.ts';
 import type { PlatformClock } from '../worker/platform.ts';
-import type { Untyped } from '../worker/target.ts';
 import type { checkHandler } from './checked-handler.ts';
 import type { AnyFunctionDefinition } from './function-definition.ts';
 

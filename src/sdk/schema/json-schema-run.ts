@@ -2,7 +2,7 @@
 
 import { SvcError } from '../calls/errors.ts';
 import { isRecord } from './record.ts';
-import type { StandardIssue } from './standard-schema.ts';
+import type { StandardIssue } from './schema.ts';
 
 export interface Run {
   /** From the root of the value to the part being checked. */

@@ -6,7 +6,7 @@ import { arrayKeywords, objectKeywords } from './json-schema-containers.ts';
 import { type Check, type CompileInner, passes, type Run, refuseSchema, report } from './json-schema-run.ts';
 import { scalarKeywords } from './json-schema-scalars.ts';
 import { isRecord } from './record.ts';
-import type { StandardIssue } from './standard-schema.ts';
+import type { StandardIssue } from './schema.ts';
 
 /**
  * A JSON Schema of draft 2020-12, or as draft 07 spells it. Formats are not checked, and a `$ref` leads only within the

@@ -1,10 +1,10 @@
-// Schemas of a function (SDK-2). The JSON Schema that console and CLI show is derived from a schema where the library
-// can produce it. `value-check.ts` checks values.
+// Schemas of a function (SDK-2): JSON Schema, or a schema of a library that follows the Standard Schema interface. That
+// interface is declared, not imported: a package for it would be one more dependency. The JSON Schema that console and
+// CLI show is derived from a schema where its library can produce it. `functions/checked-handler.ts` checks values.
 
 import { SvcError } from '../calls/errors.ts';
 import type { JsonSchema } from './json-schema.ts';
 import { isRecord } from './record.ts';
-import type { StandardSchema } from './standard-schema.ts';
 
 /**
  * Types that `input` and `output` of a function accept.
@@ -49,3 +49,58 @@ function askForJsonSchema(holder: unknown, method: string, args: unknown[]): Jso
     return undefined;
   }
 }
+
+/**
+ * A schema of any library that follows the Standard Schema interface, such as zod, valibot or arktype.
+ *
+ * @example
+ * import type { StandardSchema } from 'svc-sdk';
+ *
+ * export const sku: StandardSchema<string> = {
+ *   '~standard': {
+ *     version: 1,
+ *     vendor: 'example',
+ *     validate: (value) => (typeof value === 'string' ? { value } : { issues: [{ message: 'must be text' }] }),
+ *   },
+ * };
+ */
+export interface StandardSchema<In = unknown, Out = In> {
+  readonly '~standard': {
+    readonly version: 1;
+    readonly vendor: string;
+    readonly validate: (value: unknown) => StandardResult<Out> | Promise<StandardResult<Out>>;
+    /** Never present at run time: it only carries the types. */
+    readonly types?: { readonly input: In; readonly output: Out } | undefined;
+  };
+}
+
+/**
+ * The result of a validation: the value, possibly converted, or its issues.
+ *
+ * @example
+ * import type { StandardResult } from 'svc-sdk';
+ *
+ * export const refused: StandardResult<string> = { issues: [{ message: 'must be text', path: ['sku'] }] };
+ */
+export type StandardResult<Out> =
+  | { readonly value: Out; readonly issues?: undefined }
+  | { readonly issues: readonly StandardIssue[] };
+
+/**
+ * One issue of a value, and its place.
+ *
+ * @example
+ * import type { StandardIssue } from 'svc-sdk';
+ *
+ * export const issue: StandardIssue = { message: 'must be text', path: ['lines', 0, 'sku'] };
+ */
+export interface StandardIssue {
+  readonly message: string;
+  readonly path?: readonly (PropertyKey | { readonly key: PropertyKey })[] | undefined;
+}
+
+/** The type of a value before validation: what callers pass, what handlers return. */
+export type InputOf<S extends StandardSchema> = NonNullable<S['~standard']['types']>['input'];
+
+/** The type of a value after validation: what handlers get, what callers receive. */
+export type OutputOf<S extends StandardSchema> = NonNullable<S['~standard']['types']>['output'];

@@ -3,8 +3,7 @@
 import { Void } from '../calls/actions.ts';
 import { parseTraceparent } from '../calls/trace-context.ts';
 import { isRecord } from '../schema/record.ts';
-import type { LoggerLevel, LogScope } from './logger.ts';
-import type { ObservedWorker } from './telemetry.ts';
+import type { LoggerLevel, LogScope, ObservedWorker } from './telemetry.ts';
 
 export function logByCall(
   { name, trigger }: ObservedWorker,

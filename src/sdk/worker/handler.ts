@@ -3,7 +3,7 @@
 
 import type { Action } from '../calls/actions.ts';
 import type { TraceIds } from '../calls/trace-context.ts';
-import type { Logger } from '../telemetry/logger.ts';
+import type { Logger } from '../telemetry/telemetry.ts';
 import type { SvcWorker } from './svc-worker.ts';
 
 /**
@@ -149,3 +149,28 @@ export interface OutgoingCall {
  * registerWorker().use(timed);
  */
 export type Middleware = (call: IncomingCall | OutgoingCall, next: () => Promise<unknown>) => unknown;
+
+/**
+ * The middlewares of one worker (SDK-12). The first one added is the outermost. A call pays nothing while no middleware
+ * is used: the chain is built when the first one is added.
+ */
+export class MiddlewareChain {
+  readonly #middlewares: Middleware[] = [];
+
+  get isEmpty(): boolean {
+    return this.#middlewares.length === 0;
+  }
+
+  add(middleware: Middleware): void {
+    this.#middlewares.push(middleware);
+  }
+
+  /** Runs the call through every middleware and then through `last`. */
+  run<Call extends IncomingCall | OutgoingCall>(call: Call, last: (call: Call) => unknown): Promise<unknown> {
+    const step = async (at: number): Promise<unknown> => {
+      const middleware = this.#middlewares[at];
+      return middleware === undefined ? last(call) : middleware(call, () => step(at + 1));
+    };
+    return step(0);
+  }
+}

@@ -1,6 +1,6 @@
 // The interface of a worker, for users. Its implementation is in `worker.ts`.
 
-import type { Trigger } from '../calls/call-options.ts';
+import type { PayloadOf, ResultOf, Trigger, Untyped } from '../calls/call-types.ts';
 import type { Channel, ChannelOptions } from '../channels/channels.ts';
 import type { ConnectionState } from '../connection/connection.ts';
 import type { SvcQueue } from '../data/queue-client.ts';
@@ -8,9 +8,9 @@ import type { StateClient } from '../data/state-client.ts';
 import type { FunctionDefinition, RegisteredFunction } from '../functions/function-definition.ts';
 import type { Functions } from '../functions/functions.ts';
 import type { JsonSchema } from '../schema/json-schema.ts';
-import type { InputOf, OutputOf, StandardSchema } from '../schema/standard-schema.ts';
+import type { InputOf, OutputOf, StandardSchema } from '../schema/schema.ts';
 import type { SvcStream } from '../streams/streams.ts';
-import type { Logger } from '../telemetry/logger.ts';
+import type { Logger } from '../telemetry/telemetry.ts';
 import type {
   RegisteredTrigger,
   RegisteredTriggerType,
@@ -20,7 +20,6 @@ import type {
 } from '../triggers/trigger-definition.ts';
 import type { WorkerEvents } from './events.ts';
 import type { Handler, Middleware } from './handler.ts';
-import type { PayloadOf, ResultOf, Untyped } from './target.ts';
 
 /**
  * A connection to the engine: offers functions and calls functions. It reconnects by itself and then registers

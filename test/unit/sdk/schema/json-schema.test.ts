@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
+import { describeIssues } from '../../../../src/sdk/functions/checked-handler.ts';
 import { compileJsonSchema, type JsonSchema } from '../../../../src/sdk/schema/json-schema.ts';
-import { describeIssues } from '../../../../src/sdk/schema/value-check.ts';
 
 /** The issues of the value, if any. */
 const problems = (schema: JsonSchema, value: unknown) => describeIssues(compileJsonSchema(schema)(value));

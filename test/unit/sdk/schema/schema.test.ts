@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { jsonSchemaOf } from '../../../../src/sdk/schema/schema.ts';
-import type { StandardSchema } from '../../../../src/sdk/schema/standard-schema.ts';
-import { compileCheck, describeIssues } from '../../../../src/sdk/schema/value-check.ts';
+import { compileCheck, describeIssues } from '../../../../src/sdk/functions/checked-handler.ts';
+import { jsonSchemaOf, type StandardSchema } from '../../../../src/sdk/schema/schema.ts';
 
 const trimmed: StandardSchema<string> = {
   '~standard': {

@@ -116,7 +116,7 @@ export class BinaryWire implements Wire {
   }
 
   #writeCall(call: EncodedCall): void {
-    if (callBytesMax(call) > this.#room) this.#makeRoom(this.callBytes(call));
+    if (callBytesMax(call) > this.#capacity) this.#reserve(this.callBytes(call));
     this.#writer.call(call, this.#numberOf(call.functionId));
     // They are written; the call may live on for an hour.
     call.data = undefined;
@@ -124,16 +124,16 @@ export class BinaryWire implements Wire {
   }
 
   #writeAnswer({ call, payload, isError }: Answer): void {
-    if (payload !== undefined && answerBytesMax(call, payload) > this.#room) {
-      this.#makeRoom(this.answerBytes(call, payload));
-    } else if (HEADER_BYTES.result > this.#room) {
-      this.#makeRoom(HEADER_BYTES.result);
+    if (payload !== undefined && answerBytesMax(call, payload) > this.#capacity) {
+      this.#reserve(this.answerBytes(call, payload));
+    } else if (HEADER_BYTES.result > this.#capacity) {
+      this.#reserve(HEADER_BYTES.result);
     }
     this.#writer.result(call.idLow, call.idHigh, payload, isError);
   }
 
   #writeShape(keyList: string): void {
-    this.#makeRoom(HEADER_BYTES.shape + this.#memory.byteLength(keyList));
+    this.#reserve(HEADER_BYTES.shape + this.#memory.byteLength(keyList));
     this.#writer.shape(keyList);
   }
 
@@ -142,16 +142,16 @@ export class BinaryWire implements Wire {
   }
 
   #writeFrame(text: string): void {
-    this.#makeRoom(HEADER_BYTES.control + this.#memory.byteLength(text));
+    this.#reserve(HEADER_BYTES.control + this.#memory.byteLength(text));
     this.#writer.frame(text);
   }
 
   /** Bytes that can be written without further checks. */
-  get #room(): number {
-    return Math.min(this.#writer.room, this.#frameBytesMax - this.#writer.length);
+  get #capacity(): number {
+    return Math.min(this.#writer.capacity, this.#frameBytesMax - this.#writer.length);
   }
 
-  #makeRoom(bytes: number): void {
+  #reserve(bytes: number): void {
     if (this.#writer.length + bytes > this.#frameBytesMax) this.#send();
     this.#writer.grow(bytes);
   }

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import { PendingCall } from '../../../../src/sdk/calls/pending-call.ts';
-import { SentCalls } from '../../../../src/sdk/calls/sent-calls.ts';
+import { PendingCall, SentCalls } from '../../../../src/sdk/calls/pending-calls.ts';
 import { madeCall } from './made-calls.ts';
 
 function newCall(): PendingCall {

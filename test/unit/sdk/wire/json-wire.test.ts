@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
+import { JsonWire } from '../../../../src/sdk/wire/json-wire.ts';
 import { answerBytesMax, callBytesMax, type EncodedCall, encodeValue } from '../../../../src/sdk/wire/wire.ts';
-import { JsonWire } from '../../../../src/sdk/wire/wire-json.ts';
 import { FakeSocket } from '../../../support/fakes/fake-platform.ts';
 import { deliveredCall, encoded, madeCall } from '../calls/made-calls.ts';
 import { RecordingReceiver } from '../connection/recording-receiver.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { frameBytes, frameTexts } from '../../../../src/sdk/node/frames-node.ts';
+import { frameBytes, frameTexts } from '../../../../src/sdk/node/socket-node.ts';
 import { HEADROOM_BYTES } from '../../../../src/sdk/worker/platform.ts';
 
 /** The texts as a server reads them by RFC 6455, section 5.2. */

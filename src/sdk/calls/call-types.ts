@@ -1,7 +1,7 @@
-// The options of a call, and their types (SDK-1, SDK-12).
+// The types of a call (SDK-1, SDK-12): its options, the overloads of `trigger`, and the types of payload and result that
+// follow from its target.
 
-import type { Answer, FunctionId } from '../functions/functions.ts';
-import type { PayloadOf, ResultOf, Target } from '../worker/target.ts';
+import type { Answer, FunctionId, FunctionReference, Functions } from '../functions/functions.ts';
 import type { Action, EnqueueCall, EnqueueReceipt, VoidCall } from './actions.ts';
 
 /**
@@ -88,3 +88,26 @@ type ExplicitRequest<In, Out, A extends Action | undefined> = Omit<CallOptions, 
 
 /** `any` matches every type, so it is handled before `Unset`. */
 type WasWritten<T> = 0 extends 1 & T ? true : [T] extends [Unset] ? false : true;
+
+/** Untyped code must compile under `strict` (SDK-1): the result of an unknown function may be used as anything. */
+// biome-ignore lint/suspicious/noExplicitAny: this alias is the one place where SDK-1 asks for it.
+export type Untyped = any;
+
+/** The target of a call. */
+export type Target = FunctionId | FunctionReference<Untyped, Untyped>;
+
+/** The payload of the target; `unknown` if the compiler does not know it. */
+export type PayloadOf<T extends Target> = T extends keyof Functions
+  ? FieldOf<Functions[T], 'in'>
+  : T extends FunctionReference<infer In, Untyped>
+    ? In
+    : unknown;
+
+/** The result of the target; any type if the compiler does not know it. */
+export type ResultOf<T extends Target> = T extends keyof Functions
+  ? FieldOf<Functions[T], 'out'>
+  : T extends FunctionReference<Untyped, infer Out>
+    ? Out
+    : Untyped;
+
+type FieldOf<Entry, Field extends string> = Entry extends Record<Field, infer Value> ? Value : unknown;

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { exceedsUtf8, utf8Length } from '../../../../src/sdk/wire/utf8.ts';
+import { exceedsUtf8, utf8Length } from '../../../../src/sdk/wire/wire.ts';
 
 test('[W4] the bytes of a text are counted as an encoder would write them', () => {
   for (const text of ['', 'abc', 'é', '€', '😀', 'a😀é€', '\u{10ffff}', '\u07ff\u0800\uffff']) {
