@@ -1,4 +1,4 @@
-// The loader of a worker in a page. From the start: JSON on the wire and a timer for each deadline. On first use:
+// The parts of a worker in a page. From the start: JSON on the wire and a timer for each deadline. On first use:
 // handlers, schemas, channels and streams.
 
 import { SUBPROTOCOL_JSON } from '../protocol/frames/subprotocols.ts';

@@ -1,5 +1,5 @@
-// The types of a call (SDK-1, SDK-12): its options, the overloads of `trigger`, and the types of payload and result that
-// follow from its target.
+// The types of a call (SDK-1, SDK-12): its options, the overloads of `trigger`, and the types of payload and result
+// that follow from its target.
 
 import type { Answer, FunctionId, FunctionReference, Functions } from '../functions/functions.ts';
 import type { Action, EnqueueCall, EnqueueReceipt, VoidCall } from './actions.ts';

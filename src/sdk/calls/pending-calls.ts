@@ -1,6 +1,6 @@
 // The calls of this worker that are not answered yet. `PendingCall` is one of them, from `trigger` to its one answer
-// (I1): what is sent, and the promise to settle. Each waits in one of two places: `OfflineQueue` until there is a connection,
-// `SentCalls` until its answer arrives.
+// (I1): what is sent, and the promise to settle. Each waits in one of two places: `OfflineQueue` until there is a
+// connection, `SentCalls` until its answer arrives.
 
 import type { Encoded, EncodedCall, EncodedPayload } from '../wire/wire.ts';
 import { Deadline } from './deadline-wheel.ts';
