@@ -2,6 +2,7 @@
 
 import { readPayload } from '../../core/calls/read-payload.ts';
 import { Refusal } from '../../core/calls/refusal.ts';
+import { isTopicQueue, shownName } from '../../core/queue/queue-names.ts';
 import { validateMessage, validateMoves, validateQueue, validateTopicPage } from '../../generated/queue-payloads.ts';
 import { isDeadRows } from '../../generated/queue-shapes.ts';
 import { parseRawJson } from '../../protocol/json/byte-string.ts';
@@ -12,9 +13,8 @@ import { parseAs } from '../../store/commands/queue/marks.ts';
 import { CommandInput } from '../../store/thread/command-input.ts';
 import { deadLetterRows } from './dead-letter-page.ts';
 import { ErrorGroups } from './error-groups.ts';
-import { type FunctionParts, innerNames, namedQueue, shownName } from './function-parts.ts';
+import { type FunctionParts, innerNames, namedQueue } from './function-parts.ts';
 import type { MessagePayload } from './payloads.ts';
-import { isTopicQueue } from './queues.ts';
 
 const LISTED_DEFAULT = 50;
 const LISTED_MAX = 1_000;

@@ -2,13 +2,14 @@
 
 import { readPayload } from '../../core/calls/read-payload.ts';
 import { Refusal } from '../../core/calls/refusal.ts';
+import { isNamedQueue, shownName } from '../../core/queue/queue-names.ts';
 import type { JobRow, QueueStats } from '../../core/queue/shapes.ts';
 import { validateQueue } from '../../generated/queue-payloads.ts';
 import type { AnyBuiltin } from '../../router/builtin.ts';
 import { type QueueAdapter, secretsOf } from './adapters/adapter.ts';
 import type { QueueSettings } from './config.ts';
-import { type FunctionParts, innerNames, namedQueue, shownName } from './function-parts.ts';
-import { isTopicQueue } from './queues.ts';
+import { type FunctionParts, innerNames, namedQueue } from './function-parts.ts';
+import type { QueueRunner } from './runner.ts';
 
 type OverviewParts = Pick<FunctionParts, 'adapter' | 'queues' | 'topics' | 'clock'>;
 
@@ -58,7 +59,7 @@ function listTopics({ adapter, queues, topics }: OverviewParts): AnyBuiltin {
     id: 'engine::queue::list_topics',
     description: 'Lists queues and topics',
     async handle() {
-      const named = queues.all.filter(({ settings }) => !isTopicQueue(settings.name));
+      const named = queues.all.filter(({ settings }) => isNamedQueue(settings.name));
       return [
         ...named.map(({ settings }) => ({
           name: settings.name,
@@ -137,7 +138,7 @@ async function rowOf(name: string, stats: readonly QueueStats[], parts: Overview
     dead,
     paused: isPaused,
     is_configured: named !== undefined || topics.subscribers.has(name),
-    concurrency: runners.reduce((sum, { settings }) => sum + (settings.isFifo ? 1 : settings.concurrency), 0),
+    concurrency: slotsOf(named === undefined ? runners : [named]),
     subscribers: topics.subscribers.get(name) ?? 0,
     running_here: runners.reduce((sum, { runningCount }) => sum + runningCount, 0),
     enqueued_total: runners.reduce((sum, { totals }) => sum + totals.enqueued, 0),
@@ -148,6 +149,10 @@ async function rowOf(name: string, stats: readonly QueueStats[], parts: Overview
     oldest_enqueued_at: times.length === 0 ? null : Math.min(...times),
     oldest_waiting_ms: waiting.length === 0 ? null : Math.max(0, clock.nowMs() - Math.min(...waiting)),
   };
+}
+
+function slotsOf(runners: readonly QueueRunner[]): number {
+  return runners.reduce((sum, { settings }) => sum + (settings.isFifo ? 1 : settings.concurrency), 0);
 }
 
 /** The oldest jobs and, if any wait, the oldest of these. */

@@ -20,7 +20,7 @@ import { detach, RAW_NULL, type RawJson } from '../../protocol/json/byte-string.
 import { Payload } from '../../protocol/payload/payload.ts';
 import type { Caller, RouterContext } from '../context.ts';
 import { guardCall } from '../restricted/guarded-calls.ts';
-import { coveringExecutors, isOfStrangers, queueRefusal, reachRefusal, selectCovering } from '../restricted/reach.ts';
+import { coveringExecutors, isOfStrangers, reachRefusal, selectCovering } from '../restricted/reach.ts';
 import { beginCall, contextOf, contextOfCaller, noteQuiet, noteRefused, spanOf } from '../session/observe.ts';
 import type { Session } from '../session/session.ts';
 import type { CallerRef } from '../session/wire.ts';
@@ -70,7 +70,7 @@ export function handleInvoke(context: RouterContext, session: Session, frame: In
 export function deliver(context: RouterContext, request: CallRequest, enqueue: EnqueueAction | undefined): void {
   if (enqueue === undefined) return invoke(context, request);
   const { caller, ref, functionId, rights } = request;
-  const refusal = reachRefusal(rights, functionId) ?? queueRefusal(rights, enqueue.queue);
+  const refusal = reachRefusal(rights, functionId);
   if (refusal === undefined) enqueueCall(context, request, enqueue);
   else refuse(context, caller, ref, functionId, refusal);
 }
