@@ -73,8 +73,7 @@ export type { FunctionDefinition, RegisteredFunction } from '../sdk/functions/fu
 // All of it, not by name: users extend `Functions` by merging with this module, and merging only reaches exports of
 // this kind.
 export * from '../sdk/functions/functions.ts';
-export type { JsonSchema } from '../sdk/schema/json-schema.ts';
-export type { Schema, StandardIssue, StandardResult, StandardSchema } from '../sdk/schema/schema.ts';
+export type { JsonSchema, Schema, StandardIssue, StandardResult, StandardSchema } from '../sdk/functions/schema.ts';
 export type { StreamChange, StreamEvent } from '../sdk/streams/stream-items.ts';
 export type { StreamHandlers, StreamSubscription, SubscribeOptions } from '../sdk/streams/stream-subscription.ts';
 export type { StreamGroup, StreamUpdate, SvcStream } from '../sdk/streams/streams.ts';

@@ -70,8 +70,7 @@ export type { FunctionDefinition, RegisteredFunction } from './functions/functio
 // All of it, not by name: users extend `Functions` by merging with this module, and merging only reaches exports of
 // this kind.
 export * from './functions/functions.ts';
-export type { JsonSchema } from './schema/json-schema.ts';
-export type { Schema, StandardIssue, StandardResult, StandardSchema } from './schema/schema.ts';
+export type { JsonSchema, Schema, StandardIssue, StandardResult, StandardSchema } from './functions/schema.ts';
 export type { StreamChange, StreamEvent } from './streams/stream-items.ts';
 export type { StreamHandlers, StreamSubscription, SubscribeOptions } from './streams/stream-subscription.ts';
 export type { StreamGroup, StreamUpdate, SvcStream } from './streams/streams.ts';

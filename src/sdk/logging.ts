@@ -4,7 +4,7 @@
 
 import { Writable } from 'node:stream';
 import { format } from 'node:util';
-import { isRecord } from './schema/record.ts';
+import { isRecord } from '../protocol/json/record.ts';
 import { textOf } from './telemetry/otlp-json.ts';
 import type { Logger, LoggerLevel } from './telemetry/telemetry.ts';
 

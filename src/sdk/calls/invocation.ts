@@ -1,8 +1,8 @@
 // One run of a handler, and the context that the handler reads. Each value is computed when it is read, because most
 // handlers read none.
 
+import { isRecord } from '../../protocol/json/record.ts';
 import type { Link } from '../connection/link.ts';
-import { isRecord } from '../schema/record.ts';
 import { createLogger, type HandlerSpan, type Logger, type WorkerTelemetry } from '../telemetry/telemetry.ts';
 import type { DeliveredCall } from '../wire/wire.ts';
 import type { HandlerContext, TriggerOrigin } from '../worker/handler.ts';

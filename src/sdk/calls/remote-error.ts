@@ -2,7 +2,7 @@
 
 import type { ErrorBody } from '../../protocol/frames/frames.ts';
 import { isRetryable } from '../../protocol/frames/retryable.ts';
-import { isRecord } from '../schema/record.ts';
+import { isRecord } from '../../protocol/json/record.ts';
 import { isSvcError, SvcError } from './errors.ts';
 import { parseTraceparent } from './trace-context.ts';
 

@@ -1,10 +1,11 @@
 // A handler with the schemas of its definition (SDK-2): payloads that violate the input schema never reach it, results
 // that violate the output schema are reported or refused. A schema becomes one check when its function is registered.
 
+import { compileJsonSchema } from '../../protocol/json-schema/compile.ts';
+import { SchemaError } from '../../protocol/json-schema/run.ts';
 import { SvcError } from '../calls/errors.ts';
 import type { Run } from '../calls/invocation.ts';
-import { compileJsonSchema } from '../schema/json-schema.ts';
-import { isStandardSchema, type Schema, type StandardIssue, type StandardResult } from '../schema/schema.ts';
+import { isStandardSchema, type JsonSchema, type Schema, type StandardIssue, type StandardResult } from './schema.ts';
 
 export interface HandlerSchemas {
   readonly functionId: string;
@@ -63,11 +64,19 @@ export function compileCheck(schema: Schema): ValueCheck {
     const { '~standard': standard } = schema;
     return (value) => standard.validate(value);
   }
-  const check = compileJsonSchema(schema);
+  const check = compileOrRefuse(schema);
   return (value) => {
     const issues = check(value);
     return issues.length === 0 ? { value } : { issues };
   };
+}
+
+function compileOrRefuse(schema: JsonSchema): ReturnType<typeof compileJsonSchema> {
+  try {
+    return compileJsonSchema(schema);
+  } catch (error) {
+    throw error instanceof SchemaError ? new SvcError('INVALID_ARGUMENTS', error.message) : error;
+  }
 }
 
 /** The issues in one line: the first ones with their places, and how many more there are. */

@@ -2,9 +2,8 @@
 
 import type { Action } from '../calls/actions.ts';
 import type { CallArguments } from '../calls/call-types.ts';
-import type { JsonSchema } from '../schema/json-schema.ts';
-import type { Schema } from '../schema/schema.ts';
 import type { Answer, FunctionReference } from './functions.ts';
+import type { JsonSchema, Schema } from './schema.ts';
 
 /**
  * The definition of a function. Description, schemas and metadata may take 64 KiB together.

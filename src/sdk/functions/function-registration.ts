@@ -4,13 +4,13 @@ import type { RegisterFunction } from '../../protocol/frames/frames.ts';
 import type { Untyped } from '../calls/call-types.ts';
 import { SvcError } from '../calls/errors.ts';
 import type { Run } from '../calls/invocation.ts';
-import { jsonSchemaOf } from '../schema/schema.ts';
 import type { Handler } from '../worker/handler.ts';
 import { OncePerMinute } from '../worker/once-per-minute.ts';
 import { checkId, type Settings } from '../worker/options.ts';
 import type { PlatformClock } from '../worker/platform.ts';
 import type { checkHandler } from './checked-handler.ts';
 import type { AnyFunctionDefinition } from './function-definition.ts';
+import { jsonSchemaOf } from './schema.ts';
 
 export interface ReadFunction {
   readonly frame: RegisterFunction<unknown>;

@@ -5,9 +5,9 @@
 // - While there is no connection records wait, up to a limit; they leave on the next one.
 
 import { randomHex } from '../../protocol/json/random-hex.ts';
+import { isRecord } from '../../protocol/json/record.ts';
 import { parseTraceparent, type TraceCarrier } from '../calls/trace-context.ts';
 import type { Link } from '../connection/link.ts';
-import { isRecord } from '../schema/record.ts';
 import {
   attributesOf,
   callFields,

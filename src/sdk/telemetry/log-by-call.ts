@@ -1,8 +1,8 @@
 // Writes logs with calls of the engine's log functions: for pages, which send no telemetry of their own.
 
+import { isRecord } from '../../protocol/json/record.ts';
 import { Void } from '../calls/actions.ts';
 import { parseTraceparent } from '../calls/trace-context.ts';
-import { isRecord } from '../schema/record.ts';
 import type { LoggerLevel, LogScope, ObservedWorker } from './telemetry.ts';
 
 export function logByCall(

@@ -1,7 +1,7 @@
 // How a worker defines triggers and trigger types, and the handles it gets for them.
 
 import type { Target } from '../calls/call-types.ts';
-import type { JsonSchema } from '../schema/json-schema.ts';
+import type { JsonSchema } from '../functions/schema.ts';
 import type { LogTrigger, StateTrigger, StreamTrigger } from './data-triggers.ts';
 import type { CronTrigger, EventTrigger, HttpMethod, HttpTriggerOptions } from './trigger-kinds.ts';
 

@@ -2,9 +2,9 @@
 // wire readable for a person. The binary form sends its control frames as the same text.
 
 import type { InvocationResult, InvokeFunction } from '../../protocol/frames/frames.ts';
+import { isRecord } from '../../protocol/json/record.ts';
 import { withDepth } from '../calls/trace-context.ts';
 import { REF_MARK } from '../channels/channel-ref.ts';
-import { isRecord } from '../schema/record.ts';
 import type { PlatformSocket } from '../worker/platform.ts';
 import {
   type DeliveredCall,

@@ -7,8 +7,7 @@ import type { SvcQueue } from '../data/queue-client.ts';
 import type { StateClient } from '../data/state-client.ts';
 import type { FunctionDefinition, RegisteredFunction } from '../functions/function-definition.ts';
 import type { Functions } from '../functions/functions.ts';
-import type { JsonSchema } from '../schema/json-schema.ts';
-import type { InputOf, OutputOf, StandardSchema } from '../schema/schema.ts';
+import type { InputOf, JsonSchema, OutputOf, StandardSchema } from '../functions/schema.ts';
 import type { SvcStream } from '../streams/streams.ts';
 import type { Logger } from '../telemetry/telemetry.ts';
 import type {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { SvcError } from '../../../../src/sdk/calls/errors.ts';
+import type { StandardSchema } from '../../../../src/sdk/functions/schema.ts';
 import { createWorker, type InternalOptions } from '../../../../src/sdk/internal.ts';
-import type { StandardSchema } from '../../../../src/sdk/schema/schema.ts';
 import type { HandlerContext } from '../../../../src/sdk/worker/handler.ts';
 import { FakePlatform, type FakeSocket } from '../../../support/fakes/fake-platform.ts';
 

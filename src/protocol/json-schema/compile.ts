@@ -2,25 +2,16 @@
 // once, when its function is registered; whatever it says that we could not keep is refused then, never skipped in
 // silence. Formats are annotations, as the specification has it.
 
-import { arrayKeywords, objectKeywords } from './json-schema-containers.ts';
-import { type Check, type CompileInner, passes, type Run, refuseSchema, report } from './json-schema-run.ts';
-import { scalarKeywords } from './json-schema-scalars.ts';
-import { isRecord } from './record.ts';
-import type { StandardIssue } from './schema.ts';
+import { isRecord } from '../json/record.ts';
+import { arrayKeywords, objectKeywords } from './containers.ts';
+import { type Check, type CompileInner, passes, type Run, refuseSchema, report, type SchemaIssue } from './run.ts';
+import { scalarKeywords } from './scalars.ts';
 
 /**
- * A JSON Schema of draft 2020-12, or as draft 07 spells it. Formats are not checked, and a `$ref` leads only within the
- * schema. What cannot be kept (`unevaluatedProperties`, `unevaluatedItems`, `$dynamicRef`) is refused at registration.
- *
- * @example
- * import type { JsonSchema } from 'svc-sdk';
- *
- * export const order: JsonSchema = { type: 'object', properties: { sku: { type: 'string' } }, required: ['sku'] };
+ * Turns a schema into a check that lists what is wrong with a value; an empty list is a pass. Throws a `SchemaError`
+ * for a schema that is wrong or that cannot be kept.
  */
-export type JsonSchema = boolean | { readonly '~standard'?: never; readonly [keyword: string]: unknown };
-
-/** Turns a schema into a check that lists what is wrong with a value; an empty list is a pass. */
-export function compileJsonSchema(schema: JsonSchema): (value: unknown) => readonly StandardIssue[] {
+export function compileJsonSchema(schema: unknown): (value: unknown) => readonly SchemaIssue[] {
   const check = new Compiler(schema).compile(schema, '#');
   return (value) => {
     const run: Run = { path: [], issues: [], refs: 0 };
@@ -30,11 +21,11 @@ export function compileJsonSchema(schema: JsonSchema): (value: unknown) => reado
 }
 
 class Compiler {
-  readonly #root: JsonSchema;
+  readonly #root: unknown;
   /** By reference: a schema that refers to itself must find its own check, not compile for ever. */
   readonly #referred = new Map<string, { check: Check }>();
 
-  constructor(root: JsonSchema) {
+  constructor(root: unknown) {
     this.#root = root;
   }
 

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
+import { compileJsonSchema } from '../../../../src/protocol/json-schema/compile.ts';
 import { describeIssues } from '../../../../src/sdk/functions/checked-handler.ts';
-import { compileJsonSchema, type JsonSchema } from '../../../../src/sdk/schema/json-schema.ts';
+import type { JsonSchema } from '../../../../src/sdk/functions/schema.ts';
 
 /** The issues of the value, if any. */
 const problems = (schema: JsonSchema, value: unknown) => describeIssues(compileJsonSchema(schema)(value));

@@ -1,13 +1,20 @@
 // One pass of a compiled JSON Schema over one value: the current path, the issues found, and their texts.
 
-import { SvcError } from '../calls/errors.ts';
-import { isRecord } from './record.ts';
-import type { StandardIssue } from './schema.ts';
+import { isRecord } from '../json/record.ts';
+
+/** What is wrong with a value, and where: the steps from its root. */
+export interface SchemaIssue {
+  readonly message: string;
+  readonly path: readonly PropertyKey[];
+}
+
+/** The schema itself is wrong, or says something that is not supported. */
+export class SchemaError extends Error {}
 
 export interface Run {
   /** From the root of the value to the part being checked. */
   readonly path: PropertyKey[];
-  readonly issues: StandardIssue[];
+  readonly issues: SchemaIssue[];
   /** Number of references being followed. */
   refs: number;
 }
@@ -37,7 +44,7 @@ export function passes(check: Check, value: unknown, run: Run): boolean {
 
 /** Throws because the schema itself is wrong: its author gets the error when the function is registered. */
 export function refuseSchema(where: string, problem: string): never {
-  throw new SvcError('INVALID_ARGUMENTS', `JSON Schema at ${where}: ${problem}`);
+  throw new SchemaError(`JSON Schema at ${where}: ${problem}`);
 }
 
 /** Whether JSON would carry the property: one that is undefined is not sent, so it counts as missing. */

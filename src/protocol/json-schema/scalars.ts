@@ -1,16 +1,8 @@
 // The keywords of JSON Schema for scalars: type, const, enum, limits of numbers and strings. A keyword ignores values
 // of other types.
 
-import {
-  type Check,
-  compileExpression,
-  isSameJson,
-  type Keywords,
-  numberAt,
-  refuseSchema,
-  report,
-} from './json-schema-run.ts';
-import { isRecord } from './record.ts';
+import { isRecord } from '../json/record.ts';
+import { type Check, compileExpression, isSameJson, type Keywords, numberAt, refuseSchema, report } from './run.ts';
 
 export function scalarKeywords(schema: Keywords, where: string): Check[] {
   const checks: Check[] = [];

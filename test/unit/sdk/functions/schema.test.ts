@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { compileCheck, describeIssues } from '../../../../src/sdk/functions/checked-handler.ts';
-import { jsonSchemaOf, type StandardSchema } from '../../../../src/sdk/schema/schema.ts';
+import { jsonSchemaOf, type StandardSchema } from '../../../../src/sdk/functions/schema.ts';
 
 const trimmed: StandardSchema<string> = {
   '~standard': {

@@ -1,5 +1,6 @@
 // The keywords of JSON Schema for objects and arrays. A keyword ignores values of other types.
 
+import { isRecord } from '../json/record.ts';
 import {
   type Check,
   type CompileInner,
@@ -13,8 +14,7 @@ import {
   refuseSchema,
   report,
   within,
-} from './json-schema-run.ts';
-import { isRecord } from './record.ts';
+} from './run.ts';
 
 export function objectKeywords(schema: Keywords, where: string, compile: CompileInner): Check[] {
   const checks: Check[] = [];

@@ -2,9 +2,19 @@
 // interface is declared, not imported: a package for it would be one more dependency. The JSON Schema that console and
 // CLI show is derived from a schema where its library can produce it. `functions/checked-handler.ts` checks values.
 
+import { isRecord } from '../../protocol/json/record.ts';
 import { SvcError } from '../calls/errors.ts';
-import type { JsonSchema } from './json-schema.ts';
-import { isRecord } from './record.ts';
+
+/**
+ * A JSON Schema of draft 2020-12, or as draft 07 spells it. Formats are not checked, and a `$ref` leads only within the
+ * schema. What cannot be kept (`unevaluatedProperties`, `unevaluatedItems`, `$dynamicRef`) is refused at registration.
+ *
+ * @example
+ * import type { JsonSchema } from 'svc-sdk';
+ *
+ * export const order: JsonSchema = { type: 'object', properties: { sku: { type: 'string' } }, required: ['sku'] };
+ */
+export type JsonSchema = boolean | { readonly '~standard'?: never; readonly [keyword: string]: unknown };
 
 /**
  * Types that `input` and `output` of a function accept.
