@@ -7,8 +7,14 @@
 import { lookup as systemLookup } from 'node:dns/promises';
 import type { IncomingMessage } from 'node:http';
 import type { LookupFunction } from 'node:net';
-import { type IpAddress, readIp } from '../core/gates/ip-address.ts';
-import { judgeAddresses, judgeUrl, type ListedPlaces, type OutgoingTarget } from '../core/gates/outgoing-rules.ts';
+import {
+  type IpAddress,
+  judgeAddresses,
+  judgeUrl,
+  type ListedPlaces,
+  type OutgoingTarget,
+  readIp,
+} from '../core/limits/outgoing-rules.ts';
 import type { Clock } from './clock.ts';
 import { http, https } from './http-library.ts';
 

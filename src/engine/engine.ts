@@ -8,14 +8,14 @@
 import { describeConfig, describeSchema } from '../config/describe.ts';
 import type { LoadedConfig } from '../config/load.ts';
 import { refusals } from '../core/calls/refusal.ts';
-import { listPlaces } from '../core/gates/outgoing-rules.ts';
+import { listPlaces } from '../core/limits/outgoing-rules.ts';
 import type { Counters } from '../core/registry/counters.ts';
 import { type Clock, systemClock } from '../effects/clock.ts';
-import { type LoadGauge, startLoadGauge } from '../effects/load-gauge.ts';
 import type { Logger } from '../effects/logger.ts';
 import { OpenFilesWatch, openFilesMax } from '../effects/open-files.ts';
 import { OutgoingClient } from '../effects/outgoing.ts';
 import { createOwnThread, createPool } from '../effects/pool.ts';
+import { type LoadGauge, startLoadGauge } from '../effects/process-figures.ts';
 import { type Random, systemRandom } from '../effects/random.ts';
 import { spillFilesIn } from '../effects/spill-file.ts';
 import { engineVersion } from '../effects/version.ts';
@@ -37,8 +37,7 @@ import { StoreRegistry } from '../store/place/registry.ts';
 import { FlushQueue } from '../transport/outbox.ts';
 import { selectTransport } from '../transport/select-transport.ts';
 import { loadUws } from '../transport/uws/uws-library.ts';
-import { listModules } from './listed-modules.ts';
-import { ModuleSet } from './module-set.ts';
+import { listModules, ModuleSet } from './module-set.ts';
 import { ReloadableConfiguration } from './running-configuration.ts';
 import {
   assertSafeToStart,

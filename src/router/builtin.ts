@@ -2,7 +2,7 @@
 // can bind here. Modules implement these.
 
 import type { Access } from '../core/access/access.ts';
-import type { Executor } from '../core/calls/executor.ts';
+import type { Executor } from '../core/calls/select-worker.ts';
 import type { TriggerBinding, TriggerTypeFacts } from '../core/registry/trigger-table.ts';
 import type { OpenSpan } from '../core/telemetry/spans/span-rows.ts';
 import type { Payload } from '../protocol/payload/payload.ts';

@@ -3,7 +3,8 @@
 import type { KeptRights, PortPolicies } from '../core/access/kept-rights.ts';
 import type { Reservations } from '../core/access/reservations.ts';
 import type { CallTable } from '../core/calls/call-table.ts';
-import type { Pressure } from '../core/gates/pressure.ts';
+import type { CompactPayloads } from '../core/calls/compact-payloads.ts';
+import type { Pressure } from '../core/limits/pressure.ts';
 import type { EnqueueAnswer, EnqueueRules } from '../core/queue/shapes.ts';
 import type { Counters } from '../core/registry/counters.ts';
 import type { FunctionTable } from '../core/registry/function-table.ts';
@@ -18,7 +19,6 @@ import type { EnqueueAction, TriggerOrigin } from '../protocol/frames/frames.ts'
 import type { RawJson } from '../protocol/json/byte-string.ts';
 import type { Payload } from '../protocol/payload/payload.ts';
 import type { AnyBuiltin, ModuleExecutor, ModuleTriggerType } from './builtin.ts';
-import type { CompactPayloads } from './calls/compact-payloads.ts';
 import type { PayloadGate } from './calls/payload-gate.ts';
 import type { Outcome } from './calls/reply.ts';
 import type { Channels } from './channels/channels.ts';

@@ -3,8 +3,9 @@
 import { PortPolicies } from '../core/access/kept-rights.ts';
 import { Reservations } from '../core/access/reservations.ts';
 import { CallTable } from '../core/calls/call-table.ts';
+import { CompactPayloads } from '../core/calls/compact-payloads.ts';
 import type { Balance } from '../core/calls/select-worker.ts';
-import { Pressure } from '../core/gates/pressure.ts';
+import { Pressure } from '../core/limits/pressure.ts';
 import { Counters } from '../core/registry/counters.ts';
 import { balanceBy, FunctionTable } from '../core/registry/function-table.ts';
 import { TriggerTable } from '../core/registry/trigger-table.ts';
@@ -15,7 +16,6 @@ import type { OutgoingClient } from '../effects/outgoing.ts';
 import type { Random } from '../effects/random.ts';
 import type { OpenSpillFile } from '../effects/spill-file.ts';
 import { ModuleExecutor } from './builtin.ts';
-import { CompactPayloads } from './calls/compact-payloads.ts';
 import { PayloadGate } from './calls/payload-gate.ts';
 import { type ChannelSettings, Channels } from './channels/channels.ts';
 import type { RouterContext, RouterSettings } from './context.ts';

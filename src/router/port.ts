@@ -4,7 +4,7 @@
 import type { PolicyInForce, Registrations } from '../core/access/access.ts';
 import type { Reservations, ReservedKind } from '../core/access/reservations.ts';
 import { Refusal } from '../core/calls/refusal.ts';
-import type { Pressure } from '../core/gates/pressure.ts';
+import type { Pressure } from '../core/limits/pressure.ts';
 import type { EnqueueAnswer, EnqueueRules } from '../core/queue/shapes.ts';
 import type { NewBinding, TriggerType } from '../core/registry/trigger-table.ts';
 import type { QuietMarks } from '../core/telemetry/logs/quiet.ts';

@@ -11,7 +11,7 @@
 //   - After `close` nothing is sent any more.
 
 import type { Clock } from '../effects/clock.ts';
-import { MessageBuffer } from '../protocol/binary/binary-write.ts';
+import { MessageBuffer } from '../protocol/binary/binary-messages.ts';
 import type { ByteString } from '../protocol/json/byte-string.ts';
 import type { PeerSocket } from './socket.ts';
 

@@ -15,7 +15,7 @@
 // and not a hash of 36 characters.
 
 import type { OpenSpan } from '../telemetry/spans/span-rows.ts';
-import type { Executor } from './executor.ts';
+import type { Executor } from './select-worker.ts';
 
 /** One call. Fields are valid from `open` until `settle` has returned; do not keep the object. */
 export class Call<E extends Executor, O> {

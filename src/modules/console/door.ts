@@ -3,7 +3,7 @@
 // The HTTP module has already decided whether the request is admitted (X3, X4). No user call passes this code.
 
 import { API_PREFIX, type ErrorEnvelope } from '../../console-api/envelope.ts';
-import { ByteBudget } from '../../core/gates/byte-budget.ts';
+import { ByteBudget } from '../../core/limits/byte-budget.ts';
 import { decodeSegment } from '../../core/routing/route-pattern.ts';
 import { type ByteString, rawJson } from '../../protocol/json/byte-string.ts';
 import type { HttpExchange } from '../../transport/http.ts';

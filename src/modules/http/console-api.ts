@@ -1,7 +1,6 @@
 // The paths below `/_console/`: for the console and for tools, never for routes of workers (X3, X4).
 
-import { fetchSiteOffence } from '../../core/access/fetch-site.ts';
-import { type OriginRules, originOffence } from '../../core/access/origin.ts';
+import { fetchSiteOffence, type OriginRules, originOffence } from '../../core/access/origin.ts';
 import { equalSecrets } from '../../effects/random.ts';
 import { textToByteString } from '../../protocol/json/byte-string.ts';
 import type { HttpExchange } from '../../transport/http.ts';

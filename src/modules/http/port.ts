@@ -1,9 +1,8 @@
 // The HTTP port: finds the route of a request and hands it to a flight.
 
-import { AddressBlocks } from '../../core/gates/address-block.ts';
-import { ByteBudget } from '../../core/gates/byte-budget.ts';
-import { clientAddress } from '../../core/gates/client-address.ts';
-import { PRESSURE } from '../../core/gates/pressure.ts';
+import { ByteBudget } from '../../core/limits/byte-budget.ts';
+import { AddressBlocks, clientAddress } from '../../core/limits/client-address.ts';
+import { PRESSURE } from '../../core/limits/pressure.ts';
 import { decodeSegment } from '../../core/routing/route-pattern.ts';
 import { WITHDRAWN_MS } from '../../core/routing/route-table.ts';
 import { textToByteString } from '../../protocol/json/byte-string.ts';

@@ -1,15 +1,14 @@
 // `worker::add`, `remove`, `start`, `stop`, `restart`, `list`, `status`, `logs` (modules 18, PD-30).
 
 import { dirname, isAbsolute, relative } from 'node:path';
-import { readPayload } from '../../core/calls/read-payload.ts';
-import { Refusal } from '../../core/calls/refusal.ts';
+import { Refusal, readPayload } from '../../core/calls/refusal.ts';
 import type { NewEntry } from '../../core/workers/worker-manifest.ts';
 import {
   validateAddWorker,
   validateNameWorker,
   validateReadLogs,
   validateStopWorker,
-} from '../../generated/worker-payloads.ts';
+} from '../../generated/module-payloads.ts';
 import type { BuiltinDefinition } from '../../router/builtin.ts';
 import type { ModuleContext } from '../module.ts';
 import type { AddWorker } from './payloads.ts';

@@ -1,8 +1,7 @@
 // Dead letters: list, redrive one or all, edit, discard, purge (Q10).
 
-import { readPayload } from '../../core/calls/read-payload.ts';
-import { Refusal } from '../../core/calls/refusal.ts';
-import { validateMessage, validateMoves, validateQueue, validateTopicPage } from '../../generated/queue-payloads.ts';
+import { Refusal, readPayload } from '../../core/calls/refusal.ts';
+import { validateMessage, validateMoves, validateQueue, validateTopicPage } from '../../generated/module-payloads.ts';
 import { isDeadRows } from '../../generated/queue-shapes.ts';
 import { parseRawJson } from '../../protocol/json/byte-string.ts';
 import { Payload } from '../../protocol/payload/payload.ts';

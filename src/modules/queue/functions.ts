@@ -2,7 +2,7 @@
 // their own.
 
 import { Refusal, unreadablePayload } from '../../core/calls/refusal.ts';
-import { idOffence } from '../../protocol/frames/ids.ts';
+import { idOffence } from '../../protocol/frames/limits.ts';
 import type { Payload } from '../../protocol/payload/payload.ts';
 import type { AnyBuiltin, BuiltinCall, RawBuiltinDefinition } from '../../router/builtin.ts';
 import { type Outcome, outcomeOf, outcomeOfValue } from '../../router/calls/reply.ts';

@@ -1,8 +1,7 @@
 // The lines of a FIFO queue: which groups wait, and for what (QUE-4).
 
-import { readPayload } from '../../core/calls/read-payload.ts';
-import { Refusal } from '../../core/calls/refusal.ts';
-import { validateGroups } from '../../generated/queue-payloads.ts';
+import { Refusal, readPayload } from '../../core/calls/refusal.ts';
+import { validateGroups } from '../../generated/module-payloads.ts';
 import type { AnyBuiltin } from '../../router/builtin.ts';
 import { type FunctionParts, namedQueue } from './function-parts.ts';
 

@@ -1,10 +1,9 @@
 // Single jobs: the state of one, the list, and their progress (PD-38, QUE-2).
 
-import { readPayload } from '../../core/calls/read-payload.ts';
-import { Refusal } from '../../core/calls/refusal.ts';
+import { Refusal, readPayload } from '../../core/calls/refusal.ts';
 import { isErrorMeant } from '../../core/queue/fold-error.ts';
 import type { JobRow } from '../../core/queue/shapes.ts';
-import { validateJob, validateJobs, validateProgress } from '../../generated/queue-payloads.ts';
+import { validateJob, validateJobs, validateProgress } from '../../generated/module-payloads.ts';
 import { parseRawJson } from '../../protocol/json/byte-string.ts';
 import { Payload } from '../../protocol/payload/payload.ts';
 import type { AnyBuiltin, RawBuiltinDefinition } from '../../router/builtin.ts';

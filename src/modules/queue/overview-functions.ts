@@ -1,9 +1,8 @@
 // Overviews of queues, and pausing and resuming them (modules 6.6, PD-34, QUE-1, QUE-4).
 
-import { readPayload } from '../../core/calls/read-payload.ts';
-import { Refusal } from '../../core/calls/refusal.ts';
+import { Refusal, readPayload } from '../../core/calls/refusal.ts';
 import type { JobRow, QueueStats } from '../../core/queue/shapes.ts';
-import { validateQueue } from '../../generated/queue-payloads.ts';
+import { validateQueue } from '../../generated/module-payloads.ts';
 import type { AnyBuiltin } from '../../router/builtin.ts';
 import { type QueueAdapter, secretsOf } from './adapters/adapter.ts';
 import type { QueueSettings } from './config.ts';

@@ -1,4 +1,4 @@
-// The payloads of this module's functions. `src/validators/queue-payloads.ts` compiles these shapes.
+// The payloads of this module's functions. `src/validators/module-payloads.ts` compiles these shapes.
 
 import type { JobState } from '../../core/queue/shapes.ts';
 

@@ -1,7 +1,7 @@
 // The queues that this engine works on: those of the file, and one for each (topic, function).
 
 import { createHash } from 'node:crypto';
-import { PRESSURE } from '../../core/gates/pressure.ts';
+import { PRESSURE } from '../../core/limits/pressure.ts';
 import type { EnqueueAnswer } from '../../core/queue/shapes.ts';
 import type { JobRequest, JobTaker, JobTarget } from '../../router/context.ts';
 import { configuredQueues, type QueueModuleConfig, type QueueSettings } from './config.ts';

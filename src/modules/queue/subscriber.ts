@@ -3,8 +3,7 @@
 import { fields, integer, oneOf, optional, text, type ValueOf } from '../../core/config-fields/fields.ts';
 import { BACKOFF_MS_MAX } from '../../core/queue/backoff.ts';
 import type { TriggerTypeFacts } from '../../core/registry/trigger-table.ts';
-import { idOffence } from '../../protocol/frames/ids.ts';
-import { CALL_TIMEOUT_MS_MAX } from '../../protocol/frames/limits.ts';
+import { CALL_TIMEOUT_MS_MAX, idOffence } from '../../protocol/frames/limits.ts';
 import { rawJson } from '../../protocol/json/byte-string.ts';
 import { CONDITION_FIELD, readTriggerConfig } from '../trigger-config.ts';
 import { QUEUE_DEFAULTS, type QueueSettings, settingsOf } from './config.ts';

@@ -5,11 +5,9 @@
 // exactly once: by a refusal, by a client that left early, or by `left`.
 
 import { isLoopbackHost, type OriginRules, originOffence } from '../../core/access/origin.ts';
-import { AddressBlocks } from '../../core/gates/address-block.ts';
-import { AddressGate } from '../../core/gates/address-gate.ts';
-import { clientAddress } from '../../core/gates/client-address.ts';
-import { ConnectionGate, type GateLimits } from '../../core/gates/connection-gate.ts';
-import { PRESSURE } from '../../core/gates/pressure.ts';
+import { AddressBlocks, clientAddress } from '../../core/limits/client-address.ts';
+import { AddressLimit, ConnectionLimit, type ConnectionLimits } from '../../core/limits/connection-limits.ts';
+import { PRESSURE } from '../../core/limits/pressure.ts';
 import type { Clock } from '../../effects/clock.ts';
 import { SUBPROTOCOL_AUTHORIZATION, SUBPROTOCOL_STREAM } from '../../protocol/frames/subprotocols.ts';
 import type { RawJson } from '../../protocol/json/byte-string.ts';
@@ -25,7 +23,7 @@ export interface DoorkeeperParts {
   readonly origins: OriginRules;
   readonly trustedProxies: readonly string[];
   readonly authFunction: string | undefined;
-  readonly limits: Pick<StreamLimits, keyof GateLimits | 'perAddress' | 'authCalls' | 'askMs'>;
+  readonly limits: Pick<StreamLimits, keyof ConnectionLimits | 'perAddress' | 'authCalls' | 'askMs'>;
   /** A connection was admitted. */
   connected(socket: PeerSocket, visitor: Visitor): SocketEvents;
 }
@@ -45,15 +43,15 @@ const PRESSED = 'OVERLOADED: the engine is under too much load';
 
 export class Doorkeeper {
   readonly #parts: DoorkeeperParts;
-  readonly #gate: ConnectionGate;
-  readonly #addresses: AddressGate;
+  readonly #gate: ConnectionLimit;
+  readonly #addresses: AddressLimit;
   readonly #proxies: AddressBlocks;
   #handshakes = 0;
 
   constructor(parts: DoorkeeperParts) {
     this.#parts = parts;
-    this.#gate = new ConnectionGate(parts.limits);
-    this.#addresses = new AddressGate(parts.limits.perAddress);
+    this.#gate = new ConnectionLimit(parts.limits);
+    this.#addresses = new AddressLimit(parts.limits.perAddress);
     this.#proxies = new AddressBlocks(parts.trustedProxies);
   }
 

@@ -9,7 +9,7 @@ import type { Cause, RawBuiltinDefinition } from '../../router/builtin.ts';
 import { SWEPT_NOTHING } from '../../store/commands/stream/index.ts';
 import { triggerMessage } from '../../store/commands/stream/messages.ts';
 import type { Store, StoreEvent, StoreReply } from '../../store/thread/contract.ts';
-import type { Listener } from '../../transport/socket.ts';
+import type { Listener } from '../../transport/transport.ts';
 import { ChangeJobs } from '../change-jobs.ts';
 import { type ChosenStore, chooseStore } from '../chosen-store.ts';
 import { type ChosenAdapter, defineModule, type EngineModule, type ModuleContext } from '../module.ts';

@@ -2,8 +2,7 @@
 // verdict out.
 
 import { type OriginRules, originOffence } from '../../core/access/origin.ts';
-import type { AddressGate } from '../../core/gates/address-gate.ts';
-import type { ConnectionGate } from '../../core/gates/connection-gate.ts';
+import type { AddressLimit, ConnectionLimit } from '../../core/limits/connection-limits.ts';
 import { equalSecrets } from '../../effects/random.ts';
 import { SUBPROTOCOL_AUTHORIZATION, SUBPROTOCOLS } from '../../protocol/frames/subprotocols.ts';
 import type { Admission, UpgradeRequest } from '../../transport/socket.ts';
@@ -38,9 +37,9 @@ export function admissionRules(
 /** The present state of the port. */
 export interface AdmissionState {
   readonly nowMs: number;
-  readonly gate: ConnectionGate;
+  readonly gate: ConnectionLimit;
   /** The limits of the client's address; `undefined`: it has none. */
-  readonly addressGate: AddressGate | undefined;
+  readonly addressGate: AddressLimit | undefined;
   /** The address of the client. */
   readonly address: string;
   readonly isDraining: boolean;

@@ -1,11 +1,10 @@
 // Parses the answer of an auth function (wire 8.2) strictly: anything but an exact answer is a refusal (X6).
 
-import type { Grant } from '../../core/access/access.ts';
-import { ANONYMOUS } from '../../core/access/access.ts';
+import { ANONYMOUS, type Grant } from '../../core/access/access.ts';
 import { type Pattern, readPattern } from '../../core/access/pattern.ts';
 import { anything, fields, flag, listOf, mapOf, optional, text } from '../../core/config-fields/fields.ts';
 import { checkValue, isMap } from '../../core/config-fields/fields-check.ts';
-import { idOffence } from '../../protocol/frames/ids.ts';
+import { idOffence } from '../../protocol/frames/limits.ts';
 
 export type ReadGrant =
   | { readonly ok: true; readonly grant: Grant }

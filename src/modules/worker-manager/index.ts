@@ -2,22 +2,20 @@
 
 import { ANONYMOUS, type Grant } from '../../core/access/access.ts';
 import { hostInUrl, isLoopbackHost, originOffence, type RequestOrigin } from '../../core/access/origin.ts';
-import { AddressBlocks } from '../../core/gates/address-block.ts';
-import { AddressGate } from '../../core/gates/address-gate.ts';
-import { clientAddress } from '../../core/gates/client-address.ts';
-import { ConnectionGate } from '../../core/gates/connection-gate.ts';
-import { PRESSURE } from '../../core/gates/pressure.ts';
+import { AddressBlocks, clientAddress } from '../../core/limits/client-address.ts';
+import { AddressLimit, ConnectionLimit } from '../../core/limits/connection-limits.ts';
+import { PRESSURE } from '../../core/limits/pressure.ts';
 import { SUBPROTOCOL_CHANNEL, SUBPROTOCOLS } from '../../protocol/frames/subprotocols.ts';
 import type { Guard } from '../../router/restricted/guard.ts';
 import type {
   AcceptedRequest,
   Admission,
-  Listener,
   PeerSocket,
   PendingAdmission,
   SocketEvents,
   UpgradeRequest,
 } from '../../transport/socket.ts';
+import type { Listener } from '../../transport/transport.ts';
 import { defineModule, type EngineModule, type ModuleContext, type Reconfiguration } from '../module.ts';
 import { type AdmissionRules, admissionRules, admit, TELEMETRY_PATH } from './admission.ts';
 import { type ChannelTarget, channelTarget } from './channel-endpoint.ts';
@@ -61,9 +59,9 @@ class WorkerPort implements EngineModule<WorkerManagerConfig> {
   readonly #context: ModuleContext;
   #config: WorkerManagerConfig;
   readonly #limits: ModuleContext['settings']['trusted'];
-  readonly #gate: ConnectionGate;
+  readonly #gate: ConnectionLimit;
   /** Only for ports for browsers: machines use the others, and many of them share an address (PD-27). */
-  readonly #addressGate: AddressGate | undefined;
+  readonly #addressGate: AddressLimit | undefined;
   readonly #proxies: AddressBlocks;
   #rules: AdmissionRules;
   readonly #guard: PortGuard;
@@ -82,8 +80,8 @@ class WorkerPort implements EngineModule<WorkerManagerConfig> {
     this.#context = context;
     this.#config = config;
     this.#limits = isRestricted ? settings.browser : settings.trusted;
-    this.#gate = new ConnectionGate(this.#limits, () => context.openFiles.take());
-    this.#addressGate = isRestricted ? new AddressGate(settings.browser.perAddress) : undefined;
+    this.#gate = new ConnectionLimit(this.#limits, () => context.openFiles.take());
+    this.#addressGate = isRestricted ? new AddressLimit(settings.browser.perAddress) : undefined;
     this.#proxies = new AddressBlocks(settings.trustedProxies);
     this.#guard = new PortGuard(config, settings.browser, router);
     this.#telemetry = new TelemetrySockets(context.clock, router);

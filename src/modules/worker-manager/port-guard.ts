@@ -3,7 +3,7 @@
 import { Access, type AccessPolicy, type Grant, type PolicyInForce } from '../../core/access/access.ts';
 import { readExposeEntry } from '../../core/access/expose-filter.ts';
 import { ChannelShare } from '../../core/channels/channel-share.ts';
-import { MessageRate } from '../../core/gates/message-rate.ts';
+import { MessageRate } from '../../core/limits/message-rate.ts';
 import type { RouterPort } from '../../router/port.ts';
 import { Guard, type PortFunctions } from '../../router/restricted/guard.ts';
 import type { BrowserLimits } from '../module.ts';

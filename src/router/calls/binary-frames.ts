@@ -12,10 +12,9 @@ import {
   type BatchVisitor,
   type CallHeader,
   type ResultHeader,
-} from '../../protocol/binary/binary-read.ts';
+} from '../../protocol/binary/binary-messages.ts';
 import type { EnqueueAction } from '../../protocol/frames/frames.ts';
-import { idOffence } from '../../protocol/frames/ids.ts';
-import { CALL_TIMEOUT_MS_DEFAULT, ID_BYTES_MAX } from '../../protocol/frames/limits.ts';
+import { CALL_TIMEOUT_MS_DEFAULT, ID_BYTES_MAX, idOffence } from '../../protocol/frames/limits.ts';
 import { parseRawJson, RAW_NULL } from '../../protocol/json/byte-string.ts';
 import { Payload } from '../../protocol/payload/payload.ts';
 import { SHAPES_ASKED_MAX } from '../../protocol/payload/shape.ts';

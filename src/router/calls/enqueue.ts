@@ -2,10 +2,10 @@
 
 import type { Access } from '../../core/access/access.ts';
 import { keptRights } from '../../core/access/kept-rights.ts';
-import { PRESSURE } from '../../core/gates/pressure.ts';
+import { PRESSURE } from '../../core/limits/pressure.ts';
 import type { EnqueueAnswer, EnqueueReason } from '../../core/queue/shapes.ts';
 import type { EnqueueAction } from '../../protocol/frames/frames.ts';
-import { idOffence } from '../../protocol/frames/ids.ts';
+import { idOffence } from '../../protocol/frames/limits.ts';
 import { detach } from '../../protocol/json/byte-string.ts';
 import type { RouterContext } from '../context.ts';
 import { beginEnqueue, contextOf, endEnqueue, spanOf } from '../session/observe.ts';

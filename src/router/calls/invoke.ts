@@ -5,16 +5,16 @@
 
 import { depthOf, withBaggageEntry } from '../../core/calls/call-depth.ts';
 import { Refusal, refusals, unreadablePayload } from '../../core/calls/refusal.ts';
-import { PRESSURE } from '../../core/gates/pressure.ts';
+import { PRESSURE } from '../../core/limits/pressure.ts';
 import type { WorkerFunction } from '../../core/registry/function-table.ts';
 import { UNTRACED } from '../../core/telemetry/spans/context.ts';
 import type { EnqueueAction, InvokeFunction } from '../../protocol/frames/frames.ts';
-import { idOffence } from '../../protocol/frames/ids.ts';
 import {
   CALL_DEPTH_MAX,
   CALL_TIMEOUT_MS_DEFAULT,
   CALL_TIMEOUT_MS_MAX,
   ID_BYTES_MAX,
+  idOffence,
 } from '../../protocol/frames/limits.ts';
 import { detach, RAW_NULL, type RawJson } from '../../protocol/json/byte-string.ts';
 import { Payload } from '../../protocol/payload/payload.ts';

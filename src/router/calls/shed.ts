@@ -2,7 +2,7 @@
 // and the engine's own functions, such as its health, are served at every level (L3).
 
 import { Refusal } from '../../core/calls/refusal.ts';
-import { PRESSURE, type Pressure } from '../../core/gates/pressure.ts';
+import { PRESSURE, type Pressure } from '../../core/limits/pressure.ts';
 import { begins } from './chain.ts';
 import type { CallRequest } from './open-call.ts';
 

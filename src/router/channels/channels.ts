@@ -16,7 +16,7 @@ import type { Access } from '../../core/access/access.ts';
 import { Refusal } from '../../core/calls/refusal.ts';
 import { Channel, clampBufferSize, type Direction, UNTAKEN_MS_MAX } from '../../core/channels/channel.ts';
 import type { ChannelShare } from '../../core/channels/channel-share.ts';
-import { ByteBudget, JointBudget, type NamedBudget } from '../../core/gates/byte-budget.ts';
+import { ByteBudget, JointBudget, type NamedBudget } from '../../core/limits/byte-budget.ts';
 import type { Counters } from '../../core/registry/counters.ts';
 import type { Clock } from '../../effects/clock.ts';
 import type { Logger } from '../../effects/logger.ts';

@@ -3,8 +3,7 @@
 import { type Access, coversId } from '../../core/access/access.ts';
 import type { FunctionFacts } from '../../core/registry/function-table.ts';
 import type { RegisterFunction, UnregisterFunction } from '../../protocol/frames/frames.ts';
-import { idOffence } from '../../protocol/frames/ids.ts';
-import { REGISTRATION_BYTES_MAX } from '../../protocol/frames/limits.ts';
+import { idOffence, REGISTRATION_BYTES_MAX } from '../../protocol/frames/limits.ts';
 import { asRawJson, detach, parseRawJson, type RawJson } from '../../protocol/json/byte-string.ts';
 import { type ReadUrlFunction, readUrlFunction, type UrlFunction } from '../calls/url-invocation.ts';
 import type { RouterContext } from '../context.ts';

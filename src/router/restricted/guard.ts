@@ -2,7 +2,7 @@
 // port with middleware. A trusted connection has no guard, and pays nothing for it.
 
 import type { Access } from '../../core/access/access.ts';
-import type { MessageRate } from '../../core/gates/message-rate.ts';
+import type { MessageRate } from '../../core/limits/message-rate.ts';
 import { CLOSE_CODES, PROVE_AGAIN } from '../../protocol/frames/close-codes.ts';
 import type { RouterContext } from '../context.ts';
 import type { WaitingStep } from '../registrations/registration-hooks.ts';

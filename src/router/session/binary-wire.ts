@@ -1,9 +1,9 @@
 // The binary form of the engine's own SDK: messages gather in one buffer and leave as one frame at the end of the turn.
 
-import type { ShapeTable } from '../../core/calls/shape-table.ts';
+import type { ShapeTable } from '../../core/calls/compact-payloads.ts';
 import { UNTRACED } from '../../core/telemetry/spans/context.ts';
 import { NAMES_MAX } from '../../protocol/binary/binary-layout.ts';
-import type { MessageBuffer } from '../../protocol/binary/binary-write.ts';
+import type { MessageBuffer } from '../../protocol/binary/binary-messages.ts';
 import { encodeEngineFrame } from '../../protocol/frames/encode.ts';
 import type { TriggerOrigin } from '../../protocol/frames/frames.ts';
 import { asRawJson, quoted, type RawJson } from '../../protocol/json/byte-string.ts';

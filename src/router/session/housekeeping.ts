@@ -2,7 +2,7 @@
 // their frames pile up.
 
 import { DEADLINE_STEP_MS } from '../../core/calls/call-table.ts';
-import { PRESSURE } from '../../core/gates/pressure.ts';
+import { PRESSURE } from '../../core/limits/pressure.ts';
 import { OwnSilence } from '../../core/registry/own-silence.ts';
 import { CLOSE_CODES } from '../../protocol/frames/close-codes.ts';
 import { expireCalls } from '../calls/settle.ts';

@@ -3,8 +3,8 @@
 // The effect of a level is implemented where the work begins: calls in `shed.ts`, requests in `modules/http`, hand-over
 // of jobs in `modules/queue`, spans in `core/telemetry/spans/collector.ts`, new connections where they are admitted.
 
-import { PRESSURE } from '../../core/gates/pressure.ts';
-import type { LoadGauge } from '../../effects/load-gauge.ts';
+import { PRESSURE } from '../../core/limits/pressure.ts';
+import type { LoadGauge } from '../../effects/process-figures.ts';
 import type { RouterContext } from '../context.ts';
 
 const PRESSURE_READ_INTERVAL_MS = 1_000;

@@ -10,7 +10,7 @@
 //   - A session leaves `open` once, and `withdraw` runs exactly then.
 
 import type { Access } from '../../core/access/access.ts';
-import type { Executor } from '../../core/calls/executor.ts';
+import type { Executor } from '../../core/calls/select-worker.ts';
 import type { WorkerAnnouncement } from '../../protocol/frames/frames.ts';
 import type { Outbox } from '../../transport/outbox.ts';
 import type { UrlFunction } from '../calls/url-invocation.ts';

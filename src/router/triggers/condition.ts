@@ -3,7 +3,7 @@
 // Only a literal `false` is a no. A condition that fails, takes over 5 s or is not registered also prevents the call,
 // and that is counted and logged, so that no event is left out in silence.
 
-import { idOffence } from '../../protocol/frames/ids.ts';
+import { idOffence } from '../../protocol/frames/limits.ts';
 import { RAW_NULL } from '../../protocol/json/byte-string.ts';
 import type { Payload } from '../../protocol/payload/payload.ts';
 import type { Cause } from '../builtin.ts';

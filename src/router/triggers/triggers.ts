@@ -11,8 +11,7 @@ import type {
   UnregisterTrigger,
   UnregisterTriggerType,
 } from '../../protocol/frames/frames.ts';
-import { idOffence } from '../../protocol/frames/ids.ts';
-import { REGISTRATION_BYTES_MAX } from '../../protocol/frames/limits.ts';
+import { idOffence, REGISTRATION_BYTES_MAX } from '../../protocol/frames/limits.ts';
 import { detach, parseRawJson, RAW_NULL, type RawJson, rawJson } from '../../protocol/json/byte-string.ts';
 import type { Binding, ModuleTriggerType, Removal } from '../builtin.ts';
 import { errorText } from '../calls/error-text.ts';

@@ -5,9 +5,8 @@
 //   - An exchange in the state 'over' does nothing, and the library's response is not used once it is gone.
 
 import { type BodyReader, type HeaderLines, type HttpBody, type HttpExchange, isBodiless } from '../http.ts';
-import { httpStatusLine } from '../http-fault.ts';
-import { writeScratch } from './uws-bytes.ts';
-import type { UwsResponse } from './uws-library.ts';
+import { statusLine } from '../refused-requests.ts';
+import { type UwsResponse, writeScratch } from './uws-library.ts';
 
 /** What an exchange needs of its port. */
 export interface UwsPort {
@@ -239,6 +238,6 @@ export function addressOf(response: UwsResponse): string {
 }
 
 export function writeHead(response: UwsResponse, status: number, headers: HeaderLines): void {
-  if (status !== 200) response.writeStatus(httpStatusLine(status));
+  if (status !== 200) response.writeStatus(statusLine(status));
   for (let at = 0; at < headers.length; at += 2) response.writeHeader(headers[at] ?? '', headers[at + 1] ?? '');
 }

@@ -1,7 +1,7 @@
 // HTTP on uWebSockets.js: the port. `uws-exchange.ts` is one request.
 //
 // Traps of the library, and what is done here: the request object is invalid when its callback returns (it is read at
-// once). The library accepts duplicate lengths and unknown encodings (`http-fault.ts` checks them), and parses chunks
+// once). The library accepts duplicate lengths and unknown encodings (`refused-requests.ts` checks them), and parses chunks
 // less strictly than others do. So a connection that brought a chunked body is closed after its answer, and bytes that
 // another parser would take for a second request are never read. But the library closes at the end of the piece that it
 // reads, with all the requests in it. It ends a connection that sends another request before the first is answered, so
@@ -11,9 +11,9 @@
 
 import { bareHost } from '../../core/access/origin.ts';
 import type { Clock } from '../../effects/clock.ts';
-import type { HttpListenOptions } from '../http.ts';
-import { faultBody, type HttpFault, readFraming } from '../http-fault.ts';
-import { ListenError, type Listener } from '../socket.ts';
+import { faultBody, type HttpFault, readFraming } from '../refused-requests.ts';
+import type { HttpListenOptions } from '../transport.ts';
+import { ListenError, type Listener } from '../transport.ts';
 import { addressOf, UwsExchange, writeHead } from './uws-exchange.ts';
 import type { Uws, UwsRequest, UwsResponse } from './uws-library.ts';
 import { addWebSocketRoute } from './uws-sockets.ts';

@@ -8,9 +8,8 @@
 
 import { CLOSE_CODES } from '../../protocol/frames/close-codes.ts';
 import type { ByteString } from '../../protocol/json/byte-string.ts';
-import { fitReason } from '../close-reason.ts';
-import { type HttpAnswer, offeredSubprotocols, overlongReason, statusLine, urlOffence } from '../http-answer.ts';
-import type { PreparedTexts } from '../prepared-texts.ts';
+import { type HttpAnswer, offeredSubprotocols, statusLine, urlOffence } from '../refused-requests.ts';
+import { fitReason, overlongReason, type PreparedTexts } from '../server-frames.ts';
 import type {
   AcceptedRequest,
   Admission,
@@ -20,8 +19,14 @@ import type {
   SocketOptions,
   UpgradeRequest,
 } from '../socket.ts';
-import { writeScratch } from './uws-bytes.ts';
-import type { Uws, UwsApp, UwsRequest, UwsResponse, UwsSocket } from './uws-library.ts';
+import {
+  type Uws,
+  type UwsApp,
+  type UwsRequest,
+  type UwsResponse,
+  type UwsSocket,
+  writeScratch,
+} from './uws-library.ts';
 
 interface Peer {
   readonly socket: UwsPeerSocket;

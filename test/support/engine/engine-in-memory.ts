@@ -2,7 +2,7 @@
 // real router, real built-in functions; sockets, threads, time and chance are stand-ins.
 
 import type { Balance } from '../../../src/core/calls/select-worker.ts';
-import { listPlaces } from '../../../src/core/gates/outgoing-rules.ts';
+import { listPlaces } from '../../../src/core/limits/outgoing-rules.ts';
 import { createLogger } from '../../../src/effects/logger.ts';
 import { areScarce, type OpenFilesCount } from '../../../src/effects/open-files.ts';
 import { OutgoingClient } from '../../../src/effects/outgoing.ts';

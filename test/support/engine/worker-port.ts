@@ -4,13 +4,8 @@ import { checkValue } from '../../../src/core/config-fields/fields-check.ts';
 import type { EngineModule, ModuleSettings, Reconfiguration } from '../../../src/modules/module.ts';
 import { workerManagerDeclaration } from '../../../src/modules/worker-manager/config.ts';
 import { workerManagerModule } from '../../../src/modules/worker-manager/index.ts';
-import type {
-  Admission,
-  ListenOptions,
-  PendingAdmission,
-  SocketEvents,
-  UpgradeRequest,
-} from '../../../src/transport/socket.ts';
+import type { Admission, PendingAdmission, SocketEvents, UpgradeRequest } from '../../../src/transport/socket.ts';
+import type { ListenOptions } from '../../../src/transport/transport.ts';
 import { TestWorker } from '../clients/test-worker.ts';
 import { FakeSocket } from '../fakes/fake-socket.ts';
 import { EngineInMemory, type InMemoryOptions, testModuleSettings } from './engine-in-memory.ts';

@@ -1,6 +1,6 @@
 // What the requests of one port share.
 
-import type { ByteBudget } from '../../../core/gates/byte-budget.ts';
+import type { ByteBudget } from '../../../core/limits/byte-budget.ts';
 import type { Clock } from '../../../effects/clock.ts';
 import type { Random } from '../../../effects/random.ts';
 import type { RouterPort } from '../../../router/port.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { ConnectionGate } from '../../../../src/core/gates/connection-gate.ts';
+import { ConnectionLimit } from '../../../../src/core/limits/connection-limits.ts';
 import { type AdmissionRules, type AdmissionState, admit } from '../../../../src/modules/worker-manager/admission.ts';
 import { requestOf } from '../../../support/engine/worker-port.ts';
 
@@ -88,15 +88,15 @@ describe('the token', () => {
 
 describe('when there is no room', () => {
   test('[guarantees 4] A full port answers 503, one that is stormed 429', () => {
-    const full = stateOf({ gate: new ConnectionGate({ connectionsMax: 0, connectionsPerSecondMax: 9 }) });
+    const full = stateOf({ gate: new ConnectionLimit({ connectionsMax: 0, connectionsPerSecondMax: 9 }) });
     expect(admit(requestOf(), OPEN, full)).toMatchObject({ status: 503 });
-    const stormed = stateOf({ gate: new ConnectionGate({ connectionsMax: 9, connectionsPerSecondMax: 1 }) });
+    const stormed = stateOf({ gate: new ConnectionLimit({ connectionsMax: 9, connectionsPerSecondMax: 1 }) });
     expect(admit(requestOf(), OPEN, stormed).ok).toBe(true);
     expect(admit(requestOf(), OPEN, stormed)).toMatchObject({ status: 429 });
   });
 
   test('[guarantees 4] A connection refused for another reason takes no place', () => {
-    const state = stateOf({ gate: new ConnectionGate({ connectionsMax: 1, connectionsPerSecondMax: 1 }) });
+    const state = stateOf({ gate: new ConnectionLimit({ connectionsMax: 1, connectionsPerSecondMax: 1 }) });
     admit(requestOf({ path: '/x' }), CLOSED, state);
     admit(requestOf({}, { host: 'evil.example' }), CLOSED, state);
     admit(requestOf(), CLOSED, state);
@@ -117,7 +117,7 @@ describe('when there is no room', () => {
 function stateOf(fields: Partial<AdmissionState> = {}): AdmissionState {
   return {
     nowMs: 0,
-    gate: new ConnectionGate({ connectionsMax: 100, connectionsPerSecondMax: 100 }),
+    gate: new ConnectionLimit({ connectionsMax: 100, connectionsPerSecondMax: 100 }),
     addressGate: undefined,
     isProtecting: false,
     address: '10.0.0.7',

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { ConnectionGate } from '../../../../src/core/gates/connection-gate.ts';
+import { ConnectionLimit } from '../../../../src/core/limits/connection-limits.ts';
 import { type AdmissionRules, type AdmissionState, admit } from '../../../../src/modules/worker-manager/admission.ts';
 import { channelTarget } from '../../../../src/modules/worker-manager/channel-endpoint.ts';
 import { requestOf } from '../../../support/engine/worker-port.ts';
@@ -88,7 +88,7 @@ describe('who may connect to an end', () => {
   });
 
   test('[guarantees 4] It counts as a connection of the port; what was refused does not', () => {
-    const state = stateOf({ gate: new ConnectionGate({ connectionsMax: 1, connectionsPerSecondMax: 9 }) });
+    const state = stateOf({ gate: new ConnectionLimit({ connectionsMax: 1, connectionsPerSecondMax: 9 }) });
     expect(askWith(state, `/ws/channels/${ID}`, 'key=wrong&dir=read')).toMatchObject({ status: 404 });
     expect(askWith(state, `/ws/channels/${ID}`, QUERY)).toMatchObject({ ok: true });
     expect(askWith(state, `/ws/channels/${ID}`, QUERY)).toMatchObject({ status: 503 });
@@ -118,7 +118,7 @@ function askWith(
 function stateOf(fields: Partial<AdmissionState> = {}): AdmissionState {
   return {
     nowMs: 0,
-    gate: new ConnectionGate({ connectionsMax: 100, connectionsPerSecondMax: 100 }),
+    gate: new ConnectionLimit({ connectionsMax: 100, connectionsPerSecondMax: 100 }),
     addressGate: undefined,
     isProtecting: false,
     address: '127.0.0.1',

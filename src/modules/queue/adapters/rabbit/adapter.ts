@@ -7,9 +7,9 @@
 import { Refusal } from '../../../../core/calls/refusal.ts';
 import type { BrokerJob } from '../../../../core/queue/records.ts';
 import type { EnqueueAnswer, EnqueueRules, QueueStats } from '../../../../core/queue/shapes.ts';
-import { atMost } from '../../../../effects/at-most.ts';
 import type { Clock } from '../../../../effects/clock.ts';
 import type { Logger } from '../../../../effects/logger.ts';
+import { atMost } from '../../../../effects/rabbit-channel.ts';
 import type { RabbitLink } from '../../../../effects/rabbitmq.ts';
 import type { Random } from '../../../../effects/random.ts';
 import { StartFailure } from '../../../../effects/start-failure.ts';
