@@ -10,12 +10,12 @@ import type { Clock } from './clock.ts';
 const FILE_SETTLE_MS = 200;
 
 /** The returned function ends it. Where the system cannot watch, nothing is ever reported. */
-export function watchFile(path: string, clock: Clock, tell: () => void): () => void {
+export function watchFile(path: string, clock: Clock, notify: () => void): () => void {
   let cancel = (): void => {};
   const changed = (_event: string, name: string | null): void => {
     if (name !== null && name !== basename(path)) return;
     cancel();
-    cancel = clock.after(FILE_SETTLE_MS, tell);
+    cancel = clock.after(FILE_SETTLE_MS, notify);
   };
   try {
     // The folder is watched, because a watch on a file ends when the file is replaced.
@@ -36,7 +36,7 @@ const FOLDER_SETTLE_MS = 100;
 const LEFT_OUT = /^(\..*|node_modules|__pycache__|data|dist)$/;
 
 /** The returned function ends it. Where the system cannot watch, nothing is ever reported. */
-export function watchFolder(path: string, clock: Clock, tell: () => void): () => void {
+export function watchFolder(path: string, clock: Clock, notify: () => void): () => void {
   const watchers = new Map<string, FSWatcher>();
   let cancel = (): void => {};
   const changed = (_event: string, name: string | null): void => {
@@ -45,7 +45,7 @@ export function watchFolder(path: string, clock: Clock, tell: () => void): () =>
     cancel = clock.after(FOLDER_SETTLE_MS, () => {
       // A folder may have been created.
       follow();
-      tell();
+      notify();
     });
   };
   const follow = (): void => {

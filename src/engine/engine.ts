@@ -23,19 +23,19 @@ import type { ListenerFacts, ModuleContext, ReloadReport } from '../modules/modu
 import { ReservedPaths } from '../modules/reserved-paths.ts';
 import { Taps } from '../modules/taps.ts';
 import { CLOSE_CODES } from '../protocol/frames/close-codes.ts';
+import { outcomeOf } from '../router/calls/call.ts';
+import { settle } from '../router/calls/in-flight.ts';
 import { LargeFrames } from '../router/calls/large-frames.ts';
-import { outcomeOf } from '../router/calls/reply.ts';
-import { settle } from '../router/calls/settle.ts';
 import type { RouterContext } from '../router/context.ts';
 import { createContext } from '../router/create-context.ts';
 import { RouterPort } from '../router/port.ts';
-import { withdraw } from '../router/registrations/withdraw.ts';
 import { Router } from '../router/router.ts';
 import { startHousekeeping } from '../router/session/housekeeping.ts';
 import { startPressureWatch } from '../router/session/pressure-watch.ts';
+import { withdraw } from '../router/session/withdraw.ts';
 import { StoreRegistry } from '../store/place/registry.ts';
-import { FlushQueue } from '../transport/outbox.ts';
 import { selectTransport } from '../transport/select-transport.ts';
+import { FlushQueue } from '../transport/send-queue.ts';
 import { loadUws } from '../transport/uws/uws-library.ts';
 import { listModules, ModuleSet } from './module-set.ts';
 import { ReloadableConfiguration } from './running-configuration.ts';
@@ -263,5 +263,5 @@ function endOfTurn(context: RouterContext): Promise<void> {
 
 /** Closing a connection would drop data that its peer has not read: reading a large answer takes time. */
 function hasUnsentFrames({ sessions, channels }: RouterContext): boolean {
-  return channels.isDelivering || [...sessions.values()].some(({ outbox }) => outbox.bytes > 0);
+  return channels.isDelivering || [...sessions.values()].some(({ sendQueue }) => sendQueue.bytes > 0);
 }

@@ -31,7 +31,7 @@ import { ENDLESS_ROOM } from '../store/kv/room.ts';
 import { StoreRegistry } from '../store/place/registry.ts';
 import type { StoreWorker } from '../store/thread/client.ts';
 import { StoreThread } from '../store/thread/thread.ts';
-import { FlushQueue } from '../transport/outbox.ts';
+import { FlushQueue } from '../transport/send-queue.ts';
 import { MemoryExchange, MemoryTransport } from './memory-transport.ts';
 
 /** Modules that need threads, processes or a console, and that no handler needs. */

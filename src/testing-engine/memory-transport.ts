@@ -136,7 +136,7 @@ class SocketPair {
       sendPrepared: ({ messages }) => messages.every((bytes) => say(Buffer.from(bytes).toString('utf8'))),
       sendBinary: (bytes) => say(bytes.slice()),
       cork: (write) => write(),
-      whenDrained: (told) => this.#later(told),
+      whenDrained: (drained) => this.#later(drained),
       ping: () => this.#signOfLife(),
       close: (code, reason) => this.end(code, reason),
       terminate: () => this.end(ABNORMAL, ''),

@@ -21,7 +21,7 @@ export interface PeerSocket {
    * never for a connection that has ended. To be called outside a cork, while bytes wait, and not again before the
    * callback.
    */
-  whenDrained(told: () => void): void;
+  whenDrained(drained: () => void): void;
   ping(): void;
   /** Sends a close frame with a code. Nothing may be sent after it. */
   close(code: number, reason: string): void;

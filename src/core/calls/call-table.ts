@@ -1,7 +1,7 @@
 // Every call in flight, from hand-over to its one answer.
 //
 // Job: create the id under which the executor knows the call, keep its deadline, settle it exactly once (I1).
-// Neighbours: `router/calls/open-call.ts` opens calls, `router/calls/settle.ts` ends them; both act on what is returned
+// Neighbours: `router/calls/in-flight.ts` opens calls, `router/calls/in-flight.ts` ends them; both act on what is returned
 // here.
 // Invariants:
 //   - An open call is in its slot, in one deadline bucket, and in no free list; a settled one is only in the free list.

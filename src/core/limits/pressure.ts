@@ -99,7 +99,7 @@ export class Pressure {
     this.#cause = this.#level === PRESSURE.normal ? undefined : this.#causes[this.#level - 1];
     this.#share = shareAt(this.#level, isOver, this.#share);
     if (this.#level === before) return false;
-    for (const tell of this.listeners) tell();
+    for (const listener of this.listeners) listener();
     return true;
   }
 

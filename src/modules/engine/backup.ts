@@ -3,10 +3,9 @@
 import { isAbsolute } from 'node:path';
 import { Refusal, readPayload } from '../../core/calls/refusal.ts';
 import { validateBackup } from '../../generated/module-payloads.ts';
-import type { BuiltinDefinition } from '../../router/builtin.ts';
+import { assertTrusted, type BuiltinDefinition } from '../../router/builtin.ts';
 import { BackupRefused } from '../../store/place/backup.ts';
 import type { ModuleContext } from '../module.ts';
-import { assertTrusted } from './trusted-only.ts';
 
 export function storesBackup({ stores }: ModuleContext): BuiltinDefinition {
   const id = 'engine::stores::backup';

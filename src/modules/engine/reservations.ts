@@ -3,9 +3,8 @@
 
 import { Refusal, readPayload } from '../../core/calls/refusal.ts';
 import { validateReservation, validateReservationsList } from '../../generated/module-payloads.ts';
-import type { BuiltinDefinition } from '../../router/builtin.ts';
+import { assertTrusted, type BuiltinDefinition } from '../../router/builtin.ts';
 import type { RouterPort } from '../../router/port.ts';
-import { assertTrusted } from './trusted-only.ts';
 
 const LIST_MAX = 1_000;
 

@@ -11,11 +11,10 @@ import {
 } from '../../generated/module-payloads.ts';
 import { idOffence } from '../../protocol/frames/limits.ts';
 import { parseRawJson } from '../../protocol/json/byte-string.ts';
-import type { Binding, BuiltinCall, BuiltinDefinition } from '../../router/builtin.ts';
+import { assertTrusted, type Binding, type BuiltinCall, type BuiltinDefinition } from '../../router/builtin.ts';
 import type { RouterPort } from '../../router/port.ts';
 import { hiddenRefusal, mayBeShown } from '../../router/restricted/reach.ts';
 import type { DurableTriggers } from './durable-triggers.ts';
-import { assertTrusted } from './trusted-only.ts';
 
 type TriggerType = NonNullable<ReturnType<RouterPort['triggerType']>>;
 

@@ -9,7 +9,7 @@ import {
   validateReadLogs,
   validateStopWorker,
 } from '../../generated/module-payloads.ts';
-import type { BuiltinDefinition } from '../../router/builtin.ts';
+import { assertTrusted, type BuiltinDefinition } from '../../router/builtin.ts';
 import type { ModuleContext } from '../module.ts';
 import type { AddWorker } from './payloads.ts';
 import { readProject } from './project.ts';
@@ -50,8 +50,8 @@ function define(parts: Parts, verb: string, description: string, run: Verb): Bui
   return {
     id,
     description,
-    handle(payload, { rights }) {
-      if (rights !== undefined) throw new Refusal('FORBIDDEN', `Only trusted connections may call ${id}`);
+    handle(payload, call) {
+      assertTrusted(id, call);
       return run(parts, id, payload);
     },
   };

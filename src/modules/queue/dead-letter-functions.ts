@@ -6,7 +6,7 @@ import { isDeadRows } from '../../generated/queue-shapes.ts';
 import { parseRawJson } from '../../protocol/json/byte-string.ts';
 import { Payload } from '../../protocol/payload/payload.ts';
 import type { AnyBuiltin, RawBuiltinDefinition } from '../../router/builtin.ts';
-import { outcomeOf } from '../../router/calls/reply.ts';
+import { outcomeOf } from '../../router/calls/call.ts';
 import { parseAs } from '../../store/commands/queue/marks.ts';
 import { CommandInput } from '../../store/thread/command-input.ts';
 import { deadLetterRows } from './dead-letter-page.ts';

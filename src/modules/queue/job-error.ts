@@ -1,7 +1,7 @@
 // The error of a failed attempt: whether the job may be retried, and what is kept of the error.
 
 import { parseRawJson } from '../../protocol/json/byte-string.ts';
-import type { Outcome } from '../../router/calls/reply.ts';
+import type { Outcome } from '../../router/calls/call.ts';
 
 export interface JobError {
   readonly code: string;

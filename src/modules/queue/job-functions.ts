@@ -7,7 +7,7 @@ import { validateJob, validateJobs, validateProgress } from '../../generated/mod
 import { parseRawJson } from '../../protocol/json/byte-string.ts';
 import { Payload } from '../../protocol/payload/payload.ts';
 import type { AnyBuiltin, RawBuiltinDefinition } from '../../router/builtin.ts';
-import { outcomeOf } from '../../router/calls/reply.ts';
+import { outcomeOf } from '../../router/calls/call.ts';
 import type { QueueAdapter } from './adapters/adapter.ts';
 import { type FunctionParts, innerNames, namedQueue, shownName } from './function-parts.ts';
 import type { JobsPayload } from './payloads.ts';

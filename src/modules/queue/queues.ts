@@ -3,7 +3,7 @@
 import { createHash } from 'node:crypto';
 import { PRESSURE } from '../../core/limits/pressure.ts';
 import type { EnqueueAnswer } from '../../core/queue/shapes.ts';
-import type { JobRequest, JobTaker, JobTarget } from '../../router/context.ts';
+import type { JobRequest, JobTaker, JobTarget } from '../../router/builtin.ts';
 import { configuredQueues, type QueueModuleConfig, type QueueSettings } from './config.ts';
 import { QueueRunner, type RunnerParts } from './runner.ts';
 

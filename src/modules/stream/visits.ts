@@ -8,7 +8,7 @@ import type { Logger } from '../../effects/logger.ts';
 import { asRawJson, byteStringToText, parseRawJson, type RawJson, rawJson } from '../../protocol/json/byte-string.ts';
 import { Payload } from '../../protocol/payload/payload.ts';
 import type { Binding } from '../../router/builtin.ts';
-import type { Outcome } from '../../router/calls/reply.ts';
+import type { Outcome } from '../../router/calls/call.ts';
 import type { RouterPort } from '../../router/port.ts';
 import type { Subscription } from './subscription.ts';
 import { VisitTriggers } from './triggers.ts';

@@ -3,7 +3,7 @@
 import type { Grant } from '../../core/access/access.ts';
 import { parseRawJson, rawJson } from '../../protocol/json/byte-string.ts';
 import { Payload } from '../../protocol/payload/payload.ts';
-import type { Outcome } from '../../router/calls/reply.ts';
+import type { Outcome } from '../../router/calls/call.ts';
 import type { RouterPort } from '../../router/port.ts';
 import type { UpgradeRequest } from '../../transport/socket.ts';
 import { type ReadGrant, readGrant } from './grant.ts';

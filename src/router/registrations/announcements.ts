@@ -16,20 +16,20 @@ const FUNCTIONS_EVENT_INTERVAL_MS = 250;
 
 export function createAnnouncements(contextOf: () => RouterContext): Announcements {
   let isPending = false;
-  let lastToldMs = Number.NEGATIVE_INFINITY;
+  let lastAnnouncedMs = Number.NEGATIVE_INFINITY;
   return {
     functionsChanged() {
       if (isPending) return;
       isPending = true;
       const { clock } = contextOf();
-      const tell = (): void => {
+      const announce = (): void => {
         isPending = false;
-        lastToldMs = clock.monotonicMs();
+        lastAnnouncedMs = clock.monotonicMs();
         announceFunctions(contextOf());
       };
-      const waitMs = lastToldMs + FUNCTIONS_EVENT_INTERVAL_MS - clock.monotonicMs();
-      if (waitMs > 0) clock.after(waitMs, tell);
-      else clock.afterTurn(tell);
+      const waitMs = lastAnnouncedMs + FUNCTIONS_EVENT_INTERVAL_MS - clock.monotonicMs();
+      if (waitMs > 0) clock.after(waitMs, announce);
+      else clock.afterTurn(announce);
     },
     workerEvent(event: WorkerEvent, workerId: string, depth = 0) {
       const context = contextOf();
@@ -45,7 +45,7 @@ export function createAnnouncements(contextOf: () => RouterContext): Announcemen
 }
 
 function announceFunctions(context: RouterContext): void {
-  for (const tell of context.functionListeners) tell();
+  for (const listener of context.functionListeners) listener();
   if (context.triggers.bindingsOf(FUNCTIONS_AVAILABLE).size === 0) return;
   const payloadFor = (rights: Access | undefined): RawJson => {
     const functions = [...context.functions.all()]

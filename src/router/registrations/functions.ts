@@ -1,6 +1,8 @@
-// Workers register and withdraw functions. Success has no answer; a refusal is answered.
+// Workers register and withdraw functions. Success has no answer; a refusal is answered. A name that a trusted connection
+// uses is reserved: no restricted connection may take it, even while its worker is away.
 
 import { type Access, coversId } from '../../core/access/access.ts';
+import type { ReservedKind } from '../../core/access/reservations.ts';
 import type { FunctionFacts } from '../../core/registry/function-table.ts';
 import type { RegisterFunction, UnregisterFunction } from '../../protocol/frames/frames.ts';
 import { idOffence, REGISTRATION_BYTES_MAX } from '../../protocol/frames/limits.ts';
@@ -9,7 +11,6 @@ import { type ReadUrlFunction, readUrlFunction, type UrlFunction } from '../call
 import type { RouterContext } from '../context.ts';
 import { noteWorker } from '../session/observe.ts';
 import type { Session } from '../session/session.ts';
-import { reserve } from './reserve.ts';
 
 export function handleRegisterFunction(
   context: RouterContext,
@@ -154,3 +155,13 @@ export function rejectFunction(
 }
 
 const FUNCTION_REFUSED = 'FUNCTION_NAMESPACE_CONFLICT';
+
+export function reserve(context: RouterContext, kind: ReservedKind, name: string): void {
+  const forgotten = context.reservations.reserve(kind, name);
+  if (forgotten === undefined) return;
+  context.counters.count('reservations.forgotten');
+  context.logger.warn(
+    'The table of names reserved for trusted workers is full: the name used least recently is open to ports with rbac',
+    { kind: forgotten.kind, name: forgotten.name, limit: context.reservations.size },
+  );
+}

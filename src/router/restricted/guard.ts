@@ -3,11 +3,6 @@
 
 import type { Access } from '../../core/access/access.ts';
 import type { MessageRate } from '../../core/limits/message-rate.ts';
-import { CLOSE_CODES, PROVE_AGAIN } from '../../protocol/frames/close-codes.ts';
-import type { RouterContext } from '../context.ts';
-import type { WaitingStep } from '../registrations/registration-hooks.ts';
-import { withdraw } from '../registrations/withdraw.ts';
-import type { Session } from '../session/session.ts';
 import { ClientNames } from './client-names.ts';
 
 /** Functions that are asked about registrations (wire 8.5). */
@@ -36,6 +31,12 @@ export interface GuardRules {
   readonly askMsMax: number;
 }
 
+/** A step of a connection's registrations that waits for earlier ones. */
+export interface WaitingStep {
+  readonly bytes: number;
+  readonly run: () => void;
+}
+
 export class Guard {
   readonly rules: GuardRules;
   readonly names = new ClientNames();
@@ -53,34 +54,4 @@ export class Guard {
   isIdleTooLong(nowMs: number): boolean {
     return !this.isEngaged && nowMs >= this.rules.idleUntilMs;
   }
-}
-
-/** Ends a connection that has to authenticate again (X12). */
-export function closeExpired(context: RouterContext, session: Session, reason: string): void {
-  context.counters.count('connections.closed', 'prove_again');
-  withdraw(context, session, { code: PROVE_AGAIN, reason });
-}
-
-/** Counts one more message. False: it is over the limit and must not be handled. */
-export function chargeMessage(context: RouterContext, session: Session, { rules }: Guard): boolean {
-  if (session.state === 'closed') return false;
-  const verdict = rules.rate?.take(context.clock.monotonicMs()) ?? 'ok';
-  if (verdict === 'ok') return true;
-  context.counters.count('messages.refused', 'RATE_LIMITED');
-  if (verdict === 'flood') {
-    context.counters.count('connections.closed', 'too_many_messages');
-    context.logger.warn('Connection closed: it exceeded its message rate for 10 s', {
-      worker: session.displayName,
-      address: session.remoteAddress,
-    });
-    withdraw(context, session, { code: CLOSE_CODES.tooManyMessages, reason: 'too many messages for 10 s' });
-  }
-  return false;
-}
-
-/** Ends a connection that did nothing since it connected. */
-export function closeIdle(context: RouterContext, session: Session): void {
-  context.counters.count('connections.closed', 'never_used');
-  const reason = 'nothing was registered or called in time';
-  withdraw(context, session, { code: CLOSE_CODES.notRegistered, reason });
 }

@@ -12,13 +12,13 @@ import type {
 import { detach, parseRawJson, RAW_NULL, type RawJson, rawJson } from '../../protocol/json/byte-string.ts';
 import type { RouterContext } from '../context.ts';
 import { rejectFunction } from '../registrations/functions.ts';
-import { askHook, type Changes, inTurn } from '../registrations/registration-hooks.ts';
 import type { Session } from '../session/session.ts';
 import { refuseTrigger, rejectType, triggerOffence, typeOffence } from '../triggers/triggers.ts';
-import { chargeMessage, type Guard } from './guard.ts';
-import { admitCall } from './guarded-calls.ts';
+import type { Guard } from './guard.ts';
+import { admitCall, chargeMessage } from './guarded-calls.ts';
 import { CLAIM_MS, type IdClaims } from './id-claims.ts';
 import { coveringExecutors, functionsNamedIn, queueNamedBy, queueRefusal, targetRefusal } from './reach.ts';
+import { askHook, type Changes, inTurn } from './registration-hooks.ts';
 
 type Frame = WorkerFrame<RawJson>;
 type Act = (frame: Frame) => void;

@@ -21,7 +21,7 @@ export function startPressureWatch(context: RouterContext, gauge: LoadGauge, com
     };
     if (!pressure.take(reading, clock.monotonicMs())) return;
     counters.count('pressure.changes', pressure.name);
-    tell(context);
+    logChange(context);
   });
   return () => {
     cancel();
@@ -29,7 +29,7 @@ export function startPressureWatch(context: RouterContext, gauge: LoadGauge, com
   };
 }
 
-function tell({ pressure, logger }: RouterContext): void {
+function logChange({ pressure, logger }: RouterContext): void {
   const { level, name, cause } = pressure;
   if (cause === undefined) {
     logger.info('The engine is no longer under pressure', { level: name });
@@ -50,6 +50,6 @@ const MEANING = {
 
 function unreadBytes({ sessions }: RouterContext): number {
   let bytes = 0;
-  for (const { outbox } of sessions.values()) bytes += outbox.bytes;
+  for (const { sendQueue } of sessions.values()) bytes += sendQueue.bytes;
   return bytes;
 }

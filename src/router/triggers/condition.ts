@@ -7,9 +7,8 @@ import { idOffence } from '../../protocol/frames/limits.ts';
 import { RAW_NULL } from '../../protocol/json/byte-string.ts';
 import type { Payload } from '../../protocol/payload/payload.ts';
 import type { Cause } from '../builtin.ts';
+import { errorLine, type Outcome } from '../calls/call.ts';
 import { callLocally } from '../calls/call-locally.ts';
-import { errorLine } from '../calls/error-text.ts';
-import type { Outcome } from '../calls/reply.ts';
 import type { RouterContext } from '../context.ts';
 import { isRestricted, type OfTrigger } from '../restricted/reach.ts';
 

@@ -68,7 +68,7 @@ export class NodeExchange implements HttpExchange {
     return this.isOpen ? this.#response.writableLength : 0;
   }
 
-  toldToEngine(): void {
+  passedToEngine(): void {
     if (this.#reader === undefined) this.#request.resume();
   }
 

@@ -153,7 +153,7 @@ class NodeHttpPort implements Listener {
     this.#exchanges.add(exchange);
     response.once('close', () => this.#exchanges.delete(exchange));
     this.#options.request(exchange);
-    exchange.toldToEngine();
+    exchange.passedToEngine();
   }
 
   #faultOf({ httpVersion }: IncomingMessage): HttpFault | undefined {

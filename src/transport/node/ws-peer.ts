@@ -36,7 +36,7 @@ export class WsPeer implements PeerSocket {
   }
 
   /** From here on the connection reports events. */
-  tell(events: SocketEvents): void {
+  attach(events: SocketEvents): void {
     if (!this.#isOpen) return events.closed(ABNORMAL);
     this.#events = events;
     this.#socket.on('message', (data, isBinary) => {
@@ -88,11 +88,11 @@ export class WsPeer implements PeerSocket {
     }
   }
 
-  whenDrained(told: () => void): void {
+  whenDrained(drained: () => void): void {
     if (!this.#isOpen) return;
     // The library's `drain` comes only when the stream was over its mark; a write completes after all writes before it.
     this.#stream.write(NOTHING, (error) => {
-      if (this.#isOpen && !error) told();
+      if (this.#isOpen && !error) drained();
     });
   }
 

@@ -152,7 +152,7 @@ export class WsUpgrades {
       const peer = new WsPeer(socket, stream, this.#clock);
       this.#peers.set(stream, peer);
       stream.once('close', () => this.#peers.delete(stream));
-      peer.tell(connected(peer, { path, remoteAddress, subprotocol }));
+      peer.attach(connected(peer, { path, remoteAddress, subprotocol }));
     });
   }
 

@@ -41,7 +41,7 @@ export class UwsExchange implements HttpExchange {
   #isPaused = false;
   #isWatched = false;
   #isGone = false;
-  #isBeingTold = false;
+  #isCorked = false;
   /** The head of an answer in pieces is the whole answer. */
   #isBodiless = false;
   /** The library has the whole answer. */
@@ -75,10 +75,10 @@ export class UwsExchange implements HttpExchange {
   }
 
   /** Runs `run`, during which the library holds the connection corked. */
-  tell(run: () => void): void {
-    this.#isBeingTold = true;
+  corked(run: () => void): void {
+    this.#isCorked = true;
     run();
-    this.#isBeingTold = false;
+    this.#isCorked = false;
   }
 
   /** The callback of the request is about to return: an unanswered request has to be watched. */
@@ -95,7 +95,7 @@ export class UwsExchange implements HttpExchange {
     this.#response.onData((chunk, isLast) => {
       if (!this.isOpen) return;
       this.#bodyLeft = isLast ? 0 : this.#bodyLeft - chunk.byteLength;
-      this.tell(() => {
+      this.corked(() => {
         if (chunk.byteLength > 0) reader.chunk(new Uint8Array(chunk));
         if (isLast) reader.ended();
       });
@@ -190,7 +190,7 @@ export class UwsExchange implements HttpExchange {
   }
 
   #send(write: () => void, waits = false): void {
-    if (this.#isBeingTold && !waits && this.#queuedWrites === 0) return write();
+    if (this.#isCorked && !waits && this.#queuedWrites === 0) return write();
     this.#queuedWrites++;
     this.#port.later(() => {
       this.#queuedWrites--;

@@ -109,7 +109,7 @@ class UwsHttpPort {
     if (!framing.ok) return this.#refuse(response, framing.fault);
     if (this.#connections > this.#options.connectionsMax) return this.#refuse(response, TOO_MANY);
     const exchange = new UwsExchange(this, response, { method, path, query, headers, bodyBytes: framing.bodyBytes });
-    exchange.tell(() => this.#options.request(exchange));
+    exchange.corked(() => this.#options.request(exchange));
     exchange.watch();
   }
 

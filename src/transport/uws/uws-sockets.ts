@@ -181,7 +181,7 @@ export function refuse(response: UwsResponse, { status, text }: HttpAnswer): voi
 
 class UwsPeerSocket implements PeerSocket {
   readonly #socket: UwsSocket;
-  #tellDrained: (() => void) | undefined;
+  #whenDrained: (() => void) | undefined;
   isOpen = true;
 
   constructor(socket: UwsSocket) {
@@ -218,16 +218,16 @@ class UwsPeerSocket implements PeerSocket {
     if (this.isOpen) this.#socket.cork(write);
   }
 
-  whenDrained(told: () => void): void {
-    this.#tellDrained = told;
+  whenDrained(drained: () => void): void {
+    this.#whenDrained = drained;
   }
 
   /** The socket took some of the waiting bytes. */
   noteDrain(): void {
-    const told = this.#tellDrained;
-    if (told === undefined || this.bufferedBytes > 0) return;
-    this.#tellDrained = undefined;
-    if (this.isOpen) told();
+    const drained = this.#whenDrained;
+    if (drained === undefined || this.bufferedBytes > 0) return;
+    this.#whenDrained = undefined;
+    if (this.isOpen) drained();
   }
 
   ping(): void {

@@ -22,7 +22,7 @@ import type { Guard } from '../../../src/router/restricted/guard.ts';
 import { Router } from '../../../src/router/router.ts';
 import { startHousekeeping } from '../../../src/router/session/housekeeping.ts';
 import type { SessionLimits } from '../../../src/router/session/session.ts';
-import { FlushQueue } from '../../../src/transport/outbox.ts';
+import { FlushQueue } from '../../../src/transport/send-queue.ts';
 import type { SocketEvents } from '../../../src/transport/socket.ts';
 import { TestWorker } from '../clients/test-worker.ts';
 import { FakeClock } from '../fakes/fake-clock.ts';

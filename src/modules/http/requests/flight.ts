@@ -10,7 +10,7 @@
 
 import { asRawJson, type ByteString, parseRawJson, RAW_NULL } from '../../../protocol/json/byte-string.ts';
 import { Payload } from '../../../protocol/payload/payload.ts';
-import type { Outcome } from '../../../router/calls/reply.ts';
+import type { Outcome } from '../../../router/calls/call.ts';
 import type { ChannelPipe } from '../../../router/channels/channel-pipe.ts';
 import type { OfferedChannel } from '../../../router/channels/channels.ts';
 import type { HeaderLines, HttpExchange } from '../../../transport/http.ts';

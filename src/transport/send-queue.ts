@@ -16,7 +16,7 @@ import type { ByteString } from '../protocol/json/byte-string.ts';
 import type { PeerSocket } from './socket.ts';
 
 /** What the send queue reports to its owner. */
-export interface OutboxEvents {
+export interface SendQueueEvents {
   /**
    * The library refused a frame that the engine's own limits allowed: frames are missing, and the connection is
    * unusable (L5).
@@ -26,30 +26,30 @@ export interface OutboxEvents {
   overflowed(bytes: number): void;
 }
 
-export interface OutboxParts {
+export interface SendQueueOptions {
   readonly socket: PeerSocket;
   readonly flushes: FlushQueue;
   /** Beyond this the client is too slow. */
   readonly bytesMax: number;
-  readonly events: OutboxEvents;
+  readonly events: SendQueueEvents;
 }
 
-export abstract class Outbox {
-  readonly #parts: OutboxParts;
+export abstract class SendQueue {
+  readonly #options: SendQueueOptions;
   #unwrittenBytes = 0;
   /** Since the last report to the owner. */
   #sent: 'nothing' | 'all' | 'in part' = 'nothing';
   #isClosed = false;
 
-  constructor(parts: OutboxParts) {
-    this.#parts = parts;
+  constructor(options: SendQueueOptions) {
+    this.#options = options;
   }
 
   /** Bytes in transit: waiting here, and taken by the library but not by the operating system. */
   get bytes(): number {
     // Asking the library costs more than the rest of a call's checks, so it is asked only where the last flush left
     // bytes.
-    if (this.#unwrittenBytes > 0) this.#unwrittenBytes = this.#parts.socket.bufferedBytes;
+    if (this.#unwrittenBytes > 0) this.#unwrittenBytes = this.#options.socket.bufferedBytes;
     return this.queuedBytes + this.#unwrittenBytes;
   }
 
@@ -61,7 +61,7 @@ export abstract class Outbox {
     if (this.#isClosed) return;
     if (this.queuedBytes > 0) this.sendNow();
     if (this.#sent === 'nothing') return;
-    const { socket, events, bytesMax } = this.#parts;
+    const { socket, events, bytesMax } = this.#options;
     const isComplete = this.#sent === 'all';
     this.#sent = 'nothing';
     this.#unwrittenBytes = socket.bufferedBytes;
@@ -79,7 +79,7 @@ export abstract class Outbox {
 
   /** The owner gets the outcome at the end of the turn. */
   protected sendNow(): void {
-    const { socket } = this.#parts;
+    const { socket } = this.#options;
     const isComplete = this.sendTo(socket);
     this.#unwrittenBytes = socket.bufferedBytes;
     this.#sent = isComplete && this.#sent !== 'in part' ? 'all' : 'in part';
@@ -87,7 +87,7 @@ export abstract class Outbox {
 
   /** To be called when the first frame of a turn is added. */
   protected scheduleFlush(): void {
-    this.#parts.flushes.add(this);
+    this.#options.flushes.add(this);
   }
 
   protected abstract get queuedBytes(): number;
@@ -96,7 +96,7 @@ export abstract class Outbox {
   protected abstract discard(): void;
 }
 
-export class TextOutbox extends Outbox {
+export class TextSendQueue extends SendQueue {
   #frames: ByteString[] = [];
   #queuedBytes = 0;
 
@@ -136,7 +136,7 @@ export class TextOutbox extends Outbox {
  */
 const EARLY_BYTES = 16 * 1024;
 
-export class BinaryOutbox extends Outbox {
+export class BinarySendQueue extends SendQueue {
   readonly #messages = new MessageBuffer();
 
   /** Where to write; `undefined` after the close. */
@@ -187,19 +187,19 @@ function endOfFrame(messages: Buffer, start: number): number {
 /** The send queues that have something to send in this turn. */
 export class FlushQueue {
   readonly #clock: Clock;
-  #waiting: Outbox[] = [];
+  #waiting: SendQueue[] = [];
 
   constructor(clock: Clock) {
     this.#clock = clock;
   }
 
-  add(outbox: Outbox): void {
-    if (this.#waiting.push(outbox) === 1) this.#clock.afterTurn(() => this.#flushAll());
+  add(sendQueue: SendQueue): void {
+    if (this.#waiting.push(sendQueue) === 1) this.#clock.afterTurn(() => this.#flushAll());
   }
 
   #flushAll(): void {
-    const outboxes = this.#waiting;
+    const sendQueues = this.#waiting;
     this.#waiting = [];
-    for (const outbox of outboxes) outbox.flush();
+    for (const sendQueue of sendQueues) sendQueue.flush();
   }
 }

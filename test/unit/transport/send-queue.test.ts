@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'vitest';
 import { textToByteString } from '../../../src/protocol/json/byte-string.ts';
-import { BinaryOutbox, FlushQueue, TextOutbox } from '../../../src/transport/outbox.ts';
+import { BinarySendQueue, FlushQueue, TextSendQueue } from '../../../src/transport/send-queue.ts';
 import { FakeClock } from '../../support/fakes/fake-clock.ts';
 import { FakeSocket } from '../../support/fakes/fake-socket.ts';
 
 describe('frames to be sent', () => {
   test('[guarantees 2] They leave at the end of the turn, in order, in one write', () => {
-    const { clock, socket, outbox } = setUp();
-    for (const number of [1, 2, 3]) outbox.push(frame(number));
+    const { clock, socket, sendQueue } = setUp();
+    for (const number of [1, 2, 3]) sendQueue.push(frame(number));
     expect(socket.texts).toEqual([]);
     clock.flush();
     expect(socket.texts).toEqual([1, 2, 3].map(frame));
@@ -18,9 +18,9 @@ describe('frames to be sent', () => {
     const clock = new FakeClock();
     const queue = new FlushQueue(clock);
     const [first, idle, second] = [setUp({ clock, queue }), setUp({ clock, queue }), setUp({ clock, queue })];
-    first.outbox.push(frame(1));
-    second.outbox.push(frame(2));
-    first.outbox.push(frame(3));
+    first.sendQueue.push(frame(1));
+    second.sendQueue.push(frame(2));
+    first.sendQueue.push(frame(3));
     clock.flush();
     expect([first, idle, second].map(({ socket }) => socket.writeCount)).toEqual([1, 0, 1]);
     clock.flush();
@@ -30,11 +30,11 @@ describe('frames to be sent', () => {
   test('[guarantees 2] What is pushed while others leave goes out after them', () => {
     const clock = new FakeClock();
     const queue = new FlushQueue(clock);
-    const { socket, outbox } = setUp({ clock, queue });
-    const other = setUp({ clock, queue, overflowed: () => outbox.push(frame(2)), bytesMax: 1 });
-    outbox.push(frame(1));
+    const { socket, sendQueue } = setUp({ clock, queue });
+    const other = setUp({ clock, queue, overflowed: () => sendQueue.push(frame(2)), bytesMax: 1 });
+    sendQueue.push(frame(1));
     other.socket.stopReading();
-    other.outbox.push(frame(9));
+    other.sendQueue.push(frame(9));
     clock.flush();
     expect(socket.texts).toEqual([1, 2].map(frame));
   });
@@ -42,35 +42,35 @@ describe('frames to be sent', () => {
 
 describe('the count of bytes', () => {
   test('[guarantees 4] It includes the bytes that wait here, as UTF-8, and none once the client has read them', () => {
-    const { clock, outbox } = setUp();
-    outbox.push(textToByteString('"é"'));
-    outbox.push(textToByteString('"😀"'));
-    expect(outbox.bytes).toBe(4 + 6);
+    const { clock, sendQueue } = setUp();
+    sendQueue.push(textToByteString('"é"'));
+    sendQueue.push(textToByteString('"😀"'));
+    expect(sendQueue.bytes).toBe(4 + 6);
     clock.flush();
-    expect(outbox.bytes).toBe(0);
+    expect(sendQueue.bytes).toBe(0);
   });
 
   test('[guarantees 4] It includes what the client has not read, and forgets it when it has', () => {
-    const { clock, socket, outbox } = setUp();
+    const { clock, socket, sendQueue } = setUp();
     socket.stopReading();
-    outbox.push(frame(1));
+    sendQueue.push(frame(1));
     clock.flush();
-    outbox.push(frame(2));
-    expect(outbox.bytes).toBe(frame(1).length + frame(2).length);
+    sendQueue.push(frame(2));
+    expect(sendQueue.bytes).toBe(frame(1).length + frame(2).length);
     clock.flush();
-    expect(outbox.bytes).toBe(frame(1).length + frame(2).length);
+    expect(sendQueue.bytes).toBe(frame(1).length + frame(2).length);
     socket.readOn();
-    expect(outbox.bytes).toBe(0);
+    expect(sendQueue.bytes).toBe(0);
   });
 
   test('[guarantees 4] Over the limit the owner is notified at the end of the turn, with the count, and not before', () => {
     const told: number[] = [];
-    const { clock, socket, outbox } = setUp({ bytesMax: 20, overflowed: (bytes) => told.push(bytes) });
+    const { clock, socket, sendQueue } = setUp({ bytesMax: 20, overflowed: (bytes) => told.push(bytes) });
     socket.stopReading();
-    outbox.push(textToByteString('x'.repeat(20)));
+    sendQueue.push(textToByteString('x'.repeat(20)));
     clock.flush();
     expect(told).toEqual([]);
-    outbox.push(textToByteString('x'));
+    sendQueue.push(textToByteString('x'));
     expect(told).toEqual([]);
     clock.flush();
     expect(told).toEqual([21]);
@@ -78,8 +78,8 @@ describe('the count of bytes', () => {
 
   test('[guarantees 4] What the client reads within the turn does not count, however much it is', () => {
     const told: number[] = [];
-    const { clock, outbox } = setUp({ bytesMax: 20, overflowed: (bytes) => told.push(bytes) });
-    for (let number = 0; number < 100; number++) outbox.push(frame(number));
+    const { clock, sendQueue } = setUp({ bytesMax: 20, overflowed: (bytes) => told.push(bytes) });
+    for (let number = 0; number < 100; number++) sendQueue.push(frame(number));
     clock.flush();
     expect(told).toEqual([]);
   });
@@ -87,29 +87,29 @@ describe('the count of bytes', () => {
 
 describe('the end', () => {
   test('[W2] After it nothing is sent, neither waiting frames nor new ones', () => {
-    const { clock, socket, outbox } = setUp();
-    outbox.push(frame(1));
-    outbox.close();
-    outbox.push(frame(2));
+    const { clock, socket, sendQueue } = setUp();
+    sendQueue.push(frame(1));
+    sendQueue.close();
+    sendQueue.push(frame(2));
     clock.flush();
     expect(socket.texts).toEqual([]);
-    expect(outbox.bytes).toBe(0);
+    expect(sendQueue.bytes).toBe(0);
   });
 
   test('[L5] A frame that the library drops is reported to the owner, once a turn', () => {
     let dropped = 0;
-    const { clock, socket, outbox } = setUp({ dropped: () => dropped++ });
+    const { clock, socket, sendQueue } = setUp({ dropped: () => dropped++ });
     socket.isDropping = true;
-    outbox.push(frame(1));
-    outbox.push(frame(2));
+    sendQueue.push(frame(1));
+    sendQueue.push(frame(2));
     clock.flush();
     expect(dropped).toBe(1);
   });
 
   test('[W2] A client that is gone takes nothing and harms no other', () => {
     let dropped = 0;
-    const { clock, socket, outbox } = setUp({ dropped: () => dropped++ });
-    outbox.push(frame(1));
+    const { clock, socket, sendQueue } = setUp({ dropped: () => dropped++ });
+    sendQueue.push(frame(1));
     socket.markClosed();
     clock.flush();
     expect([socket.texts, dropped]).toEqual([[], 0]);
@@ -166,7 +166,7 @@ function setUp(options: SetUpOptions = {}) {
   const socket = new FakeSocket();
   const flushes = options.queue ?? new FlushQueue(clock);
   const parts = { socket, flushes, bytesMax, events: { dropped, overflowed } };
-  return { clock, socket, outbox: new TextOutbox(parts), messages: new BinaryOutbox(parts) };
+  return { clock, socket, sendQueue: new TextSendQueue(parts), messages: new BinarySendQueue(parts) };
 }
 
 function frame(number: number) {

@@ -4,21 +4,14 @@
 import { Refusal } from '../../core/calls/refusal.ts';
 import { asRawJson, parseRawJson, type RawJson, rawJson } from '../../protocol/json/byte-string.ts';
 import { Payload } from '../../protocol/payload/payload.ts';
+import { errorLine, type Outcome } from '../calls/call.ts';
 import { callLocally } from '../calls/call-locally.ts';
-import { errorLine } from '../calls/error-text.ts';
-import type { Outcome } from '../calls/reply.ts';
 import type { RouterContext } from '../context.ts';
-import type { Guard } from '../restricted/guard.ts';
 import type { Session } from '../session/session.ts';
+import type { Guard, WaitingStep } from './guard.ts';
 
 /** What the hook wants to change; empty without a hook. */
 export type Changes = Readonly<Record<string, unknown>>;
-
-/** A step of a connection's registrations that waits for earlier ones. */
-export interface WaitingStep {
-  readonly bytes: number;
-  readonly run: () => void;
-}
 
 /** Runs the step when the earlier ones are done. False: too many wait already. */
 export function inTurn(guard: Guard, step: WaitingStep): boolean {

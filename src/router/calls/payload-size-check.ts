@@ -5,10 +5,25 @@
 import { Refusal } from '../../core/calls/refusal.ts';
 import type { Clock } from '../../effects/clock.ts';
 import type { Logger } from '../../effects/logger.ts';
-import type { PayloadLimits } from '../builtin.ts';
-import type { CallRequest } from './open-call.ts';
+import type { Payload } from '../../protocol/payload/payload.ts';
 
-export interface PayloadGateParts {
+/** Bytes of a payload as JSON. */
+export interface PayloadLimits {
+  /** The caller is a connection with rights. */
+  readonly restricted: number;
+  readonly trusted: number;
+}
+
+/** Of a call of a function of the engine, what its check needs. */
+interface CheckedCall {
+  readonly functionId: string;
+  readonly data: Payload | undefined;
+  /** Set for a caller that may not do everything. */
+  readonly rights: object | undefined;
+  readonly from: { readonly displayName: string } | undefined;
+}
+
+export interface PayloadSizeCheckOptions {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly counters: { count(name: string, reason: string): void };
@@ -22,28 +37,28 @@ interface Refused {
 
 const REPORT_MS = 1_000;
 
-export class PayloadGate {
-  readonly #parts: PayloadGateParts;
+export class PayloadSizeCheck {
+  readonly #options: PayloadSizeCheckOptions;
   /** Refusals since the last report, by function of the engine. */
   readonly #refused = new Map<string, Refused>();
 
-  constructor(parts: PayloadGateParts) {
-    this.#parts = parts;
+  constructor(options: PayloadSizeCheckOptions) {
+    this.#options = options;
   }
 
-  refusalOf({ restricted, trusted }: PayloadLimits, request: CallRequest): Refusal | undefined {
-    const { data, rights, functionId } = request;
+  refusalOf({ restricted, trusted }: PayloadLimits, call: CheckedCall): Refusal | undefined {
+    const { data, rights, functionId } = call;
     const bytesMax = rights === undefined ? trusted : restricted;
     if (data === undefined || !data.isLongerThan(bytesMax)) return undefined;
-    this.#note(functionId, data.byteLength, request.from?.displayName ?? 'the engine');
+    this.#note(functionId, data.byteLength, call.from?.displayName ?? 'the engine');
     const whose = rights === undefined ? '' : ' for a connection of a port with rbac';
     const text = `The payload takes more than ${bytesMax} bytes as JSON, the limit of ${functionId}${whose}; send less`;
     return new Refusal('PAYLOAD_TOO_LARGE', text);
   }
 
   #note(functionId: string, bytes: number, caller: string): void {
-    this.#parts.counters.count('payloads.refused', functionId);
-    if (this.#refused.size === 0) this.#parts.clock.after(REPORT_MS, () => this.#report());
+    this.#options.counters.count('payloads.refused', functionId);
+    if (this.#refused.size === 0) this.#options.clock.after(REPORT_MS, () => this.#report());
     const refused = this.#refused.get(functionId) ?? { calls: 0, largestBytes: 0, lastCaller: '' };
     this.#refused.set(functionId, refused);
     refused.calls++;
@@ -53,7 +68,7 @@ export class PayloadGate {
 
   #report(): void {
     for (const [functionId, { calls, largestBytes, lastCaller }] of this.#refused) {
-      this.#parts.logger.warn('Calls of a function of the engine were refused: their payloads are over its limit', {
+      this.#options.logger.warn('Calls of a function of the engine were refused: their payloads are over its limit', {
         function_id: functionId,
         calls,
         largest_bytes: largestBytes,

@@ -1,32 +1,46 @@
-// How calls end: by a result, at their deadline, or with the worker that ran them. Exactly one of these (I1).
+// Calls in flight: how they are opened, and how they end: by a result, at their deadline, or with the worker that ran
+// them. Exactly one of these (I1).
 
 import { type Refusal, refusals, unreadablePayload } from '../../core/calls/refusal.ts';
+import type { OpenSpan } from '../../core/telemetry/spans/span-rows.ts';
 import { isErrorBody } from '../../generated/worker-frames.ts';
-import type { ErrorBody, InvocationResult } from '../../protocol/frames/frames.ts';
+import type { ErrorBody } from '../../protocol/frames/frames.ts';
 import { byteStringToText, parseRawJson, type RawJson, rawJson } from '../../protocol/json/byte-string.ts';
 import { Payload } from '../../protocol/payload/payload.ts';
-import type { Caller, RouterContext } from '../context.ts';
-import { endCall } from '../session/observe.ts';
+import type { ModuleExecutor } from '../builtin.ts';
+import type { Caller, CallRequest, HandedCall, RouterContext } from '../context.ts';
+import { countDeferred, endCall } from '../session/observe.ts';
 import { Session } from '../session/session.ts';
-import type { CallerRef } from '../session/wire.ts';
-import type { HandedCall } from './open-call.ts';
-import { type Outcome, outcomeOf } from './reply.ts';
+import { type CallerRef, type Outcome, outcomeOf } from './call.ts';
 
-/** A worker sent a result in a JSON frame. Late, repeated and foreign results find no call and are counted. */
-export function handleResult(context: RouterContext, session: Session, frame: InvocationResult<RawJson>): void {
-  const call = context.calls.find(frame.invocation_id, session);
-  if (call === undefined) {
-    context.counters.count('invocations.late_results');
-    return;
+/** From here on exactly one of result, deadline and lost worker ends the call. */
+export function openCall(
+  context: RouterContext,
+  functionId: string,
+  executor: Session | ModuleExecutor,
+  request: CallRequest,
+  span: OpenSpan | undefined,
+): HandedCall {
+  if (request.caller === undefined && context.observer !== undefined && request.isInternal !== true) {
+    countDeferred(context.observer, functionId);
   }
-  const { result, error, traceparent, baggage } = frame;
-  const outcome: Outcome = {
-    result: error === undefined && result !== undefined ? Payload.ofText(result) : undefined,
-    error: error && Payload.ofText(checkedError(error)),
-    traceparent,
-    baggage,
-  };
-  settle(context, call, outcome, session.lastHeardMs);
+  if (request.caller instanceof Session) request.caller.callsAwaited++;
+  const call = context.calls.open({
+    functionId,
+    executor,
+    origin: request.caller,
+    originRef: request.ref,
+    nowMs: context.clock.monotonicMs(),
+    timeoutMs: request.timeoutMs,
+    span,
+    isInternal: request.isInternal,
+  });
+  // Not calls between restricted connections, or of one to itself: they could keep a drain going for ever.
+  if (request.rights === undefined && executor instanceof Session && executor.access !== undefined) {
+    call.isOwed = true;
+    executor.owedInFlight++;
+  }
+  return call;
 }
 
 /**
@@ -87,7 +101,7 @@ export function checkedErrorPayload(error: Payload | undefined): Payload {
 }
 
 /** The worker's error where it has the shape that callers rely on; otherwise its text in that shape. */
-function checkedError(error: RawJson): RawJson {
+export function checkedError(error: RawJson): RawJson {
   const value = parseRawJson(error);
   if (isErrorBody(value)) return error;
   const text = typeof value === 'string' ? value : byteStringToText(error);
