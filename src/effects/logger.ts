@@ -1,5 +1,5 @@
-// The engine's own log lines, one per event, with secrets removed (X22), and a rate limit for them: the number of lines left
-// out is reported once, when its second is over.
+// The engine's own log lines, one per event, with secrets removed (X22), and a rate limit for them: the number of lines
+// left out is reported once, when its second is over.
 
 import { redactFields } from '../core/config-fields/redaction.ts';
 import { type LeftOut, LineLimit } from '../core/limits/line-limit.ts';

@@ -5,20 +5,7 @@
 // sends nothing while it blocks publishers, and then the client ignores heartbeats too.
 
 import { AMQPError, type AsyncMessage, type Channel, type Connection } from 'rabbitmq-client';
-import type { Clock } from './clock.ts';
-
-/** Resolves when the work has ended, or when its time is over; the work is then abandoned. */
-export async function atMost(clock: Pick<Clock, 'after'>, ms: number, work: Promise<unknown>): Promise<void> {
-  let cancel = (): void => {};
-  const late = new Promise<void>((resolve) => {
-    cancel = clock.after(ms, resolve);
-  });
-  try {
-    await Promise.race([work, late]);
-  } finally {
-    cancel();
-  }
-}
+import { atMost, type Clock } from './clock.ts';
 
 /** Less than the deadline of most calls. */
 export const ANSWER_MS_MAX = 20_000;

@@ -1,6 +1,6 @@
-// Reports that a file was written, also when it was replaced by another one, as editors do; and that files below a folder
-// were written, created or removed. Folders that hold no source are left out, above all node_modules with its thousands
-// of files.
+// Reports that a file was written, also when it was replaced by another one, as editors do; and that files below a
+// folder were written, created or removed. Folders that hold no source are left out, above all node_modules with its
+// thousands of files.
 
 import { type FSWatcher, readdirSync, watch } from 'node:fs';
 import { basename, dirname, join } from 'node:path';

@@ -1,6 +1,6 @@
-// Connections and requests inside one process, for the engine of `svc-sdk/testing`: a dial of the SDK finds the listener
-// of a module by its port, and messages are passed on in order, at the ends of turns. `MemoryExchange` is a request to a
-// route, and its answer.
+// Connections and requests inside one process, for the engine of `svc-sdk/testing`: a dial of the SDK finds the
+// listener of a module by its port, and messages are passed on in order, at the ends of turns. `MemoryExchange` is a
+// request to a route, and its answer.
 
 import { type ByteString, byteStringToText } from '../protocol/json/byte-string.ts';
 import type { FakeRequest, FakeResponse } from '../sdk/testing/testing-engine.ts';

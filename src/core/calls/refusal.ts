@@ -1,5 +1,5 @@
-// A call that the engine answers with an error of its own. Thrown by built-in functions, turned into a reply in one place
-// (`router/calls/call.ts`).
+// A call that the engine answers with an error of its own. Thrown by built-in functions, turned into a reply in one
+// place (`router/calls/call.ts`).
 //
 // `readPayload` checks the payload of a built-in function with its compiled validator. A payload that does not fit is
 // refused with the field, what it must be and what was found.

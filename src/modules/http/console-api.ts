@@ -46,22 +46,22 @@ export class ConsoleApi {
 
   /** Admission to the live socket. A browser cannot send a header with it, so the token may follow later. */
   admit(request: UpgradeRequest): Admission {
-    const { door } = this.#context.reservedPaths;
+    const { handler } = this.#context.reservedPaths;
     const offence = this.#placeOffence((name) => request.header(name));
     if (offence !== undefined) return { ok: false, status: 403, text: offence };
-    if (door === undefined) return { ok: false, status: 404, text: UNKNOWN.message };
+    if (handler === undefined) return { ok: false, status: 404, text: UNKNOWN.message };
     const headers = [...request.headers()].flat();
     const mayShowLater =
       this.#context.settings.bridgeToken !== undefined && headerOf(headers, 'authorization') === undefined;
     const isKnown = this.#mayEnter({ headers, remoteAddress: request.remoteAddress });
     if (!isKnown && !mayShowLater) return { ok: false, status: 401, text: NEEDS_TOKEN };
-    return { ok: true, subprotocol: undefined, connected: (socket) => door.connected(socket, isKnown) };
+    return { ok: true, subprotocol: undefined, connected: (socket) => handler.connected(socket, isKnown) };
   }
 
   #handOn(exchange: HttpExchange): void {
-    const { door } = this.#context.reservedPaths;
-    if (door === undefined) refuse(exchange, UNKNOWN);
-    else door.take(exchange);
+    const { handler } = this.#context.reservedPaths;
+    if (handler === undefined) refuse(exchange, UNKNOWN);
+    else handler.take(exchange);
   }
 
   #offence(exchange: HttpExchange): ErrorAnswer | undefined {

@@ -49,8 +49,8 @@ export function outcomeOfValue(value: unknown): Outcome {
 }
 
 /**
- * An error of another program in words: code and message on one line, where there are both. The error may be any JSON, so
- * values that are not text are never converted: converting an object of an untrusted client into a string can throw.
+ * An error of another program in words: code and message on one line, where there are both. The error may be any JSON,
+ * so values that are not text are never converted: converting an object of an untrusted client into a string can throw.
  */
 export function errorLine(error: RawJson): string {
   const { code, message } = fieldsOf(error);

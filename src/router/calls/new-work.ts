@@ -1,5 +1,5 @@
-// Which calls start a chain, and which are part of a running one. An engine that drains or sheds load refuses the former
-// and lets the latter finish.
+// Which calls start a chain, and which are part of a running one. An engine that drains or sheds load refuses the
+// former and lets the latter finish.
 //
 // A depth in the baggage means that a chain runs. The engine believes it from a trusted connection. A restricted
 // connection or a request from outside could always claim it: there the depth only counts towards the limit of a chain.

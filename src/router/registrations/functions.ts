@@ -1,5 +1,5 @@
-// Workers register and withdraw functions. Success has no answer; a refusal is answered. A name that a trusted connection
-// uses is reserved: no restricted connection may take it, even while its worker is away.
+// Workers register and withdraw functions. Success has no answer; a refusal is answered. A name that a trusted
+// connection uses is reserved: no restricted connection may take it, even while its worker is away.
 
 import { type Access, coversId } from '../../core/access/access.ts';
 import type { ReservedKind } from '../../core/access/reservations.ts';

@@ -1,13 +1,13 @@
 // HTTP on uWebSockets.js: the port. `uws-exchange.ts` is one request.
 //
 // Traps of the library, and what is done here: the request object is invalid when its callback returns (it is read at
-// once). The library accepts duplicate lengths and unknown encodings (`refused-requests.ts` checks them), and parses chunks
-// less strictly than others do. So a connection that brought a chunked body is closed after its answer, and bytes that
-// another parser would take for a second request are never read. But the library closes at the end of the piece that it
-// reads, with all the requests in it. It ends a connection that sends another request before the first is answered, so
-// an answer that closes waits for the end of the turn. So does every other answer: while a worker's message is handled
-// no other connection can be corked, and each header would be a system call of its own. The times of guarantees 4 are
-// the library's own (PD-28).
+// once). The library accepts duplicate lengths and unknown encodings (`refused-requests.ts` checks them), and parses
+// chunks less strictly than others do. So a connection that brought a chunked body is closed after its answer, and
+// bytes that another parser would take for a second request are never read. But the library closes at the end of the
+// piece that it reads, with all the requests in it. It ends a connection that sends another request before the first is
+// answered, so an answer that closes waits for the end of the turn. So does every other answer: while a worker's
+// message is handled no other connection can be corked, and each header would be a system call of its own. The times of
+// guarantees 4 are the library's own (PD-28).
 
 import { bareHost } from '../../core/access/origin.ts';
 import type { Clock } from '../../effects/clock.ts';

@@ -11,49 +11,49 @@ import type { Guard } from '../../router/restricted/guard.ts';
 import { mayStillBind } from '../../router/restricted/reach.ts';
 import type { PeerSocket } from '../../transport/socket.ts';
 
-export interface Visit {
+export interface OpenConnection {
   readonly socket: PeerSocket;
   /** Of a worker connection: others only bring telemetry, or are the end of a channel. */
   readonly guard: Guard | undefined;
   /** The page that it comes from; `undefined`: none. */
   readonly site: RequestOrigin | undefined;
   /** Whether the port authenticates it: for an end of a channel its key is enough. */
-  readonly isGuest: boolean;
+  readonly isAuthenticated: boolean;
 }
 
-export class Visits {
+export class OpenConnections {
   readonly #router: RouterPort;
-  readonly #visits = new Map<PeerSocket, Visit>();
+  readonly #connections = new Map<PeerSocket, OpenConnection>();
 
   constructor(router: RouterPort) {
     this.#router = router;
   }
 
-  add(visit: Visit): void {
-    this.#visits.set(visit.socket, visit);
+  add(connection: OpenConnection): void {
+    this.#connections.set(connection.socket, connection);
   }
 
   remove(socket: PeerSocket): void {
-    this.#visits.delete(socket);
+    this.#connections.delete(socket);
   }
 
-  /** The rules of the port have changed. `mustComeAgain`: which connections would no longer be admitted. */
-  judge(mustComeAgain: (visit: Visit) => boolean): void {
-    const visits = [...this.#visits.values()];
-    const guards = new Set(visits.flatMap(({ guard }) => guard ?? []));
+  /** The rules of the port have changed. `mustReconnect`: which connections would no longer be admitted. */
+  judge(mustReconnect: (connection: OpenConnection) => boolean): void {
+    const connections = [...this.#connections.values()];
+    const guards = new Set(connections.flatMap(({ guard }) => guard ?? []));
     const offenders = new Set<Guard>();
     for (const binding of this.#router.triggers()) {
       const guard = binding.owner?.guard;
       if (guard !== undefined && guards.has(guard) && !mayStillBind(binding)) offenders.add(guard);
     }
-    const isOffender = ({ guard }: Visit): boolean => guard !== undefined && offenders.has(guard);
-    this.end(visits.filter((visit) => isOffender(visit) || mustComeAgain(visit)));
+    const isOffender = ({ guard }: OpenConnection): boolean => guard !== undefined && offenders.has(guard);
+    this.end(connections.filter((connection) => isOffender(connection) || mustReconnect(connection)));
   }
 
-  end(visits: readonly Visit[]): void {
-    const guards = new Set(visits.flatMap(({ guard }) => guard ?? []));
+  end(connections: readonly OpenConnection[]): void {
+    const guards = new Set(connections.flatMap(({ guard }) => guard ?? []));
     this.#router.revokeWhere(({ guard }) => guard !== undefined && guards.has(guard), REASON);
-    for (const { socket, guard } of visits) {
+    for (const { socket, guard } of connections) {
       if (guard !== undefined) continue;
       this.#router.count('connections.closed', 'prove_again');
       socket.close(PROVE_AGAIN, REASON);

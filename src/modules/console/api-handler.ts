@@ -9,7 +9,7 @@ import { type ByteString, rawJson } from '../../protocol/json/byte-string.ts';
 import type { HttpExchange } from '../../transport/http.ts';
 import type { PeerSocket, SocketEvents } from '../../transport/socket.ts';
 import type { ModuleContext } from '../module.ts';
-import type { ConsoleDoor } from '../reserved-paths.ts';
+import type { ReservedPathHandler } from '../reserved-paths.ts';
 import { ApiFailure, failure, failureOf } from './facts/failure.ts';
 import { RawAnswer } from './facts/json-text.ts';
 import { readBody } from './routes/body.ts';
@@ -20,22 +20,22 @@ const PREFIX = `${API_PREFIX}/`;
 const SEED_INVOKE = '/_console/invoke';
 const BODIES_BYTES_MAX = 64 * 1024 * 1024;
 
-export interface DoorParts {
+export interface ApiHandlerOptions {
   readonly context: ModuleContext;
   readonly routes: readonly Route[];
   connected(socket: PeerSocket, isKnown: boolean): SocketEvents;
 }
 
-export class Door implements ConsoleDoor {
-  readonly #parts: DoorParts;
+export class ApiHandler implements ReservedPathHandler {
+  readonly #options: ApiHandlerOptions;
   readonly #bodies = new ByteBudget(BODIES_BYTES_MAX);
 
-  constructor(parts: DoorParts) {
-    this.#parts = parts;
+  constructor(options: ApiHandlerOptions) {
+    this.#options = options;
   }
 
   connected(socket: PeerSocket, isKnown: boolean): SocketEvents {
-    return this.#parts.connected(socket, isKnown);
+    return this.#options.connected(socket, isKnown);
   }
 
   take(exchange: HttpExchange): void {
@@ -56,10 +56,10 @@ export class Door implements ConsoleDoor {
     const inner = path === SEED_INVOKE ? 'invoke' : path.startsWith(PREFIX) ? path.slice(PREFIX.length) : undefined;
     if (inner === undefined) return failure('NOT_FOUND', 'There is nothing of that name below /_console/');
     const parts = inner.split('/');
-    const here = this.#parts.routes.filter(({ segments }) => fits(segments, parts));
+    const here = this.#options.routes.filter(({ segments }) => fits(segments, parts));
     const asked = method === 'HEAD' ? 'GET' : method;
     // A route that names a part is tried before one that takes any name there.
-    const [route] = here.filter((one) => one.method === asked).sort((a, b) => freedom(a) - freedom(b));
+    const [route] = here.filter((one) => one.method === asked).sort((a, b) => parameterCount(a) - parameterCount(b));
     if (route === undefined) {
       if (here.length === 0) return failure('NOT_FOUND', 'There is nothing of that name below /_console/');
       const methods = [...new Set(here.map((one) => one.method))].join(', ');
@@ -80,7 +80,7 @@ export class Door implements ConsoleDoor {
     const known = failureOf(error);
     if (known.status === 500 && known !== error) {
       const text = error instanceof Error ? error.stack : String(error);
-      this.#parts.context.logger.error('A route of the console failed', { path: exchange.path, error: text });
+      this.#options.context.logger.error('A route of the console failed', { path: exchange.path, error: text });
     }
     return known;
   }
@@ -104,6 +104,6 @@ function fits(segments: Route['segments'], parts: readonly string[]): boolean {
   return segments.every((segment, at) => (segment === undefined ? parts[at] !== '' : segment === parts[at]));
 }
 
-function freedom({ segments }: Route): number {
+function parameterCount({ segments }: Route): number {
   return segments.filter((segment) => segment === undefined).length;
 }

@@ -11,16 +11,16 @@ import type { Binding } from '../../router/builtin.ts';
 import type { Outcome } from '../../router/calls/call.ts';
 import type { RouterPort } from '../../router/port.ts';
 import type { Subscription } from './subscription.ts';
-import { VisitTriggers } from './triggers.ts';
+import { JoinLeaveTriggers } from './triggers.ts';
 
 /** Not the start of new work, which a drain would refuse: every admitted subscription gets its leave event (T7). */
 const END_DEPTH = 1;
 /** A client caused it, not a call within the engine. */
 const OUTSIDE = { depth: 0 };
 
-export class Visits {
-  readonly joins = new VisitTriggers('stream:join', 'A client subscribes to a stream; may be refused.');
-  readonly leaves = new VisitTriggers('stream:leave', 'A subscription to a stream has ended.');
+export class JoinsAndLeaves {
+  readonly joins = new JoinLeaveTriggers('stream:join', 'A client subscribes to a stream; may be refused.');
+  readonly leaves = new JoinLeaveTriggers('stream:leave', 'A subscription to a stream has ended.');
   readonly #router: RouterPort;
   readonly #logger: Logger;
   readonly #askMsMax: number;
@@ -39,7 +39,7 @@ export class Visits {
       done(true);
       return;
     }
-    const payload = Payload.ofText(visitPayload(subscription));
+    const payload = Payload.ofText(eventPayload(subscription));
     let waitingFor = bindings.length;
     let isIn = true;
     for (const binding of bindings) {
@@ -55,7 +55,7 @@ export class Visits {
   leave(subscription: Subscription): void {
     const bindings = this.leaves.matching(subscription.stream);
     if (bindings.length === 0) return;
-    this.#router.fire(bindings, Payload.ofText(visitPayload(subscription)), { depth: END_DEPTH }, subscription.id);
+    this.#router.fire(bindings, Payload.ofText(eventPayload(subscription)), { depth: END_DEPTH }, subscription.id);
   }
 
   #ask(binding: Binding, payload: Payload, done: (isIn: boolean) => void): void {
@@ -89,7 +89,7 @@ export class Visits {
   }
 }
 
-function visitPayload({ id, stream, group, item, context }: Subscription): RawJson {
+function eventPayload({ id, stream, group, item, context }: Subscription): RawJson {
   const facts = { subscription_id: id, stream_name: stream, group_id: group, ...(item !== undefined && { id: item }) };
   // The context is passed on as it came from the auth function, whatever its keys.
   return asRawJson(`${rawJson(facts).slice(0, -1)},"context":${context}}`);

@@ -1,7 +1,11 @@
 // Admission to the stream server, on a clock that the test moves.
 
 import { describe, expect, test } from 'vitest';
-import { Doorkeeper, type DoorkeeperParts, type Visitor } from '../../../../src/modules/stream/doorkeeper.ts';
+import {
+  type AdmittedClient,
+  StreamAdmission,
+  type StreamAdmissionOptions,
+} from '../../../../src/modules/stream/admission.ts';
 import { readTarget } from '../../../../src/modules/stream/target.ts';
 import type { Admission, SocketEvents, UpgradeRequest } from '../../../../src/transport/socket.ts';
 import { EngineInMemory, TEST_STREAM_LIMITS } from '../../../support/engine/engine-in-memory.ts';
@@ -16,18 +20,18 @@ interface Asking {
   readonly subprotocols?: readonly string[];
 }
 
-class Door {
+class StreamPort {
   readonly engine = new EngineInMemory();
-  readonly visitors: Visitor[] = [];
-  readonly keeper: Doorkeeper;
+  readonly clients: AdmittedClient[] = [];
+  readonly admission: StreamAdmission;
 
-  constructor(parts: Partial<DoorkeeperParts> = {}) {
+  constructor(parts: Partial<StreamAdmissionOptions> = {}) {
     const { clock, router } = this.engine.moduleContext();
-    this.keeper = new Doorkeeper({
+    this.admission = new StreamAdmission({
       ...{ clock, router, limits: TEST_STREAM_LIMITS, trustedProxies: [], authFunction: undefined },
       origins: { boundHost: '0.0.0.0', allowedHosts: [], allowedOrigins: [], servesOwnPages: true },
-      connected: (_socket, visitor) => {
-        this.visitors.push(visitor);
+      connected: (_socket, client) => {
+        this.clients.push(client);
         return IGNORED;
       },
       ...parts,
@@ -42,7 +46,7 @@ class Door {
       list: (name) => all.get(name),
       headers: () => all,
     };
-    return this.keeper.admit(request);
+    return this.admission.admit(request);
   }
 
   /** The status of a refusal at once, 101 for a connection that is admitted at once. */
@@ -50,7 +54,7 @@ class Door {
     return this.enter(this.ask(asking));
   }
 
-  enter(admission: ReturnType<Doorkeeper['admit']>): number {
+  enter(admission: ReturnType<StreamAdmission['admit']>): number {
     if ('verdict' in admission) throw new Error('It takes its time');
     if (!admission.ok) return admission.status;
     const request = { path: '/', remoteAddress: '10.0.0.7', subprotocol: undefined };
@@ -104,105 +108,105 @@ describe('addresses', () => {
 
 describe('pages of other sites', () => {
   test('[X3] clients without an origin and pages of the same host are admitted, others are not', () => {
-    const door = new Door();
-    expect(door.status()).toBe(101);
-    expect(door.status({ headers: { origin: 'http://192.0.2.1:8080' } })).toBe(101);
-    expect(door.status({ headers: { origin: 'http://evil.example' } })).toBe(403);
+    const port = new StreamPort();
+    expect(port.status()).toBe(101);
+    expect(port.status({ headers: { origin: 'http://192.0.2.1:8080' } })).toBe(101);
+    expect(port.status({ headers: { origin: 'http://evil.example' } })).toBe(403);
     // A foreign name that points here: page and host agree, and neither is ours.
-    expect(door.status({ headers: { origin: 'http://evil.example', host: 'evil.example' } })).toBe(403);
-    expect(door.status({ headers: { origin: 'null' } })).toBe(403);
+    expect(port.status({ headers: { origin: 'http://evil.example', host: 'evil.example' } })).toBe(403);
+    expect(port.status({ headers: { origin: 'null' } })).toBe(403);
   });
 });
 
 describe('limits', () => {
   test('[PD-27] connections of one address, and new ones per second, but never of this machine', () => {
     const perAddress = { connectionsMax: 3, connectionsPerSecondMax: 2 };
-    const door = new Door({ limits: { ...TEST_STREAM_LIMITS, perAddress } });
-    expect([door.status(), door.status(), door.status()]).toEqual([101, 101, 429]);
-    door.engine.clock.advance(1_000);
-    expect([door.status(), door.status()]).toEqual([101, 429]);
-    door.engine.clock.advance(1_000);
-    expect(door.status()).toBe(429);
-    door.keeper.left('10.0.0.7');
-    expect(door.status()).toBe(101);
-    expect(door.status({ address: '10.0.0.8' })).toBe(101);
+    const port = new StreamPort({ limits: { ...TEST_STREAM_LIMITS, perAddress } });
+    expect([port.status(), port.status(), port.status()]).toEqual([101, 101, 429]);
+    port.engine.clock.advance(1_000);
+    expect([port.status(), port.status()]).toEqual([101, 429]);
+    port.engine.clock.advance(1_000);
+    expect(port.status()).toBe(429);
+    port.admission.left('10.0.0.7');
+    expect(port.status()).toBe(101);
+    expect(port.status({ address: '10.0.0.8' })).toBe(101);
     for (const address of ['127.0.0.1', '0000:0000:0000:0000:0000:0000:0000:0001']) {
-      for (let n = 0; n < 10; n++) expect(door.status({ address })).toBe(101);
+      for (let n = 0; n < 10; n++) expect(port.status({ address })).toBe(101);
     }
   });
 
   test('[X15] the address that a trusted proxy reports is used, that of any other client is not', () => {
-    const door = new Door({ trustedProxies: ['10.1.0.0/16'] });
+    const port = new StreamPort({ trustedProxies: ['10.1.0.0/16'] });
     const headers = { 'x-forwarded-for': '198.51.100.9, 203.0.113.5, 10.1.2.3' };
-    door.status({ address: '10.1.0.1', headers });
-    door.status({ address: '10.9.0.1', headers });
-    expect(door.visitors.map(({ address }) => address)).toEqual(['203.0.113.5', '10.9.0.1']);
+    port.status({ address: '10.1.0.1', headers });
+    port.status({ address: '10.9.0.1', headers });
+    expect(port.clients.map(({ address }) => address)).toEqual(['203.0.113.5', '10.9.0.1']);
   });
 
   test('[guarantees 4] connections of the port, and none while the engine drains', () => {
-    const door = new Door({ limits: { ...TEST_STREAM_LIMITS, connectionsMax: 1 } });
-    expect([door.status(), door.status()]).toEqual([101, 503]);
-    door.engine.context.isDraining = true;
-    door.keeper.left('10.0.0.7');
-    expect(door.status()).toBe(503);
+    const port = new StreamPort({ limits: { ...TEST_STREAM_LIMITS, connectionsMax: 1 } });
+    expect([port.status(), port.status()]).toEqual([101, 503]);
+    port.engine.context.isDraining = true;
+    port.admission.left('10.0.0.7');
+    expect(port.status()).toBe(503);
   });
 });
 
 describe('the auth function', () => {
   test('[X6] [fault 38] that takes over 5 s, or dies meanwhile, refuses', async () => {
-    const door = new Door({ authFunction: 'auth::check' });
-    const worker = door.engine.connect();
+    const port = new StreamPort({ authFunction: 'auth::check' });
+    const worker = port.engine.connect();
     worker.register('auth::check');
-    const slow = door.verdict();
-    door.engine.clock.advance(4_999);
+    const slow = port.verdict();
+    port.engine.clock.advance(4_999);
     worker.received();
-    door.engine.clock.advance(100);
+    port.engine.clock.advance(100);
     expect(await slow).toMatchObject({ ok: false, status: 401 });
-    const dead = door.verdict();
+    const dead = port.verdict();
     worker.drop();
     expect(await dead).toMatchObject({ ok: false, status: 401 });
-    expect(await door.verdict()).toMatchObject({ ok: false, status: 401 });
+    expect(await port.verdict()).toMatchObject({ ok: false, status: 401 });
   });
 
   test('[guarantees 4] is called for 256 connections at a time; one more gets 503', async () => {
     const limits = { ...TEST_STREAM_LIMITS, perAddress: { connectionsMax: 1_000, connectionsPerSecondMax: 1_000 } };
-    const door = new Door({ authFunction: 'auth::check', limits });
-    const worker = door.engine.connect();
+    const port = new StreamPort({ authFunction: 'auth::check', limits });
+    const worker = port.engine.connect();
     worker.register('auth::check');
-    const waiting = Array.from({ length: 256 }, () => door.verdict());
-    expect(door.status()).toBe(503);
+    const waiting = Array.from({ length: 256 }, () => port.verdict());
+    expect(port.status()).toBe(503);
     const [call] = worker.received('invokefunction');
     if (call === undefined) throw new Error('The auth function was not called');
     worker.result(call, { context: { n: 1 } });
     const [first] = await Promise.all(waiting.slice(0, 1));
     expect(first).toMatchObject({ ok: true });
-    expect(door.ask()).toHaveProperty('verdict');
+    expect(port.ask()).toHaveProperty('verdict');
   });
 
   test('[guarantees 4] the number of its calls at a time, and their timeout, can be set', async () => {
     const limits = { ...TEST_STREAM_LIMITS, authCalls: 1, askMs: 200 };
-    const door = new Door({ authFunction: 'auth::check', limits });
-    const worker = door.engine.connect();
+    const port = new StreamPort({ authFunction: 'auth::check', limits });
+    const worker = port.engine.connect();
     worker.register('auth::check');
-    const slow = door.verdict();
-    expect(door.status()).toBe(503);
-    door.engine.clock.advance(300);
+    const slow = port.verdict();
+    expect(port.status()).toBe(503);
+    port.engine.clock.advance(300);
     expect(await slow).toMatchObject({ ok: false, status: 401 });
-    expect(door.ask()).toHaveProperty('verdict');
+    expect(port.ask()).toHaveProperty('verdict');
   });
 
   test('[X6] a client that leaves during the call frees its place, once', async () => {
     const limits = { ...TEST_STREAM_LIMITS, connectionsMax: 1 };
-    const door = new Door({ authFunction: 'auth::check', limits });
-    const worker = door.engine.connect();
+    const port = new StreamPort({ authFunction: 'auth::check', limits });
+    const worker = port.engine.connect();
     worker.register('auth::check');
-    const admission = door.ask();
+    const admission = port.ask();
     if (!('verdict' in admission)) throw new Error('It was decided at once');
-    expect(door.status()).toBe(503);
+    expect(port.status()).toBe(503);
     admission.gone();
     worker.result(worker.nextCall(), undefined);
     await admission.verdict;
-    expect(door.ask()).toHaveProperty('verdict');
-    expect(door.status()).toBe(503);
+    expect(port.ask()).toHaveProperty('verdict');
+    expect(port.status()).toBe(503);
   });
 });

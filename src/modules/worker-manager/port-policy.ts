@@ -11,7 +11,7 @@ import type { WorkerManagerConfig } from './config.ts';
 
 type Writable<T> = { -readonly [Key in keyof T]: T[Key] };
 
-export class PortGuard {
+export class PortPolicy {
   readonly #limits: BrowserLimits;
   readonly #router: RouterPort;
   /**

@@ -15,7 +15,7 @@ interface Waiting {
 
 const WAIT_MS_MAX = 5_000;
 
-export class RequestGate {
+export class RequestsInFlight {
   #limit = 1;
   #running = 0;
   #freed = 0;
