@@ -14,6 +14,8 @@
 //     this with each plan, and is asked again when a page was empty (F3).
 //   - Within a group of a FIFO queue, a job is sent only after the one before it was taken (`outbox-lines.ts`).
 
+import type { KeptRights } from '../core/access/kept-rights.ts';
+import { laneOf, withoutLane } from '../core/queue/queue-names.ts';
 import type { ChangePlan, ChangeTarget, EnqueueAnswer, EnqueueRules, OutboxHead } from '../core/queue/shapes.ts';
 import { distinctBindings } from '../core/registry/trigger-table.ts';
 import type { Clock } from '../effects/clock.ts';
@@ -41,7 +43,7 @@ export interface ChangeJobsParts {
   readonly groupFields: readonly string[];
   readonly router: Pick<
     RouterPort,
-    'jobTarget' | 'takeJob' | 'jobsCame' | 'onQueuesChanged' | 'onQueueJudged' | 'count'
+    'jobTarget' | 'sharesQueue' | 'takeJob' | 'jobsCame' | 'onQueuesChanged' | 'onQueueJudged' | 'count'
   >;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -188,6 +190,11 @@ export class ChangeJobs {
     return typeof target !== 'string' && target.store === this.#parts.store;
   }
 
+  /** Its jobs go to the lane of the queue, which the queue module opens: so they go through the outbox. */
+  #isApart(rights: KeptRights | undefined, queue: string): boolean {
+    return rights !== undefined && !this.#parts.router.sharesQueue(rights, queue);
+  }
+
   #sendPlan(changed: string | undefined): void {
     const { owner, store, router, logger } = this.#parts;
     const planned = distinctBindings(trustedFirst(this.#bindings.keys())).flatMap((binding) =>
@@ -221,7 +228,7 @@ export class ChangeJobs {
       {
         where: queued.where.map((name) => name ?? null),
         ...(queued.exceptKind !== undefined && { exceptKind: queued.exceptKind }),
-        queue: queued.queue,
+        queue: this.#isApart(rights, queued.queue) ? laneOf(queued.queue) : queued.queue,
         rules: target.rules,
         payloadBytesMax: target.payloadBytesMax,
         facts: {
@@ -231,7 +238,7 @@ export class ChangeJobs {
           ...(metadata !== undefined && { metadata }),
           ...(conditionFunctionId !== undefined && { conditionFunctionId }),
         },
-        isHere: this.#isHere(queued.queue),
+        isHere: this.#isHere(queued.queue) && !this.#isApart(rights, queued.queue),
       },
     ];
   }
@@ -292,7 +299,7 @@ export class ChangeJobs {
 
   /** The group of a FIFO queue that the job belongs to. */
   #lineOf(queue: string, payload: Uint8Array): string | undefined {
-    const target = this.#parts.router.jobTarget(queue);
+    const target = this.#parts.router.jobTarget(withoutLane(queue));
     if (typeof target === 'string' || target.rules.groupField === undefined) return undefined;
     const group = readGroup(queue, target.rules.groupField, payload);
     return `${queue}\n${group.ok ? group.digest : ''}`;
@@ -306,7 +313,7 @@ export class ChangeJobs {
         metadata: facts.metadata === undefined ? undefined : asRawJson(facts.metadata),
         traceparent: facts.traceparent,
         baggage: facts.baggage,
-        action: { type: 'enqueue', queue, idempotency_key: key },
+        action: { type: 'enqueue', queue: withoutLane(queue), idempotency_key: key },
         trigger: facts.trigger,
         rights: facts.rights,
         conditionFunctionId: facts.conditionFunctionId,

@@ -2,6 +2,7 @@
 // here, so that access, depth, deadlines and tracing apply to all alike.
 
 import type { PolicyInForce, Registrations } from '../core/access/access.ts';
+import type { KeptRights } from '../core/access/kept-rights.ts';
 import type { Reservations, ReservedKind } from '../core/access/reservations.ts';
 import { Refusal } from '../core/calls/refusal.ts';
 import type { Pressure } from '../core/limits/pressure.ts';
@@ -201,6 +202,11 @@ export class RouterPort {
   /** The queue of a trigger that names one; a text: why there is none. */
   jobTarget(queue: string): JobTarget | string {
     return this.#context.jobTaker?.target(queue) ?? NO_QUEUES;
+  }
+
+  /** Whether jobs with these rights share the queue with trusted jobs. */
+  sharesQueue(rights: KeptRights, queue: string): boolean {
+    return this.#context.portPolicies.sharesQueue(rights, queue);
   }
 
   /** A job of a trigger whose change is durable already. Called once. */

@@ -1,6 +1,7 @@
 // Dead letters: list, redrive one or all, edit, discard, purge (Q10).
 
 import { Refusal, readPayload } from '../../core/calls/refusal.ts';
+import { isTopicQueue, shownName } from '../../core/queue/queue-names.ts';
 import { validateMessage, validateMoves, validateQueue, validateTopicPage } from '../../generated/module-payloads.ts';
 import { isDeadRows } from '../../generated/queue-shapes.ts';
 import { parseRawJson } from '../../protocol/json/byte-string.ts';
@@ -11,9 +12,8 @@ import { parseAs } from '../../store/commands/queue/marks.ts';
 import { CommandInput } from '../../store/thread/command-input.ts';
 import { deadLetterRows } from './dead-letter-page.ts';
 import { ErrorGroups } from './error-groups.ts';
-import { type FunctionParts, innerNames, namedQueue, shownName } from './function-parts.ts';
+import { type FunctionParts, innerNames, namedQueue } from './function-parts.ts';
 import type { MessagePayload } from './payloads.ts';
-import { isTopicQueue } from './queues.ts';
 
 const LISTED_DEFAULT = 50;
 const LISTED_MAX = 1_000;

@@ -1,6 +1,7 @@
 // Logs jobs that became dead letters: the first at once, the others together, periodically. If every job of a full
 // queue fails, each step would otherwise write a line of its own.
 
+import { loggedName } from '../../core/queue/queue-names.ts';
 import type { Clock } from '../../effects/clock.ts';
 import type { Logger } from '../../effects/logger.ts';
 
@@ -30,7 +31,7 @@ export class DeathNotice {
   #tell(): void {
     this.#isWaiting = this.#untold > 0;
     if (!this.#isWaiting) return;
-    this.#parts.logger.warn('Jobs became dead letters', { queue: this.#queue, jobs: this.#untold });
+    this.#parts.logger.warn('Jobs became dead letters', { queue: loggedName(this.#queue), jobs: this.#untold });
     this.#untold = 0;
     this.#parts.clock.after(TOLD_EVERY_MS, () => this.#tell());
   }

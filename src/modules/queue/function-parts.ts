@@ -1,6 +1,7 @@
 // Shared by the functions of this module.
 
 import { Refusal } from '../../core/calls/refusal.ts';
+import { laneOf } from '../../core/queue/queue-names.ts';
 import type { ErrorCode } from '../../protocol/frames/errors.ts';
 import type { QueueAdapter } from './adapters/adapter.ts';
 import type { QueuePayload } from './payloads.ts';
@@ -21,13 +22,9 @@ export function namedQueue({ queue, topic }: QueuePayload, code: ErrorCode = 'qu
   return name;
 }
 
-/** The queue itself, or those of all subscribers of the topic. */
+/** The queue with its lane, or the queues of all subscribers of the topic. */
 export function innerNames(name: string, { queues, topics }: Pick<FunctionParts, 'queues' | 'topics'>): string[] {
-  return queues.find(name) === undefined ? [name, ...topics.queuesOf(name)] : [name];
-}
-
-/** A queue of a topic is shown under the topic. */
-export function shownName(queue: string): string {
-  const end = queue.indexOf('\n');
-  return end < 0 ? queue : queue.slice(0, end);
+  const lane = laneOf(name);
+  const all = queues.find(lane) === undefined && queues.removed(lane) === undefined ? [name] : [name, lane];
+  return queues.find(name) === undefined ? [...all, ...topics.queuesOf(name)] : all;
 }

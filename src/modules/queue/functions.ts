@@ -9,8 +9,7 @@ import { type Outcome, outcomeOf, outcomeOfValue } from '../../router/calls/call
 import { CommandInput } from '../../store/thread/command-input.ts';
 import { deadLetterFunctions } from './dead-letter-functions.ts';
 import type { FunctionParts } from './function-parts.ts';
-import { groupFunctions } from './group-functions.ts';
-import { jobFunctions } from './job-functions.ts';
+import { groupFunctions, jobFunctions } from './job-functions.ts';
 import { overviewFunctions } from './overview-functions.ts';
 
 export function queueFunctions(parts: FunctionParts): readonly AnyBuiltin[] {

@@ -1,5 +1,6 @@
 // `svc-queue`: calls that are kept until they have run, in named queues and in queues of topics.
 
+import { isNamedQueue } from '../../core/queue/queue-names.ts';
 import { StartFailure } from '../../effects/start-failure.ts';
 import { defineModule, type EngineModule, type ModuleContext, type ModuleHealth } from '../module.ts';
 import type { QueueAdapter } from './adapters/adapter.ts';
@@ -8,7 +9,7 @@ import { type QueueModuleConfig, queueDeclaration } from './config.ts';
 import { FinishedJobs } from './finished-jobs.ts';
 import { queueFunctions } from './functions.ts';
 import { ParkedWatch } from './parked-watch.ts';
-import { isTopicQueue, Queues } from './queues.ts';
+import { Queues } from './queues.ts';
 import { groupRefusal, kindRefusal, reconfigureQueues, tellForgotten } from './reconfigure.ts';
 import type { Attempt } from './run-job.ts';
 import { Topics } from './topics.ts';
@@ -39,6 +40,7 @@ function createQueues(
     for (const unhook of hooks.splice(0)) unhook();
     parked.stop();
     gauge.stop();
+    queues.lanes.stop();
     queues.flush();
     topics.stop();
   };
@@ -100,9 +102,10 @@ async function openQueues({ router, logger }: ModuleContext, { adapter, queues, 
     if (opened.isRefused) throw new StartFailure(78, kindRefusal(name, isFifo));
     runner.noteParked(opened.parkedFunctions);
   }
+  await queues.lanes.start();
   await topics.start();
   for (const stats of await adapter.stats()) {
-    if (queues.find(stats.queue) === undefined && !isTopicQueue(stats.queue)) tellForgotten(logger, stats);
+    if (queues.find(stats.queue) === undefined && isNamedQueue(stats.queue)) tellForgotten(logger, stats);
   }
 }
 
@@ -112,7 +115,7 @@ function healthOf(adapter: QueueAdapter, queues: Queues, running: number): Modul
     adapter: adapter.name,
     details: {
       ...adapter.facts,
-      queues: queues.all.filter(({ settings }) => !isTopicQueue(settings.name)).length,
+      queues: queues.all.filter(({ settings }) => isNamedQueue(settings.name)).length,
       running,
       ...(adapter.trouble !== undefined && { trouble: adapter.trouble }),
     },

@@ -1,15 +1,16 @@
-// Single jobs: the state of one, the list, and their progress (PD-38, QUE-2).
+// Single jobs: the state of one, the list, and their progress (PD-38, QUE-2); the groups of a FIFO queue (QUE-4).
 
 import { Refusal, readPayload } from '../../core/calls/refusal.ts';
 import { isErrorMeant } from '../../core/queue/fold-error.ts';
+import { shownName } from '../../core/queue/queue-names.ts';
 import type { JobRow } from '../../core/queue/shapes.ts';
-import { validateJob, validateJobs, validateProgress } from '../../generated/module-payloads.ts';
+import { validateGroups, validateJob, validateJobs, validateProgress } from '../../generated/module-payloads.ts';
 import { parseRawJson } from '../../protocol/json/byte-string.ts';
 import { Payload } from '../../protocol/payload/payload.ts';
 import type { AnyBuiltin, RawBuiltinDefinition } from '../../router/builtin.ts';
 import { outcomeOf } from '../../router/calls/call.ts';
 import type { QueueAdapter } from './adapters/adapter.ts';
-import { type FunctionParts, innerNames, namedQueue, shownName } from './function-parts.ts';
+import { type FunctionParts, innerNames, namedQueue } from './function-parts.ts';
 import type { JobsPayload } from './payloads.ts';
 
 const PROGRESS_BYTES_MAX = 4_096;
@@ -18,6 +19,8 @@ const JOBS_LISTED_MAX = 1_000;
 /** The limit of one call, regardless of the filter: the next call continues there. */
 const PAGES_LOOKED_AT_MAX = 10;
 const PAGE_ROWS = 500;
+const GROUPS_LISTED_DEFAULT = 100;
+const GROUPS_LISTED_MAX = 1_000;
 
 export function jobFunctions(parts: FunctionParts): AnyBuiltin[] {
   return [
@@ -92,7 +95,7 @@ function payload({ adapter }: FunctionParts): RawBuiltinDefinition {
   };
 }
 
-/** Queue by queue of a topic; `next_cursor` is null when all of them have been searched. */
+/** Queue by queue; `next_cursor` is null when all of them have been searched. */
 async function listJobs(input: JobsPayload, parts: FunctionParts) {
   const queues = innerNames(namedQueue(input), parts);
   const limit = Math.min(JOBS_LISTED_MAX, Math.max(1, Math.trunc(input.limit ?? JOBS_LISTED_DEFAULT)));
@@ -156,4 +159,32 @@ function isGroupMeant(json: string | undefined, wanted: string | undefined): boo
 function shown(row: JobRow, { running }: FunctionParts) {
   const progress = running.get(row.messageReceiptId)?.progress;
   return { ...row, queue: shownName(row.queue), ...(progress !== undefined && { progress }) };
+}
+
+export function groupFunctions({ adapter, queues }: FunctionParts): AnyBuiltin[] {
+  const id = 'engine::queue::groups';
+  return [
+    {
+      id,
+      description: 'Lists the groups of a FIFO queue that have jobs, each with the job at the head of its line',
+      async handle(payload) {
+        const input = readPayload(id, validateGroups, payload);
+        const queue = namedQueue(input);
+        const runner = queues.find(queue);
+        if (runner === undefined) throw new Refusal('NOT_FOUND', `There is no queue '${queue}'`);
+        if (!runner.settings.isFifo) throw new Refusal('BAD_REQUEST', `The queue '${queue}' is not FIFO`);
+        if (adapter.groups === undefined) {
+          throw new Refusal('NOT_SUPPORTED', `The adapter ${adapter.name} cannot list the groups of a queue`);
+        }
+        const limit = Math.min(GROUPS_LISTED_MAX, Math.max(1, Math.trunc(input.limit ?? GROUPS_LISTED_DEFAULT)));
+        const { groupField } = runner.settings.rules;
+        const { groups, hasMore } = await adapter.groups({
+          queue,
+          limit,
+          ...(groupField !== undefined && { groupField }),
+        });
+        return { groups, complete: !hasMore };
+      },
+    },
+  ];
 }

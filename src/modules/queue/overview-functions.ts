@@ -1,13 +1,14 @@
 // Overviews of queues, and pausing and resuming them (modules 6.6, PD-34, QUE-1, QUE-4).
 
 import { Refusal, readPayload } from '../../core/calls/refusal.ts';
+import { isNamedQueue, shownName } from '../../core/queue/queue-names.ts';
 import type { JobRow, QueueStats } from '../../core/queue/shapes.ts';
 import { validateQueue } from '../../generated/module-payloads.ts';
 import type { AnyBuiltin } from '../../router/builtin.ts';
 import { type QueueAdapter, secretsOf } from './adapters/adapter.ts';
 import type { QueueSettings } from './config.ts';
-import { type FunctionParts, innerNames, namedQueue, shownName } from './function-parts.ts';
-import { isTopicQueue } from './queues.ts';
+import { type FunctionParts, innerNames, namedQueue } from './function-parts.ts';
+import type { QueueRunner } from './runner.ts';
 
 type OverviewParts = Pick<FunctionParts, 'adapter' | 'queues' | 'topics' | 'clock'>;
 
@@ -57,7 +58,7 @@ function listTopics({ adapter, queues, topics }: OverviewParts): AnyBuiltin {
     id: 'engine::queue::list_topics',
     description: 'Lists queues and topics',
     async handle() {
-      const named = queues.all.filter(({ settings }) => !isTopicQueue(settings.name));
+      const named = queues.all.filter(({ settings }) => isNamedQueue(settings.name));
       return [
         ...named.map(({ settings }) => ({
           name: settings.name,
@@ -136,7 +137,7 @@ async function rowOf(name: string, stats: readonly QueueStats[], parts: Overview
     dead,
     paused: isPaused,
     is_configured: named !== undefined || topics.subscribers.has(name),
-    concurrency: runners.reduce((sum, { settings }) => sum + (settings.isFifo ? 1 : settings.concurrency), 0),
+    concurrency: slotsOf(named === undefined ? runners : [named]),
     subscribers: topics.subscribers.get(name) ?? 0,
     running_here: runners.reduce((sum, { runningCount }) => sum + runningCount, 0),
     enqueued_total: runners.reduce((sum, { totals }) => sum + totals.enqueued, 0),
@@ -147,6 +148,10 @@ async function rowOf(name: string, stats: readonly QueueStats[], parts: Overview
     oldest_enqueued_at: times.length === 0 ? null : Math.min(...times),
     oldest_waiting_ms: waiting.length === 0 ? null : Math.max(0, clock.nowMs() - Math.min(...waiting)),
   };
+}
+
+function slotsOf(runners: readonly QueueRunner[]): number {
+  return runners.reduce((sum, { settings }) => sum + (settings.isFifo ? 1 : settings.concurrency), 0);
 }
 
 /** The oldest jobs and, if any wait, the oldest of these. */

@@ -4,13 +4,14 @@
 // nothing more; its jobs stay, and outcomes of running ones are recorded as usual.
 
 import { isDeepStrictEqual } from 'node:util';
+import { isNamedQueue } from '../../core/queue/queue-names.ts';
 import type { QueueStats } from '../../core/queue/shapes.ts';
 import type { Logger } from '../../effects/logger.ts';
 import type { RouterPort } from '../../router/port.ts';
 import type { Reconfiguration } from '../module.ts';
 import type { QueueAdapter } from './adapters/adapter.ts';
 import { configuredQueues, type QueueModuleConfig, type QueueSettings } from './config.ts';
-import { isTopicQueue, type Queues } from './queues.ts';
+import type { Queues } from './queues.ts';
 
 export interface ReconfigureParts {
   readonly queues: Queues;
@@ -51,7 +52,7 @@ export async function reconfigureQueues(
           runner.noteParked(parked.get(settings.name) ?? []);
           runner.nudge();
         }
-        for (const settings of difference.changed) queues.find(settings.name)?.configure(settings);
+        for (const settings of difference.changed) queues.configure(settings);
         for (const name of difference.removed) {
           queues.remove(name);
           const stats = kept.get(name);
@@ -88,7 +89,7 @@ export function groupRefusal(name: string, offence: string): string {
 
 function differenceOf(queues: Queues, after: QueueModuleConfig): Difference {
   const wanted = configuredQueues(after);
-  const running = queues.all.map(({ settings }) => settings).filter(({ name }) => !isTopicQueue(name));
+  const running = queues.all.map(({ settings }) => settings).filter(({ name }) => isNamedQueue(name));
   return {
     added: wanted.filter(({ name }) => queues.find(name) === undefined),
     changed: wanted.filter((settings) => {

@@ -1,6 +1,7 @@
 // One attempt of one job: the call of its function, and the meaning of its outcome for the job (Q5).
 
 import { retryDelayMs } from '../../core/queue/backoff.ts';
+import { isTopicQueue, shownName, withoutLane } from '../../core/queue/queue-names.ts';
 import type { SettledJob } from '../../core/queue/shapes.ts';
 import type { Collector } from '../../core/telemetry/spans/collector.ts';
 import type { OpenSpan } from '../../core/telemetry/spans/span-rows.ts';
@@ -110,12 +111,11 @@ export function isTrustedWork(origin: Binding | undefined, { facts }: TakenJob):
 
 /** A topic's queue is named by topic and function. */
 function spanFacts({ job, queue }: Attempt): ObservedJob {
-  const end = queue.indexOf('\n');
   return {
     depth: 0,
     ...job.facts,
-    name: end < 0 ? queue : queue.slice(0, end),
-    isTopic: end >= 0,
+    name: shownName(queue),
+    isTopic: isTopicQueue(queue),
     id: job.id,
     attempt: job.attempt,
   };
@@ -169,7 +169,7 @@ function callFunction(
 
 /** Merges the job's metadata into the caller's (Q9). */
 function metadataOf(given: RawJson | undefined, { job, queue }: Attempt): RawJson {
-  const own = { messageReceiptId: job.id, attempt: job.attempt, queue };
+  const own = { messageReceiptId: job.id, attempt: job.attempt, queue: withoutLane(queue) };
   if (given === undefined) return rawJson(own);
   const value = parseRawJson(given);
   const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -15,6 +15,7 @@
 
 import { deliveriesMax } from '../../core/queue/backoff.ts';
 import { DeliveryWindow } from '../../core/queue/delivery-window.ts';
+import { loggedName } from '../../core/queue/queue-names.ts';
 import { RecentRate } from '../../core/queue/recent-rate.ts';
 import type { SettledJob } from '../../core/queue/shapes.ts';
 import type { Clock } from '../../effects/clock.ts';
@@ -274,10 +275,10 @@ export class QueueRunner {
     if (this.#isRefused || this.#isOver) return;
     const { router, clock, logger } = this.#parts;
     this.#isRefused = true;
-    router.count('queue.steps_refused', this.settings.name);
+    router.count('queue.steps_refused', loggedName(this.settings.name));
     if (clock.monotonicMs() - this.#toldRefusedMs >= LOG_INTERVAL_MS) {
       this.#toldRefusedMs = clock.monotonicMs();
-      logger.warn('A step of a queue was not carried out and is sent again', { queue: this.settings.name });
+      logger.warn('A step of a queue was not carried out and is sent again', { queue: loggedName(this.settings.name) });
     }
     clock.after(STEP_AGAIN_MS, () => {
       this.#isRefused = false;
@@ -288,7 +289,7 @@ export class QueueRunner {
   /** `wantedMs`: when jobs were requested and none came. */
   #receive({ jobs, hasMore, nextDueMs, stale, died }: Advanced, wantedMs: number | undefined): void {
     const { router, adapter } = this.#parts;
-    for (let count = 0; count < stale; count++) router.count('queue.stale_outcomes', this.settings.name);
+    for (let count = 0; count < stale; count++) router.count('queue.stale_outcomes', loggedName(this.settings.name));
     if (died > 0) this.#deaths.add(died);
     this.#hasMore = hasMore || this.#isNudged;
     if (nextDueMs === null || this.#mode === 'draining') this.#due.stop();
@@ -362,6 +363,9 @@ export class QueueRunner {
     if (nowMs - (this.#toldAbsentMs.get(functionId) ?? Number.NEGATIVE_INFINITY) < LOG_INTERVAL_MS) return;
     if (this.#toldAbsentMs.size >= TOLD_ABSENT_MAX) this.#toldAbsentMs.clear();
     this.#toldAbsentMs.set(functionId, nowMs);
-    logger.warn('Jobs wait: no worker offers their function', { queue: this.settings.name, function_id: functionId });
+    logger.warn('Jobs wait: no worker offers their function', {
+      queue: loggedName(this.settings.name),
+      function_id: functionId,
+    });
   }
 }

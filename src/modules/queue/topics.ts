@@ -9,12 +9,13 @@
 
 import { coversId } from '../../core/access/access.ts';
 import { Refusal } from '../../core/calls/refusal.ts';
+import { isTopicQueue, topicQueue } from '../../core/queue/queue-names.ts';
 import type { SubscriptionMark } from '../../core/queue/records.ts';
 import type { QueueStats } from '../../core/queue/shapes.ts';
 import type { Binding, Cause, ModuleTriggerType, Removal } from '../../router/builtin.ts';
 import type { PublishTarget, QueueAdapter } from './adapters/adapter.ts';
 import { QUEUE_DEFAULTS, type QueueSettings, settingsOf } from './config.ts';
-import { isTopicQueue, type Queues, topicQueue } from './queues.ts';
+import type { Queues } from './queues.ts';
 import type { QueueRunner, RunnerParts } from './runner.ts';
 import { asOtherKind, readSubscriber, type Subscriber, subscriberFacts, topicSettings } from './subscriber.ts';
 import { ENDED, type Subscription, Subscriptions } from './subscriptions.ts';

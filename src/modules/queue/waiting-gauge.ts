@@ -1,6 +1,7 @@
 // Jobs that wait for a worker, as a gauge next to the metrics of workers (Q7): so it is listed, rolled up and exported,
 // and alerts can use it. Zero is reported once for a queue, when its last waiting job is gone: points are not free.
 
+import { loggedName } from '../../core/queue/queue-names.ts';
 import type { QueueStats } from '../../core/queue/shapes.ts';
 import type { Collector } from '../../core/telemetry/spans/collector.ts';
 import type { Clock } from '../../effects/clock.ts';
@@ -55,7 +56,7 @@ function frameOf(waiting: readonly QueueStats[], nowMs: number): object {
   const dataPoints = waiting.map(({ queue, parked }) => ({
     asInt: parked,
     timeUnixNano: String(BigInt(nowMs) * 1_000_000n),
-    attributes: [{ key: 'queue', value: { stringValue: queue.replace('\n', ' ') } }],
+    attributes: [{ key: 'queue', value: { stringValue: loggedName(queue).replace('\n', ' ') } }],
   }));
   const metric = {
     name: 'svc.queue.waiting_for_worker',

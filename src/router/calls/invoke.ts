@@ -12,7 +12,7 @@ import type { EnqueueAction } from '../../protocol/frames/frames.ts';
 import { CALL_DEPTH_MAX, idOffence } from '../../protocol/frames/limits.ts';
 import { Payload } from '../../protocol/payload/payload.ts';
 import type { Caller, CallRequest, RouterContext } from '../context.ts';
-import { coveringExecutors, isOfStrangers, queueRefusal, reachRefusal, selectCovering } from '../restricted/reach.ts';
+import { coveringExecutors, isOfStrangers, reachRefusal, selectCovering } from '../restricted/reach.ts';
 import { beginCall, contextOf, noteQuiet, noteRefused, spanOf } from '../session/observe.ts';
 import type { Session } from '../session/session.ts';
 import type { CallerRef } from './call.ts';
@@ -28,7 +28,7 @@ import { callUrl } from './url-functions.ts';
 export function deliver(context: RouterContext, request: CallRequest, enqueue: EnqueueAction | undefined): void {
   if (enqueue === undefined) return invoke(context, request);
   const { caller, ref, functionId, rights } = request;
-  const refusal = reachRefusal(rights, functionId) ?? queueRefusal(rights, enqueue.queue);
+  const refusal = reachRefusal(rights, functionId);
   if (refusal === undefined) enqueueCall(context, request, enqueue);
   else refuse(context, caller, ref, functionId, refusal);
 }

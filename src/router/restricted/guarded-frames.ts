@@ -17,7 +17,7 @@ import { refuseTrigger, rejectType, triggerOffence, typeOffence } from '../trigg
 import type { Guard } from './guard.ts';
 import { admitCall, chargeMessage } from './guarded-calls.ts';
 import { CLAIM_MS, type IdClaims } from './id-claims.ts';
-import { coveringExecutors, functionsNamedIn, queueNamedBy, queueRefusal, targetRefusal } from './reach.ts';
+import { coveringExecutors, functionsNamedIn, targetRefusal } from './reach.ts';
 import { askHook, type Changes, inTurn } from './registration-hooks.ts';
 
 type Frame = WorkerFrame<RawJson>;
@@ -245,8 +245,7 @@ function bindingRefusal({ context, session }: Door, frame: RegisterTrigger<RawJs
     const refusal = targetRefusal(session, id);
     if (refusal !== undefined) return refusal;
   }
-  const queue = queueNamedBy(frame.trigger_type, config);
-  return queue === undefined ? undefined : queueRefusal(session.access, queue);
+  return undefined;
 }
 
 interface Held {
