@@ -49,7 +49,7 @@ export class OutgoingError extends Error {
   }
 }
 
-export interface OutgoingParts {
+export interface OutgoingClientOptions {
   readonly listed: ListedPlaces;
   readonly clock: Clock;
   readonly resolve?: Resolve;
@@ -59,13 +59,13 @@ export interface OutgoingParts {
 const IDLE_MS_MAX = 4_000;
 
 export class OutgoingClient {
-  readonly #parts: OutgoingParts;
+  readonly #parts: OutgoingClientOptions;
   readonly #agents = {
     'http:': new http.Agent({ keepAlive: true, timeout: IDLE_MS_MAX }),
     'https:': new https.Agent({ keepAlive: true, timeout: IDLE_MS_MAX }),
   };
 
-  constructor(parts: OutgoingParts) {
+  constructor(parts: OutgoingClientOptions) {
     this.#parts = parts;
   }
 

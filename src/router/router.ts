@@ -106,13 +106,13 @@ export class Router {
       dropped: () => this.#frameDropped(sessionOf()),
       overflowed: (bytes: number) => closeSlow(this.context, sessionOf(), bytes),
     };
-    const parts = { socket, flushes: this.#flushes, bytesMax: limits.outboundCloseBytes, events };
+    const options = { socket, flushes: this.#flushes, bytesMax: limits.outboundCloseBytes, events };
     if (isBinaryForm(subprotocol)) {
-      const sendQueue = new BinarySendQueue(parts);
+      const sendQueue = new BinarySendQueue(options);
       const shapes = subprotocol === SUBPROTOCOL_COMPACT ? this.context.compact.shapes : undefined;
       return { sendQueue, wire: new BinaryWire(sendQueue, shapes) };
     }
-    const sendQueue = new TextSendQueue(parts);
+    const sendQueue = new TextSendQueue(options);
     return { sendQueue, wire: new JsonWire(sendQueue, subprotocol !== undefined) };
   }
 
