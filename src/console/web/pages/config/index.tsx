@@ -3,9 +3,8 @@
 
 import { useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
-import { call } from '../../data/routes.ts';
-import { usePageSearch } from '../../data/search.ts';
-import { param } from '../../data/search-params.ts';
+import { call } from '../../data/api.ts';
+import { param, usePageSearch } from '../../data/search.ts';
 import { FailedState, Loading } from '../../kit/feedback/empty-state.tsx';
 import { Page } from '../../kit/layout/page.tsx';
 import { type Tab, Tabs } from '../../kit/layout/tabs.tsx';

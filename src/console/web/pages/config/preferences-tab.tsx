@@ -4,7 +4,7 @@ import type { ReactNode } from 'react';
 import { preferences, setPreference } from '../../data/preferences.ts';
 import { useStore } from '../../data/store.ts';
 import { Segments, Toggle } from '../../kit/inputs/field.tsx';
-import { Card } from '../../kit/layout/panel.tsx';
+import { Card } from '../../kit/layout/page.tsx';
 
 export function PreferencesTab(): ReactNode {
   const { theme, density, time, letters, internal } = useStore(preferences);

@@ -5,7 +5,7 @@ import { CircleCheck } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { Shape } from '../../kit/feedback/status.tsx';
 import { visibleText } from '../../kit/json/logic/visible-text.ts';
-import { Card } from '../../kit/layout/panel.tsx';
+import { Card } from '../../kit/layout/page.tsx';
 import { type AttentionFacts, attentionOf } from './logic/attention.ts';
 
 export function AttentionList({ facts }: { readonly facts: AttentionFacts }): ReactNode {

@@ -5,7 +5,7 @@ import { useCounters } from '../../data/counters.ts';
 import { preferences, setPreference } from '../../data/preferences.ts';
 import { useStore } from '../../data/store.ts';
 import { Time } from '../../kit/charts/time.tsx';
-import { FirstRun } from '../../kit/feedback/first-run.tsx';
+import { FirstRun } from '../../kit/feedback/empty-state.tsx';
 import { Toggle } from '../../kit/inputs/field.tsx';
 import { Page } from '../../kit/layout/page.tsx';
 import { AttentionList } from './attention-list.tsx';

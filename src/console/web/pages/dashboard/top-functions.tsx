@@ -4,8 +4,8 @@ import type { ReactNode } from 'react';
 import type { FunctionRow } from '../../../../console-api/functions.ts';
 import { Sparkline } from '../../kit/charts/sparkline.tsx';
 import { formatDuration, formatRate } from '../../kit/charts/times.ts';
-import { CopyId } from '../../kit/inputs/copy-id.tsx';
-import { Card } from '../../kit/layout/panel.tsx';
+import { CopyId } from '../../kit/inputs/copy.tsx';
+import { Card } from '../../kit/layout/page.tsx';
 import { type TopKind, topFunctions } from './logic/top-functions.ts';
 
 const KINDS: readonly { kind: TopKind; title: string; write: (value: number) => string }[] = [

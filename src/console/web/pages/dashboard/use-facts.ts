@@ -1,9 +1,8 @@
 // The Dashboard's queries to the engine. Answers of modules that are not loaded are absent.
 
 import { useQuery } from '@tanstack/react-query';
-import { ApiError } from '../../data/api-error.ts';
+import { ApiError, call } from '../../data/api.ts';
 import { refetchSoon } from '../../data/queries.ts';
-import { call } from '../../data/routes.ts';
 import { useLive } from '../../data/use-live.ts';
 import type { AttentionFacts } from './logic/attention.ts';
 

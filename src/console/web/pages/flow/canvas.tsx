@@ -19,7 +19,7 @@ import { type ReactNode, useEffect, useMemo, useRef, useState } from 'react';
 import { useKeys } from '../../app/keys.ts';
 import { IconButton } from '../../kit/inputs/button.tsx';
 import { visibleText } from '../../kit/json/logic/visible-text.ts';
-import { useWide } from '../../kit/layout/use-wide.ts';
+import { useWide } from '../../kit/layout/page.tsx';
 import { type FlowLine, FlowLineEdge } from './edge.tsx';
 import { flowFigures } from './logic/flow-edges.ts';
 import { framesOf, NODE_SIZE, type Place, type Places } from './logic/flow-layout.ts';

@@ -2,7 +2,7 @@
 
 import { Download, RotateCcw } from 'lucide-react';
 import { type ReactNode, useCallback } from 'react';
-import type { SearchValues } from '../../data/search-params.ts';
+import type { SearchValues } from '../../data/search.ts';
 import { Button } from '../../kit/inputs/button.tsx';
 import { Segments, Select } from '../../kit/inputs/field.tsx';
 import { FilterBar, Pill } from '../../kit/inputs/filter-bar.tsx';

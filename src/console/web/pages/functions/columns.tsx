@@ -3,9 +3,9 @@
 import type { FunctionFigures, FunctionRow } from '../../../../console-api/functions.ts';
 import { Time } from '../../kit/charts/time.tsx';
 import { formatDuration, formatRate, formatShare } from '../../kit/charts/times.ts';
-import { TriggerIcons } from '../../kit/charts/trigger-icon.tsx';
 import { Badge, WordStatus } from '../../kit/feedback/status.tsx';
-import { CopyId } from '../../kit/inputs/copy-id.tsx';
+import { TriggerIcons } from '../../kit/feedback/trigger-icon.tsx';
+import { CopyId } from '../../kit/inputs/copy.tsx';
 import { visibleText } from '../../kit/json/logic/visible-text.ts';
 import type { Column } from '../../kit/table/column.ts';
 

@@ -2,16 +2,14 @@
 
 import { type ReactNode, useCallback } from 'react';
 import type { FunctionRow } from '../../../../console-api/functions.ts';
+import { call } from '../../data/api.ts';
 import { preferences, setPreference } from '../../data/preferences.ts';
-import { refetchSoon } from '../../data/queries.ts';
-import { call } from '../../data/routes.ts';
+import { type ListState, refetchSoon, useList, useWholeList } from '../../data/queries.ts';
 import { usePageSearch } from '../../data/search.ts';
 import { useStore } from '../../data/store.ts';
-import { type ListState, useList, useWholeList } from '../../data/use-list.ts';
 import { useLive } from '../../data/use-live.ts';
 import { formatCount } from '../../kit/charts/times.ts';
-import { type ActiveFilter, FailedState, Loading, NoMatch } from '../../kit/feedback/empty-state.tsx';
-import { FirstRun } from '../../kit/feedback/first-run.tsx';
+import { type ActiveFilter, FailedState, FirstRun, Loading, NoMatch } from '../../kit/feedback/empty-state.tsx';
 import { Toggle } from '../../kit/inputs/field.tsx';
 import { FilterBar, Pill } from '../../kit/inputs/filter-bar.tsx';
 import { visibleText } from '../../kit/json/logic/visible-text.ts';

@@ -6,7 +6,7 @@ import { formatDuration } from '../../kit/charts/times.ts';
 import { Shape } from '../../kit/feedback/status.tsx';
 import { Button } from '../../kit/inputs/button.tsx';
 import { Input } from '../../kit/inputs/field.tsx';
-import { JsonDiff } from '../../kit/json/json-diff.tsx';
+import { JsonDiff } from '../../kit/json/json-editor.tsx';
 import { visibleText } from '../../kit/json/logic/visible-text.ts';
 import type { Invocation } from './invocations.ts';
 

@@ -3,13 +3,13 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
+import { call } from '../../data/api.ts';
 import { refetchSoon } from '../../data/queries.ts';
-import { call } from '../../data/routes.ts';
 import { useLive } from '../../data/use-live.ts';
 import { formatBytes, formatDuration } from '../../kit/charts/times.ts';
 import { ErrorCard } from '../../kit/feedback/error-card.tsx';
 import { Status, WordStatus } from '../../kit/feedback/status.tsx';
-import { CopyId } from '../../kit/inputs/copy-id.tsx';
+import { CopyId } from '../../kit/inputs/copy.tsx';
 import { JsonTree } from '../../kit/json/json-tree.tsx';
 import { memberSource } from '../../kit/json/logic/json-member.ts';
 import type { Invocation } from './invocations.ts';

@@ -5,15 +5,14 @@ import type { ReactNode } from 'react';
 import type { FunctionDetail, FunctionFigures } from '../../../../console-api/functions.ts';
 import { Time } from '../../kit/charts/time.tsx';
 import { formatCount, formatDuration, formatRate, formatShare } from '../../kit/charts/times.ts';
-import { TriggerIcon } from '../../kit/charts/trigger-icon.tsx';
 import { EmptyState, Snippet } from '../../kit/feedback/empty-state.tsx';
 import { WordStatus } from '../../kit/feedback/status.tsx';
-import { copiesOf, useCopyPlaces } from '../../kit/inputs/copy-as.tsx';
-import { CopyId } from '../../kit/inputs/copy-id.tsx';
+import { TriggerIcon } from '../../kit/feedback/trigger-icon.tsx';
+import { CopyId, copiesOf, useCopyPlaces } from '../../kit/inputs/copy.tsx';
 import { JsonTree } from '../../kit/json/json-tree.tsx';
 import { type SchemaNode, sampleOf } from '../../kit/json/logic/schema-at.ts';
 import { visibleText } from '../../kit/json/logic/visible-text.ts';
-import { Facts } from '../../kit/layout/panel.tsx';
+import { Facts } from '../../kit/layout/page.tsx';
 import { ConfigWords } from '../triggers/columns.tsx';
 
 interface TabProps {

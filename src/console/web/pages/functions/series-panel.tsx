@@ -5,10 +5,10 @@ import { Play, Square } from 'lucide-react';
 import { type ReactNode, useState } from 'react';
 import { formatCount, formatDuration } from '../../kit/charts/times.ts';
 import { Announce } from '../../kit/feedback/announce.tsx';
-import { ProgressBar } from '../../kit/feedback/progress-bar.tsx';
 import { Shape } from '../../kit/feedback/status.tsx';
+import { ProgressBar } from '../../kit/feedback/task-progress.tsx';
 import { Button } from '../../kit/inputs/button.tsx';
-import type { CopiedCall } from '../../kit/inputs/copy-as.ts';
+import type { CopiedCall } from '../../kit/inputs/call-text.ts';
 import { Field, Input } from '../../kit/inputs/field.tsx';
 import { visibleText } from '../../kit/json/logic/visible-text.ts';
 import {

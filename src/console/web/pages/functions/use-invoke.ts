@@ -2,9 +2,8 @@
 
 import { useEffect, useRef, useState } from 'react';
 import { INVOKE_HEADERS } from '../../../../console-api/envelope.ts';
-import { type ApiAnswer, apiText } from '../../data/api.ts';
-import { ApiError } from '../../data/api-error.ts';
-import { type CopiedCall, invokeText } from '../../kit/inputs/copy-as.ts';
+import { type ApiAnswer, ApiError, apiText } from '../../data/api.ts';
+import { type CopiedCall, invokeText } from '../../kit/inputs/call-text.ts';
 import { type Invocation, measuredMs, pastInvocations, rememberInvocation, traceOf } from './invocations.ts';
 
 export interface InvokeState {

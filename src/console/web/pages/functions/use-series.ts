@@ -1,10 +1,9 @@
 // Many calls of one function, a fixed number at a time, until all are answered or the user stops them (FUN-9).
 
 import { useEffect, useRef, useState } from 'react';
-import { apiText } from '../../data/api.ts';
-import { ApiError } from '../../data/api-error.ts';
-import { beforeNextPaint } from '../../data/frames.ts';
-import { type CopiedCall, invokeText } from '../../kit/inputs/copy-as.ts';
+import { ApiError, apiText } from '../../data/api.ts';
+import { beforeNextPaint } from '../../data/live.ts';
+import { type CopiedCall, invokeText } from '../../kit/inputs/call-text.ts';
 import { measuredMs, traceOf } from './invocations.ts';
 import type { CallOutcome } from './logic/call-series.ts';
 

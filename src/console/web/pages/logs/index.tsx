@@ -4,7 +4,7 @@ import { Pause, Play } from 'lucide-react';
 import { type ReactNode, useEffect, useMemo, useState } from 'react';
 import type { LogSearch } from '../../../../console-api/telemetry.ts';
 import { useKeys } from '../../app/keys.ts';
-import { call } from '../../data/routes.ts';
+import { call } from '../../data/api.ts';
 import { usePageSearch } from '../../data/search.ts';
 import { formatCount } from '../../kit/charts/times.ts';
 import { EmptyState, FailedState, Loading, NoMatch, Snippet } from '../../kit/feedback/empty-state.tsx';

@@ -10,7 +10,7 @@ import { Button, IconButton } from '../../kit/inputs/button.tsx';
 import { Input, Toggle } from '../../kit/inputs/field.tsx';
 import { FilterBar, Pill } from '../../kit/inputs/filter-bar.tsx';
 import { visibleText } from '../../kit/json/logic/visible-text.ts';
-import { Flyout } from '../../kit/layout/flyout.tsx';
+import { Flyout } from '../../kit/layout/overlays.tsx';
 import { flipIn } from '../flow/logic/flip.ts';
 import { type LogTerm, parseLogQuery, termText } from './logic/log-query.ts';
 import { AROUND_ROWS, type LOGS_SEARCH } from './logs-search.ts';

@@ -3,10 +3,9 @@
 
 import { useEffect, useMemo, useRef, useState } from 'react';
 import type { LogRow, LogSearch } from '../../../../console-api/telemetry.ts';
-import { call } from '../../data/routes.ts';
-import { useCatchUp } from '../../data/use-catch-up.ts';
-import { type ListState, useList } from '../../data/use-list.ts';
-import { type LiveItem, useLiveFeed } from '../../data/use-live.ts';
+import { call } from '../../data/api.ts';
+import { type ListState, useList } from '../../data/queries.ts';
+import { type LiveItem, useCatchUp, useLiveFeed } from '../../data/use-live.ts';
 import { isGap, type LogListEntry } from './logic/log-rows.ts';
 import { liveLogFilter } from './logs-search.ts';
 

@@ -1,8 +1,8 @@
 // Redrive and purge: confirmed before, and followed while the server works (QUE-3).
 
 import type { ReactNode } from 'react';
+import { call } from '../../data/api.ts';
 import { readAnew } from '../../data/queries.ts';
-import { call } from '../../data/routes.ts';
 import { usePageSearch } from '../../data/search.ts';
 import { ConfirmDialog } from '../../kit/feedback/confirm.tsx';
 import { TaskProgress } from '../../kit/feedback/task-progress.tsx';

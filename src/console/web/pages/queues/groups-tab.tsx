@@ -3,13 +3,13 @@
 import { useQuery } from '@tanstack/react-query';
 import { type ReactNode, useMemo } from 'react';
 import type { QueueDetail, QueueGroup } from '../../../../console-api/queues.ts';
-import { call } from '../../data/routes.ts';
+import { call } from '../../data/api.ts';
 import { usePageSearch } from '../../data/search.ts';
 import { Time } from '../../kit/charts/time.tsx';
 import { formatCount } from '../../kit/charts/times.ts';
 import { EmptyState, FailedState, Loading } from '../../kit/feedback/empty-state.tsx';
 import { WordStatus } from '../../kit/feedback/status.tsx';
-import { CopyId } from '../../kit/inputs/copy-id.tsx';
+import { CopyId } from '../../kit/inputs/copy.tsx';
 import { visibleText } from '../../kit/json/logic/visible-text.ts';
 import type { Column } from '../../kit/table/column.ts';
 import { Table } from '../../kit/table/table.tsx';

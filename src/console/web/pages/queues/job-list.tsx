@@ -3,10 +3,10 @@
 import { CircleCheck, RotateCcw, Trash2 } from 'lucide-react';
 import { type ReactNode, useCallback, useState } from 'react';
 import type { JobRow, QueueDetail } from '../../../../console-api/queues.ts';
-import { useReadOnly } from '../../data/console-info.ts';
-import { call } from '../../data/routes.ts';
+import { call } from '../../data/api.ts';
+import { useReadOnly } from '../../data/connection.ts';
+import { type ListState, useList } from '../../data/queries.ts';
 import { usePageSearch } from '../../data/search.ts';
-import { type ListState, useList } from '../../data/use-list.ts';
 import { type ActiveFilter, EmptyState, FailedState, Loading, NoMatch } from '../../kit/feedback/empty-state.tsx';
 import { Button } from '../../kit/inputs/button.tsx';
 import { Input, Select } from '../../kit/inputs/field.tsx';

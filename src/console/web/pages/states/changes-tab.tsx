@@ -5,7 +5,7 @@ import { type ReactNode, useState } from 'react';
 import { Time } from '../../kit/charts/time.tsx';
 import { EmptyState } from '../../kit/feedback/empty-state.tsx';
 import { IconButton } from '../../kit/inputs/button.tsx';
-import { JsonDiff } from '../../kit/json/json-diff.tsx';
+import { JsonDiff } from '../../kit/json/json-editor.tsx';
 import type { ValueChange } from './logic/value-changes.ts';
 
 export function ChangesTab({ changes }: { readonly changes: readonly ValueChange[] }): ReactNode {

@@ -4,9 +4,9 @@ import { useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { Loading } from '../../kit/feedback/empty-state.tsx';
 import { ErrorCard } from '../../kit/feedback/error-card.tsx';
-import { JsonDiff } from '../../kit/json/json-diff.tsx';
+import { JsonDiff } from '../../kit/json/json-editor.tsx';
 import { visibleText } from '../../kit/json/logic/visible-text.ts';
-import { Sheet } from '../../kit/layout/sheet.tsx';
+import { Sheet } from '../../kit/layout/overlays.tsx';
 import { readItem } from './values.ts';
 
 interface CompareDialogProps {

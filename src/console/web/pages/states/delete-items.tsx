@@ -1,8 +1,8 @@
 // Deletes entries: one after a confirmation, several after their number was typed (STA-6).
 
 import type { ReactNode } from 'react';
+import { call } from '../../data/api.ts';
 import { refetchSoon } from '../../data/queries.ts';
-import { call } from '../../data/routes.ts';
 import { formatCount } from '../../kit/charts/times.ts';
 import { ConfirmDialog } from '../../kit/feedback/confirm.tsx';
 import { visibleText } from '../../kit/json/logic/visible-text.ts';

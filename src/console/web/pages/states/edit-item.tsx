@@ -8,11 +8,10 @@ import { refetchSoon } from '../../data/queries.ts';
 import { ErrorCard } from '../../kit/feedback/error-card.tsx';
 import { Badge } from '../../kit/feedback/status.tsx';
 import { Button } from '../../kit/inputs/button.tsx';
-import { JsonDiff } from '../../kit/json/json-diff.tsx';
-import { JsonInput } from '../../kit/json/json-input.tsx';
-import { formatJsonSource } from '../../kit/json/logic/json-format.ts';
+import { JsonDiff, JsonInput } from '../../kit/json/json-editor.tsx';
+import { formatJsonSource } from '../../kit/json/logic/json-member.ts';
 import { duplicateKeys, jsonProblem, parseJsonSource } from '../../kit/json/logic/json-source.ts';
-import { Sheet } from '../../kit/layout/sheet.tsx';
+import { Sheet } from '../../kit/layout/overlays.tsx';
 import { FiredFunctions } from './fired-functions.tsx';
 import { conflictOf, type SaveCondition, type StoredItem, writeItem } from './values.ts';
 

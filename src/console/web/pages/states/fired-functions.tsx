@@ -4,7 +4,7 @@ import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import type { TriggerRow } from '../../../../console-api/triggers.ts';
-import { call } from '../../data/routes.ts';
+import { call } from '../../data/api.ts';
 import { Shape } from '../../kit/feedback/status.tsx';
 import { visibleText } from '../../kit/json/logic/visible-text.ts';
 import { stateTriggersOf } from './logic/state-triggers.ts';

@@ -7,7 +7,7 @@ import { formatCount } from '../../kit/charts/times.ts';
 import { ErrorCard } from '../../kit/feedback/error-card.tsx';
 import { Button } from '../../kit/inputs/button.tsx';
 import { FIELD } from '../../kit/inputs/field.tsx';
-import { Sheet } from '../../kit/layout/sheet.tsx';
+import { Sheet } from '../../kit/layout/overlays.tsx';
 import { eachOf } from '../queues/logic/each-of.ts';
 import { type BadLine, importPlan, readStateLines } from './logic/state-lines.ts';
 import { readValues } from './scope-menu.tsx';

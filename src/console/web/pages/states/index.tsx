@@ -2,7 +2,7 @@
 
 import { Plus } from 'lucide-react';
 import { type ReactNode, useCallback, useState } from 'react';
-import { useReadOnly } from '../../data/console-info.ts';
+import { useReadOnly } from '../../data/connection.ts';
 import { usePageSearch } from '../../data/search.ts';
 import { EmptyState } from '../../kit/feedback/empty-state.tsx';
 import { Button } from '../../kit/inputs/button.tsx';

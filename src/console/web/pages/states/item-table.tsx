@@ -2,14 +2,14 @@
 
 import { ChevronDown, ChevronRight, GitCompare, Trash2 } from 'lucide-react';
 import { type ReactNode, useMemo, useState } from 'react';
-import { useReadOnly } from '../../data/console-info.ts';
+import { useReadOnly } from '../../data/connection.ts';
 import { usePageSearch } from '../../data/search.ts';
 import { Time } from '../../kit/charts/time.tsx';
 import { formatBytes, formatCount } from '../../kit/charts/times.ts';
 import { EmptyState, FailedState, Loading, NoSearchMatch } from '../../kit/feedback/empty-state.tsx';
 import { Badge } from '../../kit/feedback/status.tsx';
 import { Button } from '../../kit/inputs/button.tsx';
-import { CopyId } from '../../kit/inputs/copy-id.tsx';
+import { CopyId } from '../../kit/inputs/copy.tsx';
 import { visibleText } from '../../kit/json/logic/visible-text.ts';
 import type { Column } from '../../kit/table/column.ts';
 import { Table } from '../../kit/table/table.tsx';

@@ -2,13 +2,12 @@
 
 import { MoreHorizontal } from 'lucide-react';
 import { type ReactNode, useState } from 'react';
-import { isNotFound } from '../../data/api-error.ts';
-import { useReadOnly } from '../../data/console-info.ts';
-import { call } from '../../data/routes.ts';
+import { call, isNotFound } from '../../data/api.ts';
+import { useReadOnly } from '../../data/connection.ts';
 import { formatCount } from '../../kit/charts/times.ts';
-import { toast } from '../../kit/feedback/toast-store.ts';
+import { toast } from '../../kit/feedback/toast.tsx';
 import { IconButton } from '../../kit/inputs/button.tsx';
-import { download } from '../../kit/inputs/clipboard.ts';
+import { download } from '../../kit/inputs/copy.tsx';
 import { Menu } from '../../kit/inputs/menu.tsx';
 import { ImportDialog } from './import-items.tsx';
 import { printStateLine } from './logic/state-lines.ts';

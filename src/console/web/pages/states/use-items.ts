@@ -3,9 +3,8 @@
 import { useMemo, useRef, useState } from 'react';
 import type { StateChange } from '../../../../console-api/live.ts';
 import type { StateRow } from '../../../../console-api/states.ts';
-import { refetchSoon } from '../../data/queries.ts';
-import { call } from '../../data/routes.ts';
-import { type ListState, useList } from '../../data/use-list.ts';
+import { call } from '../../data/api.ts';
+import { type ListState, refetchSoon, useList } from '../../data/queries.ts';
 import { useLive } from '../../data/use-live.ts';
 import type { StatesSearch } from './search.ts';
 

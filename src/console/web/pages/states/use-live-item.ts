@@ -3,7 +3,7 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { useEffect, useRef, useState } from 'react';
 import type { StateChange } from '../../../../console-api/live.ts';
-import { isNotFound } from '../../data/api-error.ts';
+import { isNotFound } from '../../data/api.ts';
 import { useLive } from '../../data/use-live.ts';
 import { type ValueChange, withChange } from './logic/value-changes.ts';
 import { type StoredItem, useItem } from './values.ts';

@@ -2,8 +2,7 @@
 
 import { useQuery } from '@tanstack/react-query';
 import type { StateItem } from '../../../../console-api/states.ts';
-import { ApiError } from '../../data/api-error.ts';
-import { callText } from '../../data/routes.ts';
+import { ApiError, callText } from '../../data/api.ts';
 import { nestedSource, takeMember } from '../../kit/json/logic/json-member.ts';
 
 export interface StoredItem {

@@ -5,11 +5,11 @@ import type { ReactNode } from 'react';
 import type { StreamTap } from '../../../../console-api/live.ts';
 import { Time } from '../../kit/charts/time.tsx';
 import { formatBytes, formatCount } from '../../kit/charts/times.ts';
-import { JsonDiff } from '../../kit/json/json-diff.tsx';
+import { JsonDiff } from '../../kit/json/json-editor.tsx';
 import { JsonTree } from '../../kit/json/json-tree.tsx';
 import { visibleText } from '../../kit/json/logic/visible-text.ts';
 import { DetailPanel } from '../../kit/layout/detail-panel.tsx';
-import { Facts } from '../../kit/layout/panel.tsx';
+import { Facts } from '../../kit/layout/page.tsx';
 import { type MonitorMessage, previewOf, previousOfItem } from './logic/stream-monitor.ts';
 
 interface MessagePanelProps {

@@ -4,7 +4,7 @@ import { useQuery } from '@tanstack/react-query';
 import { Eraser, Pause, Play, Plus, X } from 'lucide-react';
 import { type FormEvent, type ReactNode, useCallback, useMemo, useRef, useState } from 'react';
 import { useKeys } from '../../app/keys.ts';
-import { call } from '../../data/routes.ts';
+import { call } from '../../data/api.ts';
 import { usePageSearch } from '../../data/search.ts';
 import { formatCount, formatCountOf } from '../../kit/charts/times.ts';
 import { Announce } from '../../kit/feedback/announce.tsx';

@@ -3,12 +3,11 @@
 import { useQuery } from '@tanstack/react-query';
 import { type ReactNode, useCallback, useMemo } from 'react';
 import type { TriggerRow, TriggerTypeRow } from '../../../../console-api/triggers.ts';
+import { call } from '../../data/api.ts';
 import { preferences, setPreference } from '../../data/preferences.ts';
-import { refetchSoon } from '../../data/queries.ts';
-import { call } from '../../data/routes.ts';
+import { type ListState, refetchSoon, useList, useWholeList } from '../../data/queries.ts';
 import { usePageSearch } from '../../data/search.ts';
 import { useStore } from '../../data/store.ts';
-import { type ListState, useList, useWholeList } from '../../data/use-list.ts';
 import { useLive } from '../../data/use-live.ts';
 import { formatCount } from '../../kit/charts/times.ts';
 import {

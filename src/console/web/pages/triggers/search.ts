@@ -1,6 +1,6 @@
 // The address of the Triggers page.
 
-import { param } from '../../data/search-params.ts';
+import { param } from '../../data/search.ts';
 import { KINDS } from './logic/trigger-kinds.ts';
 
 export const TRIGGERS_SEARCH = {

@@ -5,7 +5,7 @@ import type { WorkerRow } from '../../../../console-api/workers.ts';
 import { Time } from '../../kit/charts/time.tsx';
 import { formatBytes, formatCount, formatDuration } from '../../kit/charts/times.ts';
 import { Badge, WordStatus } from '../../kit/feedback/status.tsx';
-import { CopyId } from '../../kit/inputs/copy-id.tsx';
+import { CopyId } from '../../kit/inputs/copy.tsx';
 import { visibleText } from '../../kit/json/logic/visible-text.ts';
 import type { Column } from '../../kit/table/column.ts';
 

@@ -2,17 +2,14 @@
 
 import { type ReactNode, useCallback } from 'react';
 import type { WorkerRow } from '../../../../console-api/workers.ts';
+import { call } from '../../data/api.ts';
 import { preferences, setPreference } from '../../data/preferences.ts';
-import { refetchSoon } from '../../data/queries.ts';
-import { call } from '../../data/routes.ts';
-import { usePageSearch } from '../../data/search.ts';
-import { param } from '../../data/search-params.ts';
+import { type ListState, refetchSoon, useList } from '../../data/queries.ts';
+import { param, usePageSearch } from '../../data/search.ts';
 import { useStore } from '../../data/store.ts';
-import { type ListState, useList } from '../../data/use-list.ts';
 import { useLive } from '../../data/use-live.ts';
 import { formatCount } from '../../kit/charts/times.ts';
-import { FailedState, Loading, NoSearchMatch } from '../../kit/feedback/empty-state.tsx';
-import { FirstRun } from '../../kit/feedback/first-run.tsx';
+import { FailedState, FirstRun, Loading, NoSearchMatch } from '../../kit/feedback/empty-state.tsx';
 import { Toggle } from '../../kit/inputs/field.tsx';
 import { FilterBar } from '../../kit/inputs/filter-bar.tsx';
 import { Page } from '../../kit/layout/page.tsx';

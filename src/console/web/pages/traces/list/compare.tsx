@@ -3,8 +3,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { type ReactNode, useEffect, useMemo, useState } from 'react';
 import { traceIdIn } from '../../../app/palette-match.ts';
-import { isNotFound } from '../../../data/api-error.ts';
-import { call } from '../../../data/routes.ts';
+import { call, isNotFound } from '../../../data/api.ts';
 import { formatCount } from '../../../kit/charts/times.ts';
 import { EmptyState, FailedState, Loading } from '../../../kit/feedback/empty-state.tsx';
 import { Button } from '../../../kit/inputs/button.tsx';

@@ -1,6 +1,6 @@
 // The address of an open trace: everything that another user of the link should see (console rule 1).
 
-import { param } from '../../../data/search-params.ts';
+import { param } from '../../../data/search.ts';
 import { SPAN_TABS } from '../views/span-panel.tsx';
 
 export const TRACE_MODES = ['waterfall', 'flame', 'services', 'map', 'compare'] as const;

@@ -3,14 +3,13 @@
 import { Link } from '@tanstack/react-router';
 import { ArrowLeft, Download, RotateCw } from 'lucide-react';
 import type { ReactNode } from 'react';
-import { callText } from '../../../data/routes.ts';
+import { callText } from '../../../data/api.ts';
 import { Time } from '../../../kit/charts/time.tsx';
 import { formatCount, formatCountOf, formatDuration } from '../../../kit/charts/times.ts';
 import { Badge, WordStatus } from '../../../kit/feedback/status.tsx';
-import { toast } from '../../../kit/feedback/toast-store.ts';
+import { toast } from '../../../kit/feedback/toast.tsx';
 import { Button, IconButton } from '../../../kit/inputs/button.tsx';
-import { download } from '../../../kit/inputs/clipboard.ts';
-import { CopyId } from '../../../kit/inputs/copy-id.tsx';
+import { CopyId, download } from '../../../kit/inputs/copy.tsx';
 import { Menu } from '../../../kit/inputs/menu.tsx';
 import type { LoadedProps } from './trace-page.tsx';
 

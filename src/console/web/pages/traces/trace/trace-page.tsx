@@ -2,7 +2,7 @@
 
 import { Link, useNavigate } from '@tanstack/react-router';
 import { type ReactNode, useEffect, useMemo, useState } from 'react';
-import { isNotFound } from '../../../data/api-error.ts';
+import { isNotFound } from '../../../data/api.ts';
 import { type SearchState, usePageSearch } from '../../../data/search.ts';
 import type { TimeRange } from '../../../kit/charts/time-scale.ts';
 import { formatCountOf, formatDuration } from '../../../kit/charts/times.ts';

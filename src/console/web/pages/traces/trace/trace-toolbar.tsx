@@ -2,15 +2,14 @@
 
 import { ChevronDown, ChevronUp, Maximize, Settings2, ZoomIn, ZoomOut } from 'lucide-react';
 import { type ReactNode, useCallback } from 'react';
-import type { SearchState } from '../../../data/search.ts';
-import type { SearchValues } from '../../../data/search-params.ts';
+import type { SearchState, SearchValues } from '../../../data/search.ts';
 import { type TimeRange, zoomed } from '../../../kit/charts/time-scale.ts';
 import { formatCount, formatDuration } from '../../../kit/charts/times.ts';
 import { Announce } from '../../../kit/feedback/announce.tsx';
 import { Button, IconButton } from '../../../kit/inputs/button.tsx';
 import { Segments, Select, Toggle } from '../../../kit/inputs/field.tsx';
 import { SearchInput } from '../../../kit/inputs/filter-bar.tsx';
-import { Flyout } from '../../../kit/layout/flyout.tsx';
+import { Flyout } from '../../../kit/layout/overlays.tsx';
 import type { TRACE_SEARCH } from '../list/trace-search.ts';
 import type { TraceView } from '../logic/trace-session.ts';
 import type { Find } from './use-find.ts';

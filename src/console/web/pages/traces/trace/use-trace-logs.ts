@@ -2,7 +2,7 @@
 
 import { useQuery } from '@tanstack/react-query';
 import type { LogRow } from '../../../../../console-api/telemetry.ts';
-import { call } from '../../../data/routes.ts';
+import { call } from '../../../data/api.ts';
 import type { TraceView } from '../logic/trace-session.ts';
 
 /** The logs of the trace. Without a log store there are none, which is not an error. */

@@ -2,7 +2,7 @@
 
 import { useEffect, useRef, useState } from 'react';
 import type { SpanRecord } from '../../../../../core/telemetry/records/records.ts';
-import { callText } from '../../../data/routes.ts';
+import { callText } from '../../../data/api.ts';
 import { useLive } from '../../../data/use-live.ts';
 import type { TraceView } from '../logic/trace-session.ts';
 import { TraceClient } from './trace-client.ts';

@@ -5,7 +5,7 @@ import { Fragment, type ReactNode } from 'react';
 import type { LogRow } from '../../../../../console-api/telemetry.ts';
 import { keyed } from '../../../data/keyed.ts';
 import { formatDuration } from '../../../kit/charts/times.ts';
-import { CopyId } from '../../../kit/inputs/copy-id.tsx';
+import { CopyId } from '../../../kit/inputs/copy.tsx';
 import { visibleText } from '../../../kit/json/logic/visible-text.ts';
 import { LogText } from '../../logs/log-text.tsx';
 import { Severity } from '../../logs/severity.tsx';

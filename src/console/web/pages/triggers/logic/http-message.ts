@@ -1,7 +1,7 @@
 // A request of the request builder as text that can be run (APP-10), and the headers of every request that it sends.
 
 import type { HttpRequest } from '../../../../../console-api/console-server.ts';
-import { shellQuote } from '../../../kit/inputs/copy-as.ts';
+import { shellQuote } from '../../../kit/inputs/call-text.ts';
 
 export const WITH_BODY: readonly string[] = ['POST', 'PUT', 'PATCH'];
 

@@ -2,7 +2,7 @@
 
 import { execFileSync } from 'node:child_process';
 import { describe, expect, test } from 'vitest';
-import { asCommand, asCurl, asTypeScript, type CopiedCall } from '../../../src/console/web/kit/inputs/copy-as.ts';
+import { asCommand, asCurl, asTypeScript, type CopiedCall } from '../../../src/console/web/kit/inputs/call-text.ts';
 
 const PLACES = { httpUrl: 'http://127.0.0.1:3111', bridgeUrl: 'ws://127.0.0.1:49134', needsToken: true };
 const CALL: CopiedCall = {

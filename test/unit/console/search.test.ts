@@ -1,13 +1,7 @@
 // The address as the state of a page.
 
 import { describe, expect, test } from 'vitest';
-import {
-  param,
-  parseAddress,
-  printAddress,
-  readSearch,
-  writeSearch,
-} from '../../../src/console/web/data/search-params.ts';
+import { param, parseAddress, printAddress, readSearch, writeSearch } from '../../../src/console/web/data/search.ts';
 import { forEachSeed, type SeededRandom } from '../../support/random/seeded-random.ts';
 
 const SHAPE = {

@@ -1,11 +1,35 @@
-// An id: cut in the middle, opened by a click, copied by the button next to it (APP-9).
+// Copying: a text with a report of the result, an id that is cut in the middle and opened by a click (APP-9), and "Copy
+// as", the current call as a command or as code (APP-10).
 
 import { Link } from '@tanstack/react-router';
-import { Copy } from 'lucide-react';
+import { ClipboardCopy, Copy } from 'lucide-react';
 import type { ReactNode } from 'react';
+import { useConsoleInfo } from '../../data/connection.ts';
+import { toast } from '../feedback/toast.tsx';
 import { visibleText } from '../json/logic/visible-text.ts';
 import { classes } from '../layout/classes.ts';
-import { copyText } from './clipboard.ts';
+import { Button } from './button.tsx';
+import { asCommand, asCurl, asTypeScript, type CopiedCall, type CopyPlaces } from './call-text.ts';
+import { Menu } from './menu.tsx';
+
+export async function copyText(text: string, what: string): Promise<void> {
+  try {
+    await navigator.clipboard.writeText(text);
+    toast({ tone: 'good', text: `Copied ${what}` });
+  } catch {
+    toast({ tone: 'bad', text: 'This browser does not let pages copy. Select the text and copy it by hand.' });
+  }
+}
+
+export function download(name: string, type: string, text: string): void {
+  const address = URL.createObjectURL(new Blob([text], { type }));
+  const link = document.createElement('a');
+  link.href = address;
+  link.download = name;
+  link.click();
+  // The browser has begun to read it by the time the next task runs.
+  setTimeout(() => URL.revokeObjectURL(address), 1_000);
+}
 
 export interface CopyIdProps {
   readonly id: string;
@@ -65,5 +89,33 @@ export function MiddleCut({ text, tail = 10 }: { readonly text: string; readonly
       <span className="truncate">{shown.slice(0, cut)}</span>
       <span className="shrink-0">{shown.slice(cut)}</span>
     </span>
+  );
+}
+
+export function useCopyPlaces(): CopyPlaces {
+  const info = useConsoleInfo();
+  return {
+    httpUrl: info?.engine.http_url ?? 'http://127.0.0.1:3111',
+    bridgeUrl: info?.engine.bridge_url ?? 'ws://127.0.0.1:49134',
+    needsToken: info?.token_required ?? false,
+  };
+}
+
+export function copiesOf(call: CopiedCall, places: CopyPlaces): readonly { label: string; text: string }[] {
+  return [
+    { label: 'svc command', text: asCommand(call, places) },
+    { label: 'curl', text: asCurl(call, places) },
+    { label: 'TypeScript', text: asTypeScript(call, places, 'svc-sdk') },
+    { label: 'Browser', text: asTypeScript(call, places, 'svc-browser-sdk') },
+  ];
+}
+
+export function CopyAs({ call }: { readonly call: CopiedCall }): ReactNode {
+  const places = useCopyPlaces();
+  return (
+    <Menu
+      trigger={<Button icon={<ClipboardCopy size={14} />}>Copy as</Button>}
+      items={copiesOf(call, places).map(({ label, text }) => ({ label, run: () => void copyText(text, label) }))}
+    />
   );
 }

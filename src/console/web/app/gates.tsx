@@ -1,17 +1,19 @@
-// What the page shows while there is no engine: before the first answer a full page (APP-1), later a bar above the data
-// that stay (APP-2).
+// What the console shows when it cannot show current data. Before the first answer of the engine: a full page (APP-1).
+// After a loss: a bar above the earlier data (APP-2). Where the console requires a token: a form that asks for it, once
+// for each tab (APP-4).
 
-import { CloudOff, Unplug } from 'lucide-react';
-import { type ReactNode, useEffect } from 'react';
-import { connection } from '../data/connection.ts';
-import { useConsoleInfo } from '../data/console-info.ts';
+import { CloudOff, KeyRound, Unplug } from 'lucide-react';
+import { type ReactNode, useEffect, useState } from 'react';
+import { call } from '../data/api.ts';
+import { connection, useConsoleInfo } from '../data/connection.ts';
 import { queryClient } from '../data/queries.ts';
-import { call } from '../data/routes.ts';
+import { session, setToken } from '../data/session.ts';
 import { useStore } from '../data/store.ts';
+import { useNow } from '../kit/charts/time.tsx';
 import { formatSpan, formatTime } from '../kit/charts/times.ts';
-import { useNow } from '../kit/charts/use-now.ts';
 import { EmptyState, Snippet } from '../kit/feedback/empty-state.tsx';
 import { Button } from '../kit/inputs/button.tsx';
+import { Field, Input } from '../kit/inputs/field.tsx';
 
 const RETRY_MS = 3_000;
 
@@ -78,5 +80,42 @@ function NoEngine({ sinceMs, message }: { readonly sinceMs: number; readonly mes
         <Button onClick={() => void queryClient.invalidateQueries()}>Try now</Button>
       </p>
     </EmptyState>
+  );
+}
+
+export function TokenGate(): ReactNode {
+  const [text, setText] = useState('');
+  const { token } = useStore(session);
+  return (
+    <form
+      className="mx-auto flex w-full max-w-sm flex-col gap-4 px-4 pt-[16vh]"
+      onSubmit={(event) => {
+        event.preventDefault();
+        setToken(text);
+        void queryClient.invalidateQueries();
+      }}
+    >
+      <KeyRound size={28} className="text-faint" />
+      <h1 className="text-xl font-semibold">This console requires a token</h1>
+      <p className="text-muted">
+        It was started with <code>--token-file</code> or <code>SVC_TOKEN</code>. The token stays in this tab and is
+        never part of an address.
+      </p>
+      <Field label="Token" error={token === undefined ? undefined : 'The console does not accept this token.'}>
+        {(ids) => (
+          <Input
+            {...ids}
+            type="password"
+            autoFocus
+            value={text}
+            aria-invalid={token !== undefined}
+            onChange={(event) => setText(event.target.value)}
+          />
+        )}
+      </Field>
+      <Button look="primary" type="submit" disabled={text === ''}>
+        Continue
+      </Button>
+    </form>
   );
 }
