@@ -15,28 +15,6 @@ import { IconButton } from '../kit/inputs/button.tsx';
 import { classes } from '../kit/layout/classes.ts';
 import { PAGES, type PageEntry } from '../pages/list.ts';
 
-export interface NavFact {
-  readonly count?: number | undefined;
-  /** In words. Shown as a red mark. */
-  readonly trouble?: string | undefined;
-}
-
-function useNavFacts(): Readonly<Record<string, NavFact | undefined>> {
-  const { latest } = useCounters();
-  if (latest === undefined) return {};
-  const { functions, triggers, workers, queues, streams, dead_letters, triggers_in_error } = latest;
-  return {
-    Functions: { count: functions },
-    Triggers: { count: triggers, trouble: triggers_in_error > 0 ? `${triggers_in_error} in error` : undefined },
-    Queues: {
-      count: queues ?? undefined,
-      trouble: dead_letters !== null && dead_letters > 0 ? `${dead_letters} dead letters` : undefined,
-    },
-    Streams: { count: streams ?? undefined },
-    Workers: { count: workers },
-  };
-}
-
 export interface NavProps {
   readonly openPalette: () => void;
   readonly openKeyList: () => void;
@@ -230,4 +208,26 @@ function NavFoot({ narrow, openKeyList }: NavProps & { readonly narrow: boolean 
       </IconButton>
     </div>
   );
+}
+
+export interface NavFact {
+  readonly count?: number | undefined;
+  /** In words. Shown as a red mark. */
+  readonly trouble?: string | undefined;
+}
+
+function useNavFacts(): Readonly<Record<string, NavFact | undefined>> {
+  const { latest } = useCounters();
+  if (latest === undefined) return {};
+  const { functions, triggers, workers, queues, streams, dead_letters, triggers_in_error } = latest;
+  return {
+    Functions: { count: functions },
+    Triggers: { count: triggers, trouble: triggers_in_error > 0 ? `${triggers_in_error} in error` : undefined },
+    Queues: {
+      count: queues ?? undefined,
+      trouble: dead_letters !== null && dead_letters > 0 ? `${dead_letters} dead letters` : undefined,
+    },
+    Streams: { count: streams ?? undefined },
+    Workers: { count: workers },
+  };
 }

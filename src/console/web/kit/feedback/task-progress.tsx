@@ -10,8 +10,8 @@ import { useLive } from '../../data/use-live.ts';
 import { taskProgress } from '../../pages/queues/logic/dead-letters.ts';
 import { Button, IconButton } from '../inputs/button.tsx';
 import { visibleText } from '../json/logic/visible-text.ts';
-import { Announce } from './announce.tsx';
 import { ErrorCard } from './error-card.tsx';
+import { Announce } from './live-changes.tsx';
 import { Status, type Tone } from './status.tsx';
 
 export interface TaskProgressProps {

@@ -3,9 +3,9 @@
 
 import { ChevronDown, ChevronRight } from 'lucide-react';
 import { type ReactNode, useMemo, useState } from 'react';
-import { flip } from '../../pages/flow/logic/flip.ts';
 import { formatCount } from '../charts/times.ts';
 import type { Column } from './column.ts';
+import { flip } from './selection.ts';
 import type { TableProps } from './table.tsx';
 
 type GroupHead<Group extends string> = {

@@ -15,7 +15,7 @@ import { Status } from '../../kit/feedback/status.tsx';
 import { Button } from '../../kit/inputs/button.tsx';
 import { Field, Input } from '../../kit/inputs/field.tsx';
 import { Card, Facts } from '../../kit/layout/page.tsx';
-import { rateOf } from '../traces/logic/sampling.ts';
+import { rateOf } from './sampling.ts';
 
 const ALERT_EXAMPLE = `workers:
   - name: svc-observability

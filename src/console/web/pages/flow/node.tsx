@@ -7,8 +7,8 @@ import { Shape } from '../../kit/feedback/status.tsx';
 import { Method, TriggerIcon } from '../../kit/feedback/trigger-icon.tsx';
 import { visibleText } from '../../kit/json/logic/visible-text.ts';
 import { classes } from '../../kit/layout/classes.ts';
+import { kindWords } from './logic/flow-drawing.ts';
 import { NODE_SIZE } from './logic/flow-layout.ts';
-import { kindWords } from './logic/flow-svg.ts';
 import type { FlowKind, ViewNode } from './logic/flow-view.ts';
 
 export type FlowBox = Node<{ readonly view: ViewNode; readonly isDimmed: boolean }, 'box'>;

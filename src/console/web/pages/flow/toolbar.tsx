@@ -7,7 +7,7 @@ import { Button } from '../../kit/inputs/button.tsx';
 import { Segments, Select } from '../../kit/inputs/field.tsx';
 import { FilterBar, Pill } from '../../kit/inputs/filter-bar.tsx';
 import { visibleText } from '../../kit/json/logic/visible-text.ts';
-import { flipIn } from './logic/flip.ts';
+import { flipIn } from '../../kit/table/selection.ts';
 import { FLOW_KINDS } from './logic/flow-view.ts';
 import type { FLOW_SEARCH } from './search.ts';
 

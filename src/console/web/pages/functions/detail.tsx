@@ -12,9 +12,8 @@ import { Shape } from '../../kit/feedback/status.tsx';
 import { MiddleCut } from '../../kit/inputs/copy.tsx';
 import { DetailPanel } from '../../kit/layout/detail-panel.tsx';
 import { type Tab, Tabs } from '../../kit/layout/tabs.tsx';
+import { CodeTab, LogsTab, OverviewTab, SchemaTab, TracesTab, TriggersTab, WorkersTab } from './detail-tabs.tsx';
 import { InvokeTab } from './invoke-tab.tsx';
-import { LogsTab, TracesTab } from './observed-tabs.tsx';
-import { CodeTab, OverviewTab, SchemaTab, TriggersTab, WorkersTab } from './plain-tabs.tsx';
 import type { FunctionTab } from './search.ts';
 
 export interface FunctionDetailProps {

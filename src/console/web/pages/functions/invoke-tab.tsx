@@ -19,10 +19,9 @@ import { Field, Input, Segments, Select } from '../../kit/inputs/field.tsx';
 import { JsonInput } from '../../kit/json/json-editor.tsx';
 import { jsonProblem } from '../../kit/json/logic/json-source.ts';
 import { type SchemaNode, sampleOf } from '../../kit/json/logic/schema-at.ts';
-import { InvocationHistory } from './invocation-history.tsx';
-import { InvokeResult } from './invoke-result.tsx';
+import { useInvoke } from './invocations.ts';
+import { InvocationHistory, InvokeResult } from './invoke-result.tsx';
 import { SeriesPanel } from './series-panel.tsx';
-import { useInvoke } from './use-invoke.ts';
 
 type Mode = CopiedCall['mode'];
 

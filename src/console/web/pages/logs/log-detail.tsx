@@ -12,15 +12,13 @@ import { JsonTree } from '../../kit/json/json-tree.tsx';
 import { visibleText } from '../../kit/json/logic/visible-text.ts';
 import { DetailPanel } from '../../kit/layout/detail-panel.tsx';
 import { Facts } from '../../kit/layout/page.tsx';
-import { hasStack } from '../traces/logic/stack-fold.ts';
-import { Stack } from '../traces/views/stack.tsx';
+import { hasStack, Stack } from '../traces/views/stack.tsx';
 import { valueText } from './log-row.tsx';
-import { LogText } from './log-text.tsx';
-import { stripAnsi } from './logic/ansi.ts';
+import { LogText, Severity } from './log-text.tsx';
 import { quoteTerm, quoteValue } from './logic/log-query.ts';
 import { messageKey } from './logic/log-rows.ts';
+import { stripAnsi } from './logic/text-pieces.ts';
 import type { LOGS_SEARCH } from './logs-search.ts';
-import { Severity } from './severity.tsx';
 
 export interface LogDetailProps extends SearchState<typeof LOGS_SEARCH> {
   readonly log: LogRow;

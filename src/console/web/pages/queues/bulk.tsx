@@ -10,6 +10,9 @@ import { visibleText } from '../../kit/json/logic/visible-text.ts';
 import { type BulkTarget, type BulkVerb, bulkRequest, targetWords } from './logic/dead-letters.ts';
 import { QUEUES_SEARCH } from './search.ts';
 
+/** Opens the dialog that asks for confirmation. */
+export type AskBulk = (verb: BulkVerb, target: BulkTarget) => void;
+
 export interface BulkDialogProps {
   readonly verb: BulkVerb;
   /** `*`: all queues. */

@@ -14,7 +14,7 @@ import { visibleText } from '../../kit/json/logic/visible-text.ts';
 import type { Column } from '../../kit/table/column.ts';
 import { Table } from '../../kit/table/table.tsx';
 import { stateWord } from './job-columns.tsx';
-import { whyWaits } from './logic/why-waits.ts';
+import { whyWaits } from './logic/queue-state.ts';
 import { QUEUES_SEARCH } from './search.ts';
 
 export function GroupsTab({ queue }: { readonly queue: QueueDetail }): ReactNode {

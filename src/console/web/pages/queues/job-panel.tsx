@@ -16,9 +16,9 @@ import { takeMember } from '../../kit/json/logic/json-member.ts';
 import { visibleText } from '../../kit/json/logic/visible-text.ts';
 import { DetailPanel } from '../../kit/layout/detail-panel.tsx';
 import { Facts } from '../../kit/layout/page.tsx';
-import { DeadLetterActions } from './dead-actions.tsx';
+import { DeadLetterActions } from './dead-letters.tsx';
 import { stateWord } from './job-columns.tsx';
-import { secretOf } from './logic/queue-secrets.ts';
+import { secretOf } from './logic/queue-state.ts';
 
 interface JobPanelProps {
   /** Undefined: only the receipt is known. */

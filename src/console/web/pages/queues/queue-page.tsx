@@ -24,7 +24,7 @@ import { BulkProgress } from './bulk.tsx';
 import { GroupsTab } from './groups-tab.tsx';
 import { JobList } from './job-list.tsx';
 import { JobPanel } from './job-panel.tsx';
-import { secretOf } from './logic/queue-secrets.ts';
+import { secretOf } from './logic/queue-state.ts';
 import { PublishTab } from './publish-tab.tsx';
 import { NO_JOB_FILTER, QUEUES_SEARCH, type QueueTab } from './search.ts';
 

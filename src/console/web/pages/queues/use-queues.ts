@@ -7,7 +7,7 @@ import { type ListState, refetchSoon, useList } from '../../data/queries.ts';
 import { createStore } from '../../data/store.ts';
 import { useLive } from '../../data/use-live.ts';
 import { useNow } from '../../kit/charts/time.tsx';
-import { type DepthHistory, withDepths } from './logic/depth-history.ts';
+import { type DepthHistory, withDepths } from './logic/queue-state.ts';
 import type { QueuesSearch } from './search.ts';
 
 /** Of all queues that a view of this tab has watched. */

@@ -7,7 +7,7 @@ import type { TriggerRow } from '../../../../console-api/triggers.ts';
 import { call } from '../../data/api.ts';
 import { Shape } from '../../kit/feedback/status.tsx';
 import { visibleText } from '../../kit/json/logic/visible-text.ts';
-import { stateTriggersOf } from './logic/state-triggers.ts';
+import { stateTriggersOf } from './logic/entry-changes.ts';
 
 export function useStateTriggers(scope: string, key: string): readonly TriggerRow[] {
   const { data } = useQuery({

@@ -14,7 +14,7 @@ import { JsonDiff } from '../../kit/json/json-editor.tsx';
 import { memberSource } from '../../kit/json/logic/json-member.ts';
 import { visibleText } from '../../kit/json/logic/visible-text.ts';
 import { FiredFunctions } from './fired-functions.tsx';
-import { OP_TYPES, type OpDraft, operandOf, opProblem, opsText } from './logic/update-ops.ts';
+import { OP_TYPES, type OpDraft, operandOf, opProblem, opsText } from './logic/entry-changes.ts';
 
 interface UpdateTabProps {
   readonly scope: string;

@@ -10,8 +10,7 @@ import { CopyId, MiddleCut } from '../../kit/inputs/copy.tsx';
 import { visibleText } from '../../kit/json/logic/visible-text.ts';
 import type { Column } from '../../kit/table/column.ts';
 import { methodOf, pathOf, type RouteNote } from './logic/http-routes.ts';
-import { configOf, filterInWords, textIn, topicIn } from './logic/trigger-config.ts';
-import { KIND_NAMES, kindOf } from './logic/trigger-kinds.ts';
+import { configOf, filterInWords, KIND_NAMES, kindOf, textIn, topicIn } from './logic/trigger-kinds.ts';
 
 const NONE = <span className="text-faint">–</span>;
 

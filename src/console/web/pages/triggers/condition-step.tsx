@@ -13,8 +13,7 @@ import { CopyId } from '../../kit/inputs/copy.tsx';
 import { JsonInput } from '../../kit/json/json-editor.tsx';
 import { jsonProblem } from '../../kit/json/logic/json-source.ts';
 import { visibleText } from '../../kit/json/logic/visible-text.ts';
-import { Section } from './section.tsx';
-import { useFire } from './use-fire.ts';
+import { Section, useFire } from './kind-panel.tsx';
 
 interface ConditionProps {
   readonly functionId: string;

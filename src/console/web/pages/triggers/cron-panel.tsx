@@ -13,10 +13,9 @@ import { Button } from '../../kit/inputs/button.tsx';
 import { visibleText } from '../../kit/json/logic/visible-text.ts';
 import { Facts } from '../../kit/layout/page.tsx';
 import { TraceLink } from './firings.tsx';
+import { type KindPanelProps, Section, useFire } from './kind-panel.tsx';
 import { nextRuns } from './logic/cron-runs.ts';
-import { configOf, textIn } from './logic/trigger-config.ts';
-import { type KindPanelProps, Section } from './section.tsx';
-import { useFire } from './use-fire.ts';
+import { configOf, textIn } from './logic/trigger-kinds.ts';
 
 const SHOWN_RUNS = 5;
 const SECOND_MS = 1_000;

@@ -22,11 +22,10 @@ import { ConditionStep } from './condition-step.tsx';
 import { CronPanel } from './cron-panel.tsx';
 import { EmitPanel } from './emit-panel.tsx';
 import { Firings } from './firings.tsx';
+import { Section } from './kind-panel.tsx';
 import type { RouteNote } from './logic/http-routes.ts';
-import { conditionIn, configOf, filterInWords } from './logic/trigger-config.ts';
-import { KIND_NAMES, kindOf } from './logic/trigger-kinds.ts';
+import { conditionIn, configOf, filterInWords, KIND_NAMES, kindOf } from './logic/trigger-kinds.ts';
 import { RequestBuilder } from './request-builder.tsx';
-import { Section } from './section.tsx';
 import { WatchPanel } from './watch-panel.tsx';
 
 interface TriggerDetailProps {

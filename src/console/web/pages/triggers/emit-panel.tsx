@@ -15,9 +15,8 @@ import { JsonInput } from '../../kit/json/json-editor.tsx';
 import { jsonProblem } from '../../kit/json/logic/json-source.ts';
 import { visibleText } from '../../kit/json/logic/visible-text.ts';
 import { TraceLink } from './firings.tsx';
-import { configOf, topicIn } from './logic/trigger-config.ts';
-import { type KindPanelProps, Section } from './section.tsx';
-import { useFire } from './use-fire.ts';
+import { type KindPanelProps, Section, useFire } from './kind-panel.tsx';
+import { configOf, topicIn } from './logic/trigger-kinds.ts';
 
 export function EmitPanel({ detail, readOnly, fired }: KindPanelProps): ReactNode {
   const topic = topicIn(configOf(detail.config));

@@ -15,10 +15,8 @@ import { jsonProblem } from '../../kit/json/logic/json-source.ts';
 import type { SchemaNode } from '../../kit/json/logic/schema-at.ts';
 import { visibleText } from '../../kit/json/logic/visible-text.ts';
 import { TraceLink } from './firings.tsx';
-import { configOf, placeOfChange, topicIn } from './logic/trigger-config.ts';
-import { kindOf } from './logic/trigger-kinds.ts';
-import { type KindPanelProps, Section } from './section.tsx';
-import { useFire } from './use-fire.ts';
+import { type KindPanelProps, Section, useFire } from './kind-panel.tsx';
+import { configOf, kindOf, placeOfChange, topicIn } from './logic/trigger-kinds.ts';
 
 export function WatchPanel(props: KindPanelProps): ReactNode {
   const { detail, readOnly } = props;

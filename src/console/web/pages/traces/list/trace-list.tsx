@@ -12,6 +12,7 @@ import { useStore } from '../../../data/store.ts';
 import { formatCount } from '../../../kit/charts/times.ts';
 import { ClearAll } from '../../../kit/feedback/confirm.tsx';
 import { EmptyState, FailedState, Loading, NoMatch, Snippet } from '../../../kit/feedback/empty-state.tsx';
+import { Waiting } from '../../../kit/feedback/live-changes.tsx';
 import { Button } from '../../../kit/inputs/button.tsx';
 import { Toggle } from '../../../kit/inputs/field.tsx';
 import { Page } from '../../../kit/layout/page.tsx';
@@ -25,7 +26,6 @@ import {
   traceSearchOf,
   withFilter,
 } from '../logic/trace-filters.ts';
-import { Waiting } from '../trace/waiting.tsx';
 import { FileButton } from './drop-file.tsx';
 import { traceColumns } from './list-columns.tsx';
 import { Scatter } from './scatter.tsx';

@@ -15,11 +15,10 @@ import { visibleText } from '../../../kit/json/logic/visible-text.ts';
 import { DetailPanel } from '../../../kit/layout/detail-panel.tsx';
 import { Facts } from '../../../kit/layout/page.tsx';
 import { Tabs } from '../../../kit/layout/tabs.tsx';
-import { neighboursOf } from '../logic/span-neighbours.ts';
 import { FLAG } from '../logic/trace-columns.ts';
 import type { TraceView } from '../logic/trace-session.ts';
-import { baggageOf, errorsOf, functionOf, type Span, tagsOf } from '../logic/trace-span.ts';
-import type { TraceClient } from '../trace/trace-client.ts';
+import { baggageOf, errorsOf, functionOf, neighboursOf, type Span, tagsOf } from '../logic/trace-span.ts';
+import type { TraceClient } from '../trace/use-trace.ts';
 import { type AttributeActions, AttributeList } from './attribute-list.tsx';
 import { SpanErrors, SpanLinks, SpanLogs } from './span-tabs.tsx';
 
