@@ -1,5 +1,5 @@
-// The one cache of server data. Lists are read once and patched by live frames (LIV-7). A long list is read page by page
-// while it is scrolled: `useList(['functions', q], (page) => call(...))`.
+// The one cache of server data. Lists are read once and patched by live frames (LIV-7). A long list is read page by
+// page while it is scrolled: `useList(['functions', q], (page) => call(...))`.
 
 import {
   type InfiniteData,

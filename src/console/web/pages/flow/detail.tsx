@@ -30,7 +30,7 @@ export function FlowDetail(props: FlowDetailProps): ReactNode {
     <Suspense fallback={<Loading what="the detail" />}>
       {kind === 'function' && <FunctionOf key={id} id={name} onClose={onClose} />}
       {kind === 'trigger' && <TriggerDetail key={id} id={name} onClose={onClose} />}
-      {kind !== 'function' && kind !== 'trigger' && <PlaceDetail {...props} name={name} kind={kind} />}
+      {kind !== 'function' && kind !== 'trigger' && <ObjectDetail {...props} name={name} kind={kind} />}
     </Suspense>
   );
 }
@@ -47,7 +47,7 @@ const PAGE_OF_KIND: Readonly<Record<string, { to: string; search: string; name: 
   topic: { to: '/triggers', search: 'q', name: 'Triggers' },
 };
 
-function PlaceDetail(props: FlowDetailProps & { readonly name: string; readonly kind: string }): ReactNode {
+function ObjectDetail(props: FlowDetailProps & { readonly name: string; readonly kind: string }): ReactNode {
   const { id, view, name, kind, onClose, open, toggleGroup } = props;
   const page = PAGE_OF_KIND[kind];
   const group = kind === 'group' ? name.slice(name.indexOf(':') + 1) : undefined;
