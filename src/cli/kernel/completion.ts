@@ -1,37 +1,47 @@
 // Candidates for the word at the cursor of an incomplete command line. Only `names` has side effects: it asks the
 // engine.
 
-import { TOPICS } from '../commands/queue/topics.ts';
+import type { Catalogue } from './catalogue.ts';
 import type { Command, OperandKind } from './command.ts';
 import type { FlagTable } from './flags.ts';
 import { GLOBAL_FLAGS } from './global-flags.ts';
-import { entryNamed, firstWords, groupMembers } from './route.ts';
+import { TOPICS } from './help-topics.ts';
 
 /** The names of that kind; `before` are the operands to the left of the cursor. */
 export type Names = (kind: OperandKind, before: readonly string[]) => Promise<readonly string[]>;
 
 /** `words` without `svc`; the last one is the one at the cursor, possibly empty. */
-export async function complete(words: readonly string[], names: Names): Promise<readonly string[]> {
+export async function complete(
+  words: readonly string[],
+  catalogue: Catalogue,
+  names: Names,
+): Promise<readonly string[]> {
   const current = words.at(-1) ?? '';
-  const found = await candidates(words.slice(0, -1), current, names);
+  const found = await candidates(words.slice(0, -1), current, catalogue, names);
   return [...new Set(found)].filter((word) => word.startsWith(current)).sort();
 }
 
-async function candidates(before: readonly string[], current: string, names: Names): Promise<readonly string[]> {
+async function candidates(
+  before: readonly string[],
+  current: string,
+  catalogue: Catalogue,
+  names: Names,
+): Promise<readonly string[]> {
   const [first] = before;
-  if (first === undefined) return current.startsWith('-') ? ['--help', '--version', '--config'] : firstWords();
-  if (first === 'help') return [...firstWords(), ...Object.keys(TOPICS)];
-  const named = before.map((_, at) => entryNamed(before.slice(0, at + 1).join(' ')));
+  if (first === undefined)
+    return current.startsWith('-') ? ['--help', '--version', '--config'] : catalogue.firstWords();
+  if (first === 'help') return [...catalogue.firstWords(), ...Object.keys(TOPICS)];
+  const named = before.map((_, at) => catalogue.entryNamed(before.slice(0, at + 1).join(' ')));
   const length = named.findIndex((entry) => entry !== undefined) + 1;
   const command = await named[length - 1]?.load();
-  if (command === undefined) return nextWords(before);
+  if (command === undefined) return nextWords(before, catalogue);
   const table: FlagTable = { ...command.flags, ...GLOBAL_FLAGS };
   return await inside(command, table, before.slice(length), current, names);
 }
 
 /** The next words of the commands that begin with these words. */
-function nextWords(before: readonly string[]): string[] {
-  return groupMembers(before.join(' ')).flatMap(({ name }) => name.split(' ')[before.length] ?? []);
+function nextWords(before: readonly string[], catalogue: Catalogue): string[] {
+  return catalogue.groupMembers(before.join(' ')).flatMap(({ name }) => name.split(' ')[before.length] ?? []);
 }
 
 async function inside(

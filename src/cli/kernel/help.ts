@@ -1,21 +1,20 @@
 // Help texts at every level (CLI-7), generated from the tables that the parser uses. Less than 80 columns wide.
 
 import { MONITOR_CODES } from '../commands/check/monitor-codes.ts';
-import { TOPICS } from '../commands/queue/topics.ts';
 import { CONNECTION_FLAGS } from '../engine/connection-flags.ts';
 import { wrap } from '../text/display-text.ts';
 import { formatPairs, INDENT, TEXT_COLUMNS } from '../text/two-columns.ts';
-import { CATALOGUE, type CatalogueEntry, SECTIONS } from './catalogue.ts';
+import type { Catalogue, CatalogueEntry } from './catalogue.ts';
 import type { Command, Example } from './command.ts';
 import { EXIT_MEANINGS, type ExitCode } from './exit-codes.ts';
 import type { Flag, FlagTable } from './flags.ts';
 import { GLOBAL_FLAGS } from './global-flags.ts';
+import { TOPICS } from './help-topics.ts';
 import { OUTPUT_FLAGS } from './output-flags.ts';
 
-export function formatRootHelp(version: string): string {
-  const shown = CATALOGUE.filter((entry) => entry.aliasOf === undefined);
-  const sections = SECTIONS.flatMap((section) => {
-    const rows = shown.filter((entry) => entry.section === section).map(entryRow);
+export function formatRootHelp(version: string, catalogue: Catalogue): string {
+  const sections = Object.entries(catalogue.sections).flatMap(([section, entries]) => {
+    const rows = entries.filter((entry) => entry.aliasOf === undefined).map(entryRow);
     if (section === 'Help')
       rows.push(['help', `Show the help of a command or topic: ${Object.keys(TOPICS).join(', ')}.`]);
     return [section, ...formatPairs(rows), ''];

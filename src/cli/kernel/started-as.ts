@@ -1,8 +1,7 @@
 // The command that starts this program: `svc` if the shell finds it, else `npx svc`. Texts are written with `svc`;
-// hints pass through this file, so that they work when pasted.
+// hints pass through `asTyped`, so that they work when pasted.
 
 import { delimiter, dirname, resolve } from 'node:path';
-import { firstWords } from './route.ts';
 
 export type StartedAs = 'svc' | 'npx svc';
 
@@ -17,12 +16,12 @@ export function startedAs(entry: string | undefined, env: Readonly<Record<string
   return !isRunByNpm && folders.includes(dirname(resolve(entry))) ? 'svc' : 'npx svc';
 }
 
-/** The text with its commands as the user has to type them. */
-export function asTyped(text: string, start: StartedAs): string {
-  return start === 'svc' ? text : text.replace(commandsOfOurs(), start);
-}
-
-/** `svc` before a known command word; the name of the program alone is unchanged. */
-function commandsOfOurs(): RegExp {
-  return new RegExp(`(?<!npx )(?<![\\w./-])svc(?= (?:--config|${firstWords().join('|')})\\b)`, 'g');
+/**
+ * The text with its commands as the user has to type them. `commandWords`: the first words of all commands; `svc` before
+ * any other word is the name of the program, and unchanged.
+ */
+export function asTyped(text: string, start: StartedAs, commandWords: readonly string[]): string {
+  if (start === 'svc') return text;
+  const known = ['--config', ...commandWords].join('|');
+  return text.replace(new RegExp(`(?<!npx )(?<![\\w./-])svc(?= (?:${known})\\b)`, 'g'), start);
 }

@@ -46,7 +46,8 @@ export interface Output extends OutputOptions {
   fail(failure: CliFailure): void;
 }
 
-export function createOutput(terminal: Terminal, options: OutputOptions): Output {
+/** `commandWords`: see `asTyped`. */
+export function createOutput(terminal: Terminal, options: OutputOptions, commandWords: readonly string[]): Output {
   const { out, err, env } = terminal;
   const { format, colour: mode } = options;
   const paintOut = createPainter({ mode, env, isTerminal: out.isTerminal });
@@ -54,7 +55,7 @@ export function createOutput(terminal: Terminal, options: OutputOptions): Output
   const printLines = (lines: readonly string[]) => {
     if (lines.length > 0) out.write(`${lines.join('\n')}\n`);
   };
-  const typed = (text: string) => asTyped(text, terminal.startedAs);
+  const typed = (text: string) => asTyped(text, terminal.startedAs, commandWords);
   const say = (text: string) => err.write(`${text}\n`);
   const indent = out.isTerminal ? 2 : undefined;
 

@@ -8,7 +8,7 @@ import { once } from 'node:events';
 import { chmod, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { CATALOGUE } from '../../../src/cli/kernel/catalogue.ts';
+import { CATALOGUE } from '../../../src/cli/catalogue.ts';
 import { ProjectEngine, pidWorker } from '../../support/engine/project-engine.ts';
 import { finished, makeFolder, SVC, waitForText } from './cli-process.ts';
 
@@ -33,10 +33,12 @@ const JSON_FILES = ['ann', 'mail', 'a', 'user', 'message'];
 
 const examples = (
   await Promise.all(
-    CATALOGUE.filter(({ aliasOf }) => aliasOf === undefined).map(async (entry) => {
-      const command = await entry.load();
-      return command.examples.map(({ line }) => ({ line, command }));
-    }),
+    CATALOGUE.entries
+      .filter(({ aliasOf }) => aliasOf === undefined)
+      .map(async (entry) => {
+        const command = await entry.load();
+        return command.examples.map(({ line }) => ({ line, command }));
+      }),
   )
 ).flat();
 /** What takes something away comes last: others are about it. */

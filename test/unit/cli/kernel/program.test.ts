@@ -1,11 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
+import { CATALOGUE } from '../../../../src/cli/catalogue.ts';
 import { runProgram } from '../../../../src/cli/kernel/program.ts';
 import { createFakeTerminal } from '../text/fake-terminal.ts';
 
 async function run(args: readonly string[]) {
   const terminal = createFakeTerminal({ env: { NO_COLOR: '1' } });
-  const code = await runProgram(args, terminal);
+  const code = await runProgram(args, terminal, CATALOGUE);
   return { code, stdout: terminal.stdout(), stderr: terminal.stderr() };
 }
 

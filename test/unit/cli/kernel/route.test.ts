@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { CATALOGUE } from '../../../../src/cli/catalogue.ts';
 import { routeArguments } from '../../../../src/cli/kernel/route.ts';
 
 describe('from words to a command', () => {
@@ -16,14 +17,19 @@ describe('from words to a command', () => {
     [['queue', 'dlq', 'list', 'mail'], 'queue dlq list', ['mail']],
     [['queue', '--json', 'list', 'mail'], 'queue list', ['--json', 'mail']],
   ])('[CLI-7] %j means %s', (args, name, rest) => {
-    const route = routeArguments(args);
+    const route = routeArguments(args, CATALOGUE);
     expect(route).toMatchObject({ kind: 'command', args: rest, named: true, entry: { name } });
   });
 
   test.each([[[]], [['--config', 'trigger']], [['--json', '--config=x', '--check']], [['--confg', 'x']]])(
     '[CLI-7] %j starts the engine without saying so',
     (args) => {
-      expect(routeArguments(args)).toMatchObject({ kind: 'command', args, named: false, entry: { name: 'start' } });
+      expect(routeArguments(args, CATALOGUE)).toMatchObject({
+        kind: 'command',
+        args,
+        named: false,
+        entry: { name: 'start' },
+      });
     },
   );
 
@@ -38,7 +44,7 @@ describe('from words to a command', () => {
     [['functions'], { kind: 'group', group: 'functions' }],
     [['queue', 'dlq'], { kind: 'group', group: 'queue dlq' }],
   ])('[CLI-7] %j is %j', (args, expected) => {
-    expect(routeArguments(args)).toEqual(expected);
+    expect(routeArguments(args, CATALOGUE)).toEqual(expected);
   });
 
   test.each([
@@ -48,7 +54,9 @@ describe('from words to a command', () => {
     [['function', 'list'], "Unknown command 'function'.", 'Did you mean: svc functions?'],
     [['qqqqqqqqqq'], "Unknown command 'qqqqqqqqqq'.", 'List the commands with: svc --help'],
   ])('[CLI-8] %j is unknown, and the nearest command is named', (args, message, hint) => {
-    expect(() => routeArguments(args)).toThrow(expect.objectContaining({ message }));
-    expect(() => routeArguments(args)).toThrow(expect.objectContaining({ facts: expect.objectContaining({ hint }) }));
+    expect(() => routeArguments(args, CATALOGUE)).toThrow(expect.objectContaining({ message }));
+    expect(() => routeArguments(args, CATALOGUE)).toThrow(
+      expect.objectContaining({ facts: expect.objectContaining({ hint }) }),
+    );
   });
 });

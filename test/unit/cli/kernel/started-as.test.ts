@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { CATALOGUE } from '../../../../src/cli/catalogue.ts';
 import { CliFailure } from '../../../../src/cli/kernel/failures.ts';
 import { asTyped, startedAs } from '../../../../src/cli/kernel/started-as.ts';
 import { createOutput } from '../../../../src/cli/text/output.ts';
@@ -22,8 +23,8 @@ describe('how the program was started', () => {
 
 test('[CLI-9] every command in a text is given as it is typed here, the name alone stays', () => {
   const text = 'Start svc: svc --config a, svc start or npx svc dev. See svc top; not my-svc list, svc-queue, svc 2.';
-  expect(asTyped(text, 'svc')).toBe(text);
-  expect(asTyped(text, 'npx svc')).toBe(
+  expect(asTyped(text, 'svc', CATALOGUE.firstWords())).toBe(text);
+  expect(asTyped(text, 'npx svc', CATALOGUE.firstWords())).toBe(
     'Start svc: npx svc --config a, npx svc start or npx svc dev. ' +
       'See npx svc top; not my-svc list, svc-queue, svc 2.',
   );
@@ -41,7 +42,7 @@ test.each([true, false])(
       colour: 'never',
       timeStyle: 'relative',
     } as const;
-    const output = createOutput(terminal, { ...plain, jsonAsked });
+    const output = createOutput(terminal, { ...plain, jsonAsked }, ['queue']);
     output.note('1: svc queue list');
     output.warn('2: svc queue list');
     output.fail(new CliFailure({ code: 'USAGE', message: 'No', exitCode: 2, hint: '3: svc queue list' }));

@@ -4,6 +4,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { CATALOGUE } from '../../../../src/cli/catalogue.ts';
 import { parseArguments } from '../../../../src/cli/kernel/arguments.ts';
 import { GLOBAL_FLAGS } from '../../../../src/cli/kernel/global-flags.ts';
 import { routeArguments } from '../../../../src/cli/kernel/route.ts';
@@ -54,7 +55,7 @@ function commandsIn(text: string): { lines: string[]; mentions: string[] } {
 async function problemOf(line: string, isWhole: boolean): Promise<string | undefined> {
   const words = [...line.matchAll(/(?:[^\s'"]|'[^']*'|"[^"]*")+/g)].map(([word]) => word.replaceAll(/['"]/g, ''));
   try {
-    const route = routeArguments(words.slice(words.indexOf('svc') + 1));
+    const route = routeArguments(words.slice(words.indexOf('svc') + 1), CATALOGUE);
     if (route.kind !== 'command') return undefined;
     const { flags, operands: { min, max } = { min: 0, max: 0 } } = await route.entry.load();
     const { operands } = parseArguments(route.args, { ...GLOBAL_FLAGS, ...flags }, {});

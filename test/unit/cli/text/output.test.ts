@@ -24,7 +24,7 @@ const ROWS: readonly Row[] = [
 
 function print(format: Format, terminalOptions: FakeTerminalOptions, rows = ROWS): string {
   const terminal = createFakeTerminal(terminalOptions);
-  createOutput(terminal, options({ format })).printRows({ columns: COLUMNS, rows, records: rows });
+  createOutput(terminal, options({ format }), []).printRows({ columns: COLUMNS, rows, records: rows });
   expect(terminal.stderr()).toBe('');
   return terminal.stdout();
 }
@@ -95,7 +95,7 @@ describe('everything else', () => {
       [loud, false],
       [quiet, true],
     ] as const) {
-      const output = createOutput(terminal, options({ quiet: isQuiet }));
+      const output = createOutput(terminal, options({ quiet: isQuiet }), []);
       output.note('done');
       output.detail('only when verbose');
       output.warn('careful\u001b[2J');
@@ -115,11 +115,11 @@ describe('everything else', () => {
       details: { path: 'x' },
     });
     const text = createFakeTerminal();
-    createOutput(text, options()).fail(failure);
+    createOutput(text, options(), []).fail(failure);
     expect(text.stderr()).toBe('error: wrong \nat a\ndo this\n');
 
     const json = createFakeTerminal();
-    createOutput(json, options({ jsonAsked: true })).fail(failure);
+    createOutput(json, options({ jsonAsked: true }), []).fail(failure);
     expect(JSON.parse(json.stderr())).toEqual({
       error: { code: 'USAGE', message: 'wrong \u202e', hint: 'do this', doc_url: 'docs/errors.md#USAGE', path: 'x' },
     });
@@ -129,11 +129,11 @@ describe('everything else', () => {
 
   test('[CLI-22] JSON output is indented on a terminal, one line in a pipe, and null for nothing', () => {
     const terminal = createFakeTerminal({ columns: 80 });
-    createOutput(terminal, options({ format: 'json' })).printJson({ a: 1 });
+    createOutput(terminal, options({ format: 'json' }), []).printJson({ a: 1 });
     expect(terminal.stdout()).toBe('{\n  "a": 1\n}\n');
     const pipe = createFakeTerminal();
-    createOutput(pipe, options({ format: 'json' })).printJson({ a: 1 });
-    createOutput(pipe, options({ format: 'json' })).printJson(undefined);
+    createOutput(pipe, options({ format: 'json' }), []).printJson({ a: 1 });
+    createOutput(pipe, options({ format: 'json' }), []).printJson(undefined);
     expect(pipe.stdout()).toBe('{"a":1}\nnull\n');
   });
 });

@@ -23,7 +23,7 @@ function audience(columns?: number, quiet = false) {
     colour: 'never',
     timeStyle: 'relative',
   } as const;
-  return { clock, terminal, output: createOutput(terminal, { ...plain, quiet }) };
+  return { clock, terminal, output: createOutput(terminal, { ...plain, quiet }, []) };
 }
 
 describe('long work', () => {

@@ -1,8 +1,8 @@
 // The pages of `svc help <topic>` (CLI-7), written for less than 80 columns. The table of exit codes is generated from
 // the codes.
 
-import { EXIT_MEANINGS } from '../../kernel/exit-codes.ts';
-import { wrap } from '../../text/display-text.ts';
+import { wrap } from '../text/display-text.ts';
+import { EXIT_MEANINGS } from './exit-codes.ts';
 
 export const TOPICS: Readonly<Record<string, () => string>> = {
   config: () => CONFIG,
