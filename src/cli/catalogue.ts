@@ -29,17 +29,17 @@ export const CATALOGUE = new Catalogue({
     {
       name: 'config check',
       summary: 'Check the configuration file.',
-      load: async () => (await import('./commands/engine/config-check.ts')).configCheck,
+      load: async () => (await import('./commands/engine/config.ts')).configCheck,
     },
     {
       name: 'config show',
       summary: 'Print the configuration in effect, secrets redacted.',
-      load: async () => (await import('./commands/engine/config-show.ts')).configShow,
+      load: async () => (await import('./commands/engine/config.ts')).configShow,
     },
     {
       name: 'config schema',
       summary: 'Print the JSON schema of the configuration, for editors.',
-      load: async () => (await import('./commands/engine/config-schema.ts')).configSchema,
+      load: async () => (await import('./commands/engine/config.ts')).configSchema,
     },
     {
       name: 'backup',
@@ -49,7 +49,7 @@ export const CATALOGUE = new Catalogue({
     {
       name: 'restore',
       summary: 'Replace the stores with those of a backup.',
-      load: async () => (await import('./commands/engine/restore.ts')).restore,
+      load: async () => (await import('./commands/engine/backup.ts')).restore,
     },
   ],
   Workers: [
@@ -61,7 +61,7 @@ export const CATALOGUE = new Catalogue({
     {
       name: 'worker init',
       summary: 'Create a worker project: a manifest, one function, a test.',
-      load: async () => (await import('./commands/worker/worker-init.ts')).workerInit,
+      load: async () => (await import('./commands/worker/worker-project.ts')).workerInit,
     },
     {
       name: 'worker dev',
@@ -76,22 +76,22 @@ export const CATALOGUE = new Catalogue({
     {
       name: 'worker start',
       summary: 'Start a worker of the configuration.',
-      load: async () => (await import('./commands/worker/worker-start.ts')).workerStart,
+      load: async () => (await import('./commands/worker/worker-control.ts')).workerStart,
     },
     {
       name: 'worker stop',
       summary: 'Let a worker finish its calls and stop it.',
-      load: async () => (await import('./commands/worker/worker-stop.ts')).workerStop,
+      load: async () => (await import('./commands/worker/worker-control.ts')).workerStop,
     },
     {
       name: 'worker restart',
       summary: 'Stop a worker and start it again.',
-      load: async () => (await import('./commands/worker/worker-restart.ts')).workerRestart,
+      load: async () => (await import('./commands/worker/worker-control.ts')).workerRestart,
     },
     {
       name: 'worker remove',
       summary: 'Stop a worker or module and remove it from the configuration.',
-      load: async () => (await import('./commands/worker/worker-remove.ts')).workerRemove,
+      load: async () => (await import('./commands/worker/worker-control.ts')).workerRemove,
     },
     {
       name: 'worker logs',
@@ -108,12 +108,12 @@ export const CATALOGUE = new Catalogue({
     {
       name: 'event emit',
       summary: 'Publish an event and list the triggers it fires.',
-      load: async () => (await import('./commands/call/event-emit.ts')).eventEmit,
+      load: async () => (await import('./commands/call/triggers.ts')).eventEmit,
     },
     {
       name: 'triggers fire',
       summary: 'Fire a trigger immediately.',
-      load: async () => (await import('./commands/call/triggers-fire.ts')).triggersFire,
+      load: async () => (await import('./commands/call/triggers.ts')).triggersFire,
     },
     {
       name: 'http',
@@ -125,17 +125,17 @@ export const CATALOGUE = new Catalogue({
     {
       name: 'triggers list',
       summary: 'List the triggers, with their state.',
-      load: async () => (await import('./commands/call/triggers-list.ts')).triggersList,
+      load: async () => (await import('./commands/call/triggers.ts')).triggersList,
     },
     {
       name: 'functions list',
       summary: 'List the functions that can be called.',
-      load: async () => (await import('./commands/call/functions-list.ts')).functionsList,
+      load: async () => (await import('./commands/call/functions.ts')).functionsList,
     },
     {
       name: 'functions info',
       summary: 'Show one function: workers, triggers, schemas.',
-      load: async () => (await import('./commands/call/functions-info.ts')).functionsInfo,
+      load: async () => (await import('./commands/call/functions.ts')).functionsInfo,
     },
     {
       name: 'workers list',
@@ -178,12 +178,12 @@ export const CATALOGUE = new Catalogue({
     {
       name: 'trace export',
       summary: 'Print one trace as a file for other tools.',
-      load: async () => (await import('./commands/watch/trace-export.ts')).traceExport,
+      load: async () => (await import('./commands/watch/trace-show.ts')).traceExport,
     },
     {
       name: 'trace clear',
       summary: 'Delete all traces that the engine keeps.',
-      load: async () => (await import('./commands/watch/trace-clear.ts')).traceClear,
+      load: async () => (await import('./commands/watch/trace-list.ts')).traceClear,
     },
     {
       name: 'top',
@@ -198,12 +198,12 @@ export const CATALOGUE = new Catalogue({
     {
       name: 'alerts list',
       summary: 'List the alert rules, and which of them are firing.',
-      load: async () => (await import('./commands/watch/alerts-list.ts')).alertsList,
+      load: async () => (await import('./commands/watch/alerts.ts')).alertsList,
     },
     {
       name: 'alerts evaluate',
       summary: 'Evaluate the alert rules immediately.',
-      load: async () => (await import('./commands/watch/alerts-evaluate.ts')).alertsEvaluate,
+      load: async () => (await import('./commands/watch/alerts.ts')).alertsEvaluate,
     },
   ],
   Checking: [
@@ -215,7 +215,7 @@ export const CATALOGUE = new Catalogue({
     {
       name: 'check worker',
       summary: 'Check that enough workers with a name are connected.',
-      load: async () => (await import('./commands/check/check-worker.ts')).checkWorker,
+      load: async () => (await import('./commands/check/check-function.ts')).checkWorker,
     },
     {
       name: 'check function',
@@ -230,44 +230,44 @@ export const CATALOGUE = new Catalogue({
     {
       name: 'check trigger',
       summary: 'Check that a trigger is active and when it last fired.',
-      load: async () => (await import('./commands/check/check-trigger.ts')).checkTrigger,
+      load: async () => (await import('./commands/check/check-function.ts')).checkTrigger,
     },
     {
       name: 'check alerts',
       summary: 'Check that no alert rule of the engine is firing.',
-      load: async () => (await import('./commands/check/check-alerts.ts')).checkAlerts,
+      load: async () => (await import('./commands/check/check-engine.ts')).checkAlerts,
     },
     {
       name: 'doctor',
       summary: 'Find problems of this machine, project and engine.',
-      load: async () => (await import('./commands/engine/doctor.ts')).doctor,
+      load: async () => (await import('./commands/doctor/doctor.ts')).doctor,
     },
     {
       name: 'bench',
       summary: 'Measure how fast the engine performs one kind of operation.',
-      load: async () => (await import('./commands/call/bench.ts')).bench,
+      load: async () => (await import('./commands/bench/bench.ts')).bench,
     },
   ],
   Data: [
     {
       name: 'state scopes',
       summary: 'List the scopes of the state.',
-      load: async () => (await import('./commands/state/state-scopes.ts')).stateScopes,
+      load: async () => (await import('./commands/state/state-read.ts')).stateScopes,
     },
     {
       name: 'state list',
       summary: 'List the entries of a scope.',
-      load: async () => (await import('./commands/state/state-list.ts')).stateList,
+      load: async () => (await import('./commands/state/state-read.ts')).stateList,
     },
     {
       name: 'state get',
       summary: 'Print the value of an entry.',
-      load: async () => (await import('./commands/state/state-get.ts')).stateGet,
+      load: async () => (await import('./commands/state/state-read.ts')).stateGet,
     },
     {
       name: 'state set',
       summary: 'Write the value of an entry.',
-      load: async () => (await import('./commands/state/state-set.ts')).stateSet,
+      load: async () => (await import('./commands/state/state-write.ts')).stateSet,
     },
     {
       name: 'state update',
@@ -277,7 +277,7 @@ export const CATALOGUE = new Catalogue({
     {
       name: 'state delete',
       summary: 'Delete an entry.',
-      load: async () => (await import('./commands/state/state-delete.ts')).stateDelete,
+      load: async () => (await import('./commands/state/state-write.ts')).stateDelete,
     },
     {
       name: 'state watch',
@@ -287,12 +287,12 @@ export const CATALOGUE = new Catalogue({
     {
       name: 'state export',
       summary: 'Print entries, one JSON object per line.',
-      load: async () => (await import('./commands/state/state-export.ts')).stateExport,
+      load: async () => (await import('./commands/state/state-copy.ts')).stateExport,
     },
     {
       name: 'state import',
       summary: 'Write entries from the output of svc state export.',
-      load: async () => (await import('./commands/state/state-import.ts')).stateImport,
+      load: async () => (await import('./commands/state/state-copy.ts')).stateImport,
     },
     {
       name: 'state diff',
@@ -302,37 +302,37 @@ export const CATALOGUE = new Catalogue({
     {
       name: 'stream list',
       summary: 'List the streams and how many groups each has.',
-      load: async () => (await import('./commands/stream/stream-list.ts')).streamList,
+      load: async () => (await import('./commands/stream/stream.ts')).streamList,
     },
     {
       name: 'stream groups',
       summary: 'List the groups of a stream.',
-      load: async () => (await import('./commands/stream/stream-groups.ts')).streamGroups,
+      load: async () => (await import('./commands/stream/stream.ts')).streamGroups,
     },
     {
       name: 'stream items',
       summary: 'List the items of a group.',
-      load: async () => (await import('./commands/stream/stream-items.ts')).streamItems,
+      load: async () => (await import('./commands/stream/stream.ts')).streamItems,
     },
     {
       name: 'stream get',
       summary: 'Print the data of an item.',
-      load: async () => (await import('./commands/stream/stream-get.ts')).streamGet,
+      load: async () => (await import('./commands/stream/stream.ts')).streamGet,
     },
     {
       name: 'stream set',
       summary: 'Write an item and notify its subscribers.',
-      load: async () => (await import('./commands/stream/stream-set.ts')).streamSet,
+      load: async () => (await import('./commands/stream/stream.ts')).streamSet,
     },
     {
       name: 'stream delete',
       summary: 'Delete an item and notify its subscribers.',
-      load: async () => (await import('./commands/stream/stream-delete.ts')).streamDelete,
+      load: async () => (await import('./commands/stream/stream.ts')).streamDelete,
     },
     {
       name: 'stream send',
       summary: 'Send a custom event to the subscribers of a group.',
-      load: async () => (await import('./commands/stream/stream-send.ts')).streamSend,
+      load: async () => (await import('./commands/stream/stream.ts')).streamSend,
     },
     {
       name: 'stream watch',
@@ -347,7 +347,7 @@ export const CATALOGUE = new Catalogue({
     {
       name: 'queue info',
       summary: 'Show one queue or topic: its settings and its jobs.',
-      load: async () => (await import('./commands/queue/queue-info.ts')).queueInfo,
+      load: async () => (await import('./commands/queue/queue-list.ts')).queueInfo,
     },
     {
       name: 'queue jobs',
@@ -367,7 +367,7 @@ export const CATALOGUE = new Catalogue({
     {
       name: 'queue resume',
       summary: 'Resume a paused queue.',
-      load: async () => (await import('./commands/queue/queue-resume.ts')).queueResume,
+      load: async () => (await import('./commands/queue/queue-pause.ts')).queueResume,
     },
     {
       name: 'queue dlq list',
@@ -377,7 +377,7 @@ export const CATALOGUE = new Catalogue({
     {
       name: 'queue dlq show',
       summary: 'Show one dead letter: error, attempts and payload.',
-      load: async () => (await import('./commands/queue/queue-dlq-show.ts')).queueDlqShow,
+      load: async () => (await import('./commands/queue/queue-dlq-list.ts')).queueDlqShow,
     },
     {
       name: 'queue dlq redrive',
@@ -387,29 +387,29 @@ export const CATALOGUE = new Catalogue({
     {
       name: 'queue dlq discard',
       summary: 'Delete single dead letters.',
-      load: async () => (await import('./commands/queue/queue-dlq-discard.ts')).queueDlqDiscard,
+      load: async () => (await import('./commands/queue/queue-dlq-delete.ts')).queueDlqDiscard,
     },
     {
       name: 'queue dlq purge',
       summary: 'Delete the dead letters of a queue.',
-      load: async () => (await import('./commands/queue/queue-dlq-purge.ts')).queueDlqPurge,
+      load: async () => (await import('./commands/queue/queue-dlq-delete.ts')).queueDlqPurge,
     },
   ],
   Help: [
     {
       name: 'context add',
       summary: 'Save the address of an engine under a name.',
-      load: async () => (await import('./commands/context/context-add.ts')).contextAdd,
+      load: async () => (await import('./commands/context/context-change.ts')).contextAdd,
     },
     {
       name: 'context list',
       summary: 'List the saved engines.',
-      load: async () => (await import('./commands/context/context-list.ts')).contextList,
+      load: async () => (await import('./commands/context/context-show.ts')).contextList,
     },
     {
       name: 'context use',
       summary: 'Choose the engine that commands connect to.',
-      load: async () => (await import('./commands/context/context-use.ts')).contextUse,
+      load: async () => (await import('./commands/context/context-change.ts')).contextUse,
     },
     {
       name: 'context show',
@@ -419,7 +419,7 @@ export const CATALOGUE = new Catalogue({
     {
       name: 'context remove',
       summary: 'Remove a saved engine.',
-      load: async () => (await import('./commands/context/context-remove.ts')).contextRemove,
+      load: async () => (await import('./commands/context/context-change.ts')).contextRemove,
     },
     {
       name: 'completion',

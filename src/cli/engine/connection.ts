@@ -11,10 +11,10 @@ import type { Platform } from '../../sdk/worker/platform.ts';
 import type { Context } from '../kernel/command.ts';
 import { EXIT } from '../kernel/exit-codes.ts';
 import { CliFailure, usageFailure } from '../kernel/failures.ts';
-import { formatDuration } from '../text/durations.ts';
-import { printedNumber, withNumberWatch } from '../text/number-watch.ts';
+import type { CONNECTION_FLAGS } from '../kernel/shared-flags.ts';
+import { printedNumber, withNumberWatch } from '../text/number-loss.ts';
+import { formatDuration } from '../text/times.ts';
 import { callFailure } from './call-failure.ts';
-import type { CONNECTION_FLAGS } from './connection-flags.ts';
 
 export interface CallSettings {
   readonly timeoutMs?: number;
@@ -118,7 +118,7 @@ function lossText(number: string): string {
 }
 
 async function loggedPlace(platform: Platform, output: ConnectionContext['output']): Promise<Platform> {
-  const { withWireLog } = await import('../commands/call/wire-log.ts');
+  const { withWireLog } = await import('./wire-log.ts');
   return withWireLog(platform, (line) => output.detail(line));
 }
 

@@ -1,7 +1,7 @@
 // What a flag is, and how its text becomes a value. A value comes from the command line, else from the environment,
 // else from the fallback; all three are text and are parsed in the same way.
 
-import { parseDurationMs } from '../text/durations.ts';
+import { parseDurationMs } from '../text/times.ts';
 import { usageFailure } from './failures.ts';
 
 interface FlagFacts {

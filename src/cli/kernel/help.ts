@@ -1,16 +1,12 @@
 // Help texts at every level (CLI-7), generated from the tables that the parser uses. Less than 80 columns wide.
 
-import { MONITOR_CODES } from '../commands/check/monitor-codes.ts';
-import { CONNECTION_FLAGS } from '../engine/connection-flags.ts';
-import { wrap } from '../text/display-text.ts';
-import { formatPairs, INDENT, TEXT_COLUMNS } from '../text/two-columns.ts';
+import { formatPairs, INDENT, TEXT_COLUMNS, wrap } from '../text/display-text.ts';
 import type { Catalogue, CatalogueEntry } from './catalogue.ts';
 import type { Command, Example } from './command.ts';
-import { EXIT_MEANINGS, type ExitCode } from './exit-codes.ts';
+import { EXIT_MEANINGS, type ExitCode, MONITOR_CODES } from './exit-codes.ts';
 import type { Flag, FlagTable } from './flags.ts';
-import { GLOBAL_FLAGS } from './global-flags.ts';
 import { TOPICS } from './help-topics.ts';
-import { OUTPUT_FLAGS } from './output-flags.ts';
+import { CONNECTION_FLAGS, GLOBAL_FLAGS, OUTPUT_FLAGS } from './shared-flags.ts';
 
 export function formatRootHelp(version: string, catalogue: Catalogue): string {
   const sections = Object.entries(catalogue.sections).flatMap(([section, entries]) => {
@@ -84,7 +80,7 @@ function outputFlags(formats: readonly string[]): FlagTable {
 
 const HELP_FLAG: Flag = { kind: 'switch', short: 'h', help: 'Show this help.' };
 
-export function formatExitCodes(codes: readonly ExitCode[]): string[] {
+function formatExitCodes(codes: readonly ExitCode[]): string[] {
   return formatPairs(codes.map((code) => [String(code), EXIT_MEANINGS[code]]));
 }
 

@@ -10,9 +10,8 @@ import type { Command } from './command.ts';
 import { EXIT, type ExitCode } from './exit-codes.ts';
 import { toFailure, usageFailure } from './failures.ts';
 import type { FlagValues } from './flags.ts';
-import { GLOBAL_FLAGS } from './global-flags.ts';
-import { OUTPUT_FLAGS } from './output-flags.ts';
 import { type Route, routeArguments } from './route.ts';
+import { GLOBAL_FLAGS, OUTPUT_FLAGS } from './shared-flags.ts';
 
 export async function runProgram(args: readonly string[], terminal: Terminal, catalogue: Catalogue): Promise<number> {
   let output = createOutput(terminal, peekOutputOptions(args), catalogue.firstWords());
@@ -59,7 +58,7 @@ export async function runProgram(args: readonly string[], terminal: Terminal, ca
 const COMPLETE = '__complete';
 
 async function printCandidates(words: readonly string[], terminal: Terminal, catalogue: Catalogue): Promise<ExitCode> {
-  const [{ complete }, { namesFor }] = await Promise.all([import('./completion.ts'), import('./completion-names.ts')]);
+  const [{ complete }, { namesFor }] = await Promise.all([import('./completion.ts'), import('./completion.ts')]);
   const found = await complete(words, catalogue, (kind, before) => namesFor(terminal, kind, before));
   terminal.out.write(found.map((word) => `${word}\n`).join(''));
   return EXIT.done;

@@ -1,9 +1,8 @@
 // Finds the command for the words on the command line, without loading it.
 
-import { CONNECTION_FLAGS } from '../engine/connection-flags.ts';
 import { type Catalogue, type CatalogueEntry, unknownCommand } from './catalogue.ts';
 import type { Flag } from './flags.ts';
-import { GLOBAL_FLAGS } from './global-flags.ts';
+import { CONNECTION_FLAGS, GLOBAL_FLAGS } from './shared-flags.ts';
 
 export type Route =
   | { readonly kind: 'version' }

@@ -20,7 +20,7 @@ export function diffValues(before: unknown, after: unknown): DiffLine[] {
   return diffLines(linesOf(before), linesOf(after));
 }
 
-export function diffLines(before: readonly string[], after: readonly string[]): DiffLine[] {
+function diffLines(before: readonly string[], after: readonly string[]): DiffLine[] {
   if (before.length * after.length > PAIRS_MAX) {
     return [
       ...before.map((text) => ({ kind: 'gone', text }) as const),

@@ -2,12 +2,12 @@
 // a pipe gets only data.
 
 import { CliFailure, formatFailure, formatFailureJson } from '../kernel/failures.ts';
-import { asTyped } from '../kernel/started-as.ts';
 import { type ColourMode, createPainter, type Painter } from './colour.ts';
 import { escapeUnsafe, stripUnsafeLines } from './display-text.ts';
-import type { TimeStyle } from './durations.ts';
+import { asTyped } from './shell.ts';
 import { type Column, formatCsv, formatTabbed, formatTable } from './table.ts';
 import type { Terminal } from './terminal.ts';
+import type { TimeStyle } from './times.ts';
 
 /** The last three are only for `svc check`. */
 export type Format = 'table' | 'wide' | 'json' | 'jsonl' | 'csv' | 'text' | 'nagios' | 'prometheus';

@@ -1,9 +1,9 @@
 // The progress of long work: done, rate and remaining time. On a terminal the line is overwritten; elsewhere one line
 // is printed every few seconds, without cursor movements (CLI-5).
 
-import { formatDuration } from './durations.ts';
 import type { Output } from './output.ts';
 import type { Terminal } from './terminal.ts';
+import { formatDuration } from './times.ts';
 
 /** Where the line goes. */
 export interface Audience {

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { KINDS } from '../../../src/cli/bench/stages.ts';
+import { KINDS } from '../../../src/cli/commands/bench/stages.ts';
 import { registerWorker, type SvcWorker } from '../../../src/sdk/index.ts';
 import { TemporaryFolder } from '../../support/engine/temporary-folder.ts';
 import {

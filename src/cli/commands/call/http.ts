@@ -1,13 +1,13 @@
 import { CALL_TIMEOUT_MS_MAX } from '../../../protocol/frames/limits.ts';
-import { CONNECTION_FLAGS } from '../../engine/connection-flags.ts';
 import { type Context, defineCommand } from '../../kernel/command.ts';
 import { EXIT, type ExitCode, exitCodeOfError } from '../../kernel/exit-codes.ts';
 import { CliFailure, usageFailure } from '../../kernel/failures.ts';
 import type { FlagTable } from '../../kernel/flags.ts';
+import { CONNECTION_FLAGS } from '../../kernel/shared-flags.ts';
 import { stripUnsafe, stripUnsafeLines } from '../../text/display-text.ts';
-import { formatDuration } from '../../text/durations.ts';
 import { isRecord } from '../../text/records.ts';
-import { readPayload } from './call-payload.ts';
+import { formatDuration } from '../../text/times.ts';
+import { readPayload } from './payload.ts';
 import { CallTrace } from './traced-call.ts';
 
 const FLAGS = {

@@ -7,9 +7,9 @@ import { isSvcError } from '../../../sdk/calls/errors.ts';
 import type { EngineConnection } from '../../engine/connection.ts';
 import { CliFailure } from '../../kernel/failures.ts';
 import { stripUnsafe } from '../../text/display-text.ts';
-import { formatDuration } from '../../text/durations.ts';
 import type { Audience } from '../../text/progress-line.ts';
 import { recordsIn } from '../../text/records.ts';
+import { formatDuration } from '../../text/times.ts';
 import { explainNoMemory, flatSpans, readSpan, readTrace } from '../watch/spans.ts';
 import { drawTrace, headline } from '../watch/trace-drawing.ts';
 

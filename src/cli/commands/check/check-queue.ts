@@ -1,9 +1,16 @@
-import { CONNECTION_FLAGS } from '../../engine/connection-flags.ts';
 import { defineCommand } from '../../kernel/command.ts';
+import { CONNECTION_FLAGS } from '../../kernel/shared-flags.ts';
 import { type JsonRecord, numberIn, textIn } from '../../text/records.ts';
-import { isTold, listQueues } from '../queue/queue-facts.ts';
-import { type Finding, judge, type Measure, MONITOR_FORMATS, monitor } from './monitor.ts';
-import { countThreshold, durationThreshold } from './thresholds.ts';
+import { isTold, listQueues } from '../queue/queues.ts';
+import {
+  countThreshold,
+  durationThreshold,
+  type Finding,
+  judge,
+  type Measure,
+  MONITOR_FORMATS,
+  monitor,
+} from './monitor.ts';
 
 export const checkQueue = defineCommand({
   name: 'check queue',

@@ -1,9 +1,13 @@
+// `svc dev`: the engine, all its workers and the web console in one terminal.
+
 import { dirname, resolve } from 'node:path';
 import { forDevelopment } from '../../../config/development.ts';
 import type { LoadedConfig } from '../../../config/load.ts';
+import type { RunningConsole } from '../../../console/server/server.ts';
 import { systemClock } from '../../../effects/clock.ts';
 import { readKeys } from '../../../effects/keys.ts';
 import { watchFolder } from '../../../effects/watch-folder.ts';
+import type { RunningEngine } from '../../../engine/engine.ts';
 import { storeFolders } from '../../../engine/store-places.ts';
 import { isSvcError } from '../../../sdk/calls/errors.ts';
 import { callFailure } from '../../engine/call-failure.ts';
@@ -14,11 +18,11 @@ import { EXIT } from '../../kernel/exit-codes.ts';
 import { type CliFailure, toFailure } from '../../kernel/failures.ts';
 import type { FlagTable } from '../../kernel/flags.ts';
 import { mayColour } from '../../text/colour.ts';
-import { openBrowser } from '../../text/open-browser.ts';
-import { readJson, readPayload } from '../call/call-payload.ts';
-import { type LocalWorker, WorkerLines } from '../worker/worker-lines.ts';
-import { serveConsole } from './dev-console.ts';
+import type { Output } from '../../text/output.ts';
+import { readJson, readPayload } from '../call/payload.ts';
+import { openBrowser } from './console.ts';
 import { announce, followFile, resolveThreads, StopRequest, startEngineWith, untilStopped } from './start.ts';
+import { type LocalWorker, WorkerLines } from './worker-output.ts';
 
 const FLAGS = {
   ...CONFIG_FLAGS,
@@ -215,4 +219,49 @@ const TYPED = { what: 'payload', place: 'this line', hint: 'Pairs are shorter: s
 
 function failureOf(functionId: string, error: unknown, verbose: boolean): CliFailure {
   return isSvcError(error) ? callFailure(error, { functionId, verbose }) : toFailure(error);
+}
+
+const PORT = 3113;
+
+interface ConsoleContext {
+  readonly flags: { readonly 'port-offset': number };
+  readonly output: Output;
+}
+
+/** Undefined when the configuration has no HTTP port, or the console's own port is taken. */
+async function serveConsole(
+  { flags, output }: ConsoleContext,
+  { settings }: LoadedConfig,
+  { listeners }: RunningEngine,
+): Promise<RunningConsole | undefined> {
+  const portOf = (name: string): number | undefined => {
+    const address = listeners.find((listener) => listener.name === name)?.address;
+    return address === undefined ? undefined : Number(new URL(address).port);
+  };
+  const enginePort = portOf('http');
+  if (enginePort === undefined) {
+    output.detail('No console: it needs the module svc-http.');
+    return undefined;
+  }
+  try {
+    const options = {
+      host: '127.0.0.1',
+      port: PORT + flags['port-offset'],
+      ...{ engineHost: '127.0.0.1', enginePort },
+      // Without streams, or with workers on another port, the console does not connect to these ports.
+      streamPort: portOf('streams') ?? 0,
+      bridgePort: portOf('workers') ?? 0,
+      token: settings.bridge_token,
+      isReadOnly: false,
+      hasFlow: true,
+      serviceName: 'svc-console',
+    };
+    const { startConsole } = await import('../../../console/server/server.ts');
+    const running = await startConsole(options, (line) => output.detail(line));
+    output.note(`Console: ${running.url}`);
+    return running;
+  } catch (error) {
+    output.warn(`${toFailure(error).message} The engine runs without a console. Use --port-offset to move all ports.`);
+    return undefined;
+  }
 }

@@ -1,6 +1,8 @@
-// Work on many items with a rate limit, and a progress line with the remaining time.
+// Work on many items with a rate limit, a progress line with the remaining time, and the counts at the end.
 
+import { EXIT, type ExitCode } from '../../kernel/exit-codes.ts';
 import { usageFailure } from '../../kernel/failures.ts';
+import type { Output } from '../../text/output.ts';
 import { type Audience, ProgressLine } from '../../text/progress-line.ts';
 
 export interface BulkCounts {
@@ -73,4 +75,17 @@ export function readRate(text: string | undefined): number | undefined {
 async function waitUntil(dueMs: number, terminal: Audience['terminal']): Promise<void> {
   const delayMs = dueMs - terminal.elapsedMs();
   if (delayMs > 0) await new Promise((resolve) => setTimeout(resolve, delayMs));
+}
+
+/** `word`: `redriven`, `discarded`. Exit code 1 if any failed. */
+export function printOutcome(
+  { output }: { readonly output: Output },
+  word: string,
+  { done, failed, skipped, firstError }: BulkOutcome,
+): ExitCode {
+  if (output.jsonAsked) output.printJson({ [word]: done, failed, skipped });
+  else output.note(`${done} ${word}, ${failed} failed, ${skipped} skipped`);
+  if (failed === 0) return EXIT.done;
+  output.warn(`the first failure: ${firstError instanceof Error ? firstError.message : String(firstError)}`);
+  return EXIT.failed;
 }

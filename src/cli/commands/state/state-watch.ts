@@ -1,11 +1,11 @@
 import type { StateEvent } from '../../../sdk/data/state-client.ts';
 import { withEngine } from '../../engine/connection.ts';
-import { CONNECTION_FLAGS } from '../../engine/connection-flags.ts';
 import { type Context, defineCommand } from '../../kernel/command.ts';
 import { EXIT } from '../../kernel/exit-codes.ts';
 import type { FlagTable } from '../../kernel/flags.ts';
+import { CONNECTION_FLAGS } from '../../kernel/shared-flags.ts';
 import { stripUnsafe } from '../../text/display-text.ts';
-import { formatTime } from '../../text/durations.ts';
+import { formatTime } from '../../text/times.ts';
 
 const FLAGS = {
   key: { kind: 'text', placeholder: '<key>', help: 'Only changes of this key.' },

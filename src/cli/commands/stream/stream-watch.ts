@@ -8,8 +8,8 @@ import { EXIT, exitCodeOfError } from '../../kernel/exit-codes.ts';
 import { CliFailure, usageFailure } from '../../kernel/failures.ts';
 import type { FlagTable } from '../../kernel/flags.ts';
 import { stripUnsafe } from '../../text/display-text.ts';
-import { formatTime } from '../../text/durations.ts';
-import { groupOperand } from './stream-operands.ts';
+import { formatTime } from '../../text/times.ts';
+import { groupOperand } from './stream.ts';
 
 const FLAGS = {
   'stream-url': {

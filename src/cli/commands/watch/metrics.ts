@@ -1,13 +1,12 @@
 import { withEngine } from '../../engine/connection.ts';
-import { CONNECTION_FLAGS } from '../../engine/connection-flags.ts';
 import { type Context, defineCommand } from '../../kernel/command.ts';
 import { EXIT } from '../../kernel/exit-codes.ts';
 import { CliFailure, usageFailure } from '../../kernel/failures.ts';
 import type { FlagTable } from '../../kernel/flags.ts';
-import { formatTime } from '../../text/durations.ts';
-import { momentOf } from '../../text/moments.ts';
+import { CONNECTION_FLAGS } from '../../kernel/shared-flags.ts';
 import { isRecord, type JsonRecord, numberIn, recordsIn, textIn } from '../../text/records.ts';
 import type { Column } from '../../text/table.ts';
+import { formatTime, momentOf } from '../../text/times.ts';
 
 const FLAGS = {
   since: { kind: 'text', placeholder: '<time>', help: 'Only newer measurements. Default with a name: 1h.' },

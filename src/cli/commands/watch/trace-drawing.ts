@@ -5,7 +5,7 @@ import type { LogRecord } from '../../../core/telemetry/records/records.ts';
 import type { TraceLayout, TraceRowLayout } from '../../../core/telemetry/spans/trace-layout.ts';
 import type { Painter } from '../../text/colour.ts';
 import { cut, displayWidth, padEnd, padStart, stripUnsafe } from '../../text/display-text.ts';
-import { formatDuration } from '../../text/durations.ts';
+import { formatDuration } from '../../text/times.ts';
 import { severityPaint } from './log-lines.ts';
 
 export interface DrawingOptions {
@@ -21,7 +21,7 @@ const NAME_SHARE_MAX = 0.45;
 const BAR_COLUMNS_MIN = 10;
 const BAR_COLUMNS_MAX = 80;
 
-export const STATUS_WORDS = { ok: 'OK', error: 'Error', pending: 'Pending' } as const;
+const STATUS_WORDS = { ok: 'OK', error: 'Error', pending: 'Pending' } as const;
 
 /** `4bf92f3577b34da6  POST /orders  OK  182 ms  7 spans  2 services` */
 export function headline(layout: TraceLayout, paint: Painter): string {

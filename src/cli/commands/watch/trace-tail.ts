@@ -1,14 +1,14 @@
-import { CONNECTION_FLAGS } from '../../engine/connection-flags.ts';
+import { follow } from '../../engine/follow.ts';
 import { type Context, defineCommand } from '../../kernel/command.ts';
 import { EXIT } from '../../kernel/exit-codes.ts';
 import type { FlagTable } from '../../kernel/flags.ts';
+import { CONNECTION_FLAGS } from '../../kernel/shared-flags.ts';
 import { padEnd, padStart, stripUnsafe } from '../../text/display-text.ts';
-import { formatDuration } from '../../text/durations.ts';
-import { follow } from '../../text/follow.ts';
 import { isRecord, numberIn, recordsIn } from '../../text/records.ts';
+import { formatDuration } from '../../text/times.ts';
 import { clockText } from './log-lines.ts';
 import { explainNoMemory } from './spans.ts';
-import { readTraceRow, statusText, TRACE_FILTER_FLAGS, type TraceRow, traceQuery } from './trace-rows.ts';
+import { readTraceRow, statusText, TRACE_FILTER_FLAGS, type TraceRow, traceQuery } from './trace-list.ts';
 
 const FLAGS = {
   ...TRACE_FILTER_FLAGS,

@@ -5,30 +5,24 @@ import { addWorkerEntry } from '../../../config/edit.ts';
 import { formatProblem } from '../../../config/problem.ts';
 import { MANIFEST_FILE, type NewEntry } from '../../../core/workers/worker-manifest.ts';
 import { type EngineConnection, withEngine } from '../../engine/connection.ts';
-import { CONNECTION_FLAGS } from '../../engine/connection-flags.ts';
 import { type Context, defineCommand } from '../../kernel/command.ts';
 import { CONFIG_FLAGS, problemsIn, readConfiguration } from '../../kernel/configuration.ts';
 import { EXIT } from '../../kernel/exit-codes.ts';
 import { CliFailure } from '../../kernel/failures.ts';
 import type { FlagTable } from '../../kernel/flags.ts';
+import { CONNECTION_FLAGS } from '../../kernel/shared-flags.ts';
 import { stripUnsafe } from '../../text/display-text.ts';
-import { formatDuration } from '../../text/durations.ts';
 import { changedLines } from '../../text/line-diff.ts';
 import { isRecord, textIn, textsIn } from '../../text/records.ts';
 import type { Terminal } from '../../text/terminal.ts';
+import { formatDuration } from '../../text/times.ts';
+import { WAIT_FLAGS, waitMsOf } from './worker-control.ts';
 import { readProjectName } from './worker-project.ts';
 
 const FLAGS = {
   ...CONFIG_FLAGS,
   ...CONNECTION_FLAGS,
-  wait: {
-    kind: 'duration',
-    placeholder: '<duration>',
-    fallback: '120s',
-    maxMs: 3_600_000,
-    help: 'Time limit to install, start and register.',
-  },
-  'no-wait': { kind: 'switch', help: 'Do not wait until the worker has registered.' },
+  ...WAIT_FLAGS,
   'dry-run': { kind: 'switch', help: 'Only show the change of the configuration.' },
 } as const satisfies FlagTable;
 
@@ -84,7 +78,7 @@ function sourceOf(word: string, cwd: string): Source {
 
 async function addOn(engine: EngineConnection, context: AddContext, source: Source) {
   const { flags, output, terminal } = context;
-  const waitMs = flags['no-wait'] ? 0 : flags.wait;
+  const waitMs = waitMsOf(flags);
   const order = { source, wait_ms: waitMs, dry_run: flags['dry-run'] };
   if (!flags['dry-run']) output.note(`Adding ${nameOf(source)} at ${engine.address} …`);
   const answer = await tellStates(engine, context, source, () =>

@@ -1,14 +1,14 @@
 import { isSvcError } from '../../../sdk/calls/errors.ts';
 import { type EngineConnection, withEngine } from '../../engine/connection.ts';
-import { CONNECTION_FLAGS } from '../../engine/connection-flags.ts';
+import { follow } from '../../engine/follow.ts';
 import { type Context, defineCommand } from '../../kernel/command.ts';
 import { EXIT } from '../../kernel/exit-codes.ts';
 import type { FlagTable } from '../../kernel/flags.ts';
-import { formatTime, type TimeStyle } from '../../text/durations.ts';
-import { follow } from '../../text/follow.ts';
+import { CONNECTION_FLAGS } from '../../kernel/shared-flags.ts';
 import { type JsonRecord, numberIn, recordsIn, textIn } from '../../text/records.ts';
 import type { Column } from '../../text/table.ts';
-import { stateInWords } from './worker-facts.ts';
+import { formatTime, type TimeStyle } from '../../text/times.ts';
+import { stateInWords } from './worker-info.ts';
 
 const FLAGS = {
   search: { kind: 'text', placeholder: '<text>', help: 'Only workers whose name or id contains the text.' },

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { runLoad } from '../../../../src/cli/bench/load.ts';
+import { runLoad } from '../../../../src/cli/commands/bench/load.ts';
 import { SvcError } from '../../../../src/sdk/calls/errors.ts';
 
 /** A clock that an operation moves by hand. */

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { resolveThreads } from '../../../../src/cli/commands/engine/start.ts';
 import { findMismatches } from '../../../../src/cli/commands/engine/version.ts';
 import { isEngineNode } from '../../../../src/cli/engine/pinned-node.ts';
-import { quoteForShell } from '../../../../src/cli/text/shell-quote.ts';
+import { quoteForShell } from '../../../../src/cli/text/shell.ts';
 
 describe('before the engine starts', () => {
   test.each([

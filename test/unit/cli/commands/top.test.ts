@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
+import { shareOut, topLines } from '../../../../src/cli/commands/watch/top.ts';
 import { type CallSample, compareSamples, type TopFigures } from '../../../../src/cli/commands/watch/top-sample.ts';
-import { shareOut, topLines } from '../../../../src/cli/commands/watch/top-screen.ts';
 import { createPainter } from '../../../../src/cli/text/colour.ts';
 
 function sample(atMs: number, counts: Record<string, [calls: number, errors: number]>): CallSample {

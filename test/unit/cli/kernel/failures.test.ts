@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { describe, expect, test } from 'vitest';
-import { rankSuggestions } from '../../../../src/cli/commands/call/function-facts.ts';
+import { rankSuggestions } from '../../../../src/cli/commands/call/function-details.ts';
 import { callFailure, stackFrames } from '../../../../src/cli/engine/call-failure.ts';
 import { CliFailure, formatFailureJson, toFailure } from '../../../../src/cli/kernel/failures.ts';
 import { SvcError } from '../../../../src/sdk/calls/errors.ts';

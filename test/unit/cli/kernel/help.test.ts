@@ -4,8 +4,8 @@ import { parseArguments } from '../../../../src/cli/kernel/arguments.ts';
 import type { Flag } from '../../../../src/cli/kernel/flags.ts';
 import { formatCommandHelp, formatRootHelp } from '../../../../src/cli/kernel/help.ts';
 import { TOPICS } from '../../../../src/cli/kernel/help-topics.ts';
-import { OUTPUT_FLAGS } from '../../../../src/cli/kernel/output-flags.ts';
 import { routeArguments } from '../../../../src/cli/kernel/route.ts';
+import { OUTPUT_FLAGS } from '../../../../src/cli/kernel/shared-flags.ts';
 
 const commands = await Promise.all(CATALOGUE.entries.map(async (entry) => ({ entry, command: await entry.load() })));
 

@@ -1,6 +1,6 @@
 // A terminal made of two strings, for running commands without a process.
 
-import type { StartedAs } from '../../../../src/cli/kernel/started-as.ts';
+import type { StartedAs } from '../../../../src/cli/text/shell.ts';
 import type { StopSignal, Terminal } from '../../../../src/cli/text/terminal.ts';
 
 export interface FakeTerminal extends Terminal {

@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { tellCopy } from '../../../../src/cli/commands/state/copy-progress.ts';
+import { tellCopy } from '../../../../src/cli/commands/engine/copy-progress.ts';
 import { createOutput } from '../../../../src/cli/text/output.ts';
 import { ProgressLine } from '../../../../src/cli/text/progress-line.ts';
 import { TemporaryFolder } from '../../../support/engine/temporary-folder.ts';
