@@ -10,11 +10,11 @@ type FollowContext = Pick<Context<typeof CONNECTION_FLAGS>, 'flags' | 'output' |
 
 const RECONNECT_MS = 1_000;
 
-/** Calls `look` every `intervalMs`, never twice at a time. Ends only by a failure that is not a lost connection. */
+/** Calls `poll` every `intervalMs`, never twice at a time. Ends only by a failure that is not a lost connection. */
 export async function follow(
   context: FollowContext,
   intervalMs: number,
-  look: (engine: EngineConnection) => Promise<void>,
+  poll: (engine: EngineConnection) => Promise<void>,
 ): Promise<never> {
   let isLost = false;
   for (let hasConnected = false; ; ) {
@@ -24,12 +24,12 @@ export async function follow(
         isLost = false;
         hasConnected = true;
         for (;;) {
-          await look(engine);
+          await poll(engine);
           await Promise.race([engine.lost, pause(intervalMs)]);
         }
       });
     } catch (error) {
-      const isLoss = error instanceof CliFailure && error.facts.code === 'ENGINE_UNREACHABLE';
+      const isLoss = error instanceof CliFailure && error.report.code === 'ENGINE_UNREACHABLE';
       if (!hasConnected || !isLoss) throw error;
       if (!isLost) context.output.note(`${error.message} Reconnecting.`);
       isLost = true;

@@ -7,36 +7,36 @@ import { escapeUnsafe } from '../text/display-text.ts';
 
 const LINE_CHARS_MAX = 4_096;
 
-export function withWireLog(platform: Platform, say: (line: string) => void): Platform {
+export function withWireLog(platform: Platform, print: (line: string) => void): Platform {
   return {
     ...platform,
     requestedWire: () => 'json',
     openSocket: (request, events) =>
-      tellSent(platform.openSocket(request, tellReceived(events, say)), (text) => say(`> ${readable(text)}`)),
+      logSent(platform.openSocket(request, logReceived(events, print)), (text) => print(`> ${readable(text)}`)),
   };
 }
 
-function tellReceived(events: SocketEvents, say: (line: string) => void): SocketEvents {
+function logReceived(events: SocketEvents, print: (line: string) => void): SocketEvents {
   return {
     onMessage(message) {
-      say(`< ${typeof message === 'string' ? readable(message) : `${message.length} bytes`}`);
+      print(`< ${typeof message === 'string' ? readable(message) : `${message.length} bytes`}`);
       events.onMessage(message);
     },
     onAlive: () => events.onAlive(),
     onClose(closure) {
-      say(`< closed with ${closure.code} ${closure.reason}`.trimEnd());
+      print(`< closed with ${closure.code} ${closure.reason}`.trimEnd());
       events.onClose(closure);
     },
   };
 }
 
-function tellSent(socket: PlatformSocket, tell: (text: string) => void): PlatformSocket {
+function logSent(socket: PlatformSocket, print: (text: string) => void): PlatformSocket {
   return {
     get subprotocol() {
       return socket.subprotocol;
     },
     sendTexts(texts) {
-      texts.forEach(tell);
+      texts.forEach(print);
       socket.sendTexts(texts);
     },
     sendBytes: (memory, start, end) => socket.sendBytes(memory, start, end),

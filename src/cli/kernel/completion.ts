@@ -97,11 +97,11 @@ function operandsOf(words: readonly string[], table: FlagTable): string[] {
   return words.filter((word, at) => !word.startsWith('-') && valueFlag(table, words[at - 1] ?? '') === undefined);
 }
 
-const ASK_MS_DEFAULT = 150;
-const KEEP_MS = 10_000;
+const ANSWER_MS_DEFAULT = 150;
+const CACHE_MS = 10_000;
 const URL_DEFAULT = 'ws://127.0.0.1:49134';
 
-type Asked = (kind: Exclude<OperandKind, 'context' | 'file'>, before: readonly string[]) => Question;
+type QuestionFor = (kind: Exclude<OperandKind, 'context' | 'file'>, before: readonly string[]) => Question;
 
 interface Question {
   readonly functionId: string;
@@ -109,7 +109,7 @@ interface Question {
   readonly read: (answer: unknown) => string[];
 }
 
-const QUESTIONS: Asked = (kind, before) => {
+const QUESTIONS: QuestionFor = (kind, before) => {
   const rows = (field: string, name: string) => (answer: unknown) =>
     recordsIn(answer, field).map((row) => textIn(row, name));
   switch (kind) {
@@ -158,8 +158,11 @@ export async function namesFor(terminal: Terminal, kind: OperandKind, before: re
     if (kind === 'context') return [...readContexts(terminal.env).byName.keys()];
     const env = withContext(terminal.env, terminal.env.SVC_CONTEXT || undefined);
     const question = QUESTIONS(kind, before);
-    const askMs = Number(env.SVC_COMPLETION_MS) || ASK_MS_DEFAULT;
-    return await kept({ url: env.SVC_URL || URL_DEFAULT, token: env.SVC_TOKEN || undefined, askMs }, question);
+    const timeoutMs = Number(env.SVC_COMPLETION_MS) || ANSWER_MS_DEFAULT;
+    return await cachedNames(
+      { url: env.SVC_URL || URL_DEFAULT, token: env.SVC_TOKEN || undefined, timeoutMs },
+      question,
+    );
   } catch {
     // The user is typing: problems are reported when the line is run.
     return [];
@@ -169,10 +172,10 @@ export async function namesFor(terminal: Terminal, kind: OperandKind, before: re
 interface Engine {
   readonly url: string;
   readonly token: string | undefined;
-  readonly askMs: number;
+  readonly timeoutMs: number;
 }
 
-async function kept(engine: Engine, question: Question): Promise<string[]> {
+async function cachedNames(engine: Engine, question: Question): Promise<string[]> {
   const folder = join(tmpdir(), `svc-completion-${userInfo().uid}`);
   const file = join(
     folder,
@@ -184,27 +187,27 @@ async function kept(engine: Engine, question: Question): Promise<string[]> {
     ({ mtimeMs }) => Date.now() - mtimeMs,
     () => Number.POSITIVE_INFINITY,
   );
-  if (age < KEEP_MS) return (await readFile(file, 'utf8')).split('\n').filter(Boolean);
+  if (age < CACHE_MS) return (await readFile(file, 'utf8')).split('\n').filter(Boolean);
   const names = question.read(await ask(engine, question)).filter(Boolean);
   await mkdir(folder, { recursive: true, mode: 0o700 });
   await writeFile(file, names.join('\n'), { mode: 0o600 });
   return names;
 }
 
-async function ask({ url, token, askMs }: Engine, { functionId, payload }: Question): Promise<unknown> {
+async function ask({ url, token, timeoutMs }: Engine, { functionId, payload }: Question): Promise<unknown> {
   // Cached names need no connection.
   const { createWorker } = await import('../../sdk/internal.ts');
   const caller = createWorker(url, {
     announce: false,
     reconnect: false,
     handle_signals: false,
-    timeout_ms: askMs,
+    timeout_ms: timeoutMs,
     ...(token !== undefined && { token }),
     log: () => {},
   });
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error('late')), askMs);
+    timer = setTimeout(() => reject(new Error('late')), timeoutMs);
   });
   try {
     return await Promise.race([caller.trigger({ function_id: functionId, payload }), late]);

@@ -95,12 +95,12 @@ function flagUsage(name: string, flag: Flag): string {
 
 function flagText(flag: Flag): string {
   if (flag.kind === 'switch') return flag.help;
-  const facts = [
+  const notes = [
     ...(flag.kind === 'choice' ? [`one of ${flag.choices.join(', ')}`] : []),
     ...(flag.fallback === undefined ? [] : [`default ${flag.fallback}`]),
     ...(flag.env === undefined ? [] : [`environment ${flag.env}`]),
   ];
-  return facts.length === 0 ? flag.help : `${flag.help} [${facts.join('; ')}]`;
+  return notes.length === 0 ? flag.help : `${flag.help} [${notes.join('; ')}]`;
 }
 
 function formatExamples(examples: readonly Example[]): string[] {

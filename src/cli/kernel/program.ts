@@ -48,9 +48,9 @@ export async function runProgram(args: readonly string[], terminal: Terminal, ca
     return await command.run(context);
   } catch (error) {
     const failure = toFailure(error);
-    if (failure.facts.showHelp === true && !output.jsonAsked) terminal.err.write(`${await helpText()}\n`);
+    if (failure.report.showHelp === true && !output.jsonAsked) terminal.err.write(`${await helpText()}\n`);
     output.fail(failure);
-    return monitors ? MONITOR_UNKNOWN : failure.facts.exitCode;
+    return monitors ? MONITOR_UNKNOWN : failure.report.exitCode;
   }
 }
 
@@ -156,11 +156,11 @@ function outputOptions(flags: OutputFlagValues, { name, formats }: Command, args
   if (flags.json && flags.output !== undefined && flags.output !== 'json') {
     throw usageFailure(`--json and -o ${flags.output} exclude each other.`);
   }
-  const asked = flags.output ?? (flags.json ? 'json' : undefined);
-  if (asked !== undefined && !formats.includes(asked)) {
-    throw usageFailure(`svc ${name} does not print ${asked}: expected one of ${formats.join(', ')}.`);
+  const wanted = flags.output ?? (flags.json ? 'json' : undefined);
+  if (wanted !== undefined && !formats.includes(wanted)) {
+    throw usageFailure(`svc ${name} does not print ${wanted}: expected one of ${formats.join(', ')}.`);
   }
-  return { ...commonOptions(flags, args), format: asked ?? formats[0] };
+  return { ...commonOptions(flags, args), format: wanted ?? formats[0] };
 }
 
 /** Output options for messages before the command is known, such as an unknown command. */

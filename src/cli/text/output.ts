@@ -56,7 +56,7 @@ export function createOutput(terminal: Terminal, options: OutputOptions, command
     if (lines.length > 0) out.write(`${lines.join('\n')}\n`);
   };
   const typed = (text: string) => asTyped(text, terminal.startedAs, commandWords);
-  const say = (text: string) => err.write(`${text}\n`);
+  const printError = (text: string) => err.write(`${text}\n`);
   const indent = out.isTerminal ? 2 : undefined;
 
   return {
@@ -79,16 +79,16 @@ export function createOutput(terminal: Terminal, options: OutputOptions, command
     printJson: (value) => printLines([toJson(value, format === 'jsonl' ? undefined : indent)]),
     printLine: (value) => printLines([toJson(value)]),
     note: (text) => {
-      if (!options.quiet) say(typed(text));
+      if (!options.quiet) printError(typed(text));
     },
     typed,
     detail: (text) => {
-      if (options.verbose) say(paintErr.dim(text));
+      if (options.verbose) printError(paintErr.dim(text));
     },
-    warn: (text) => say(`${paintErr.yellow('warning:')} ${stripUnsafeLines(typed(text))}`),
-    fail: ({ facts }) => {
-      const failure = new CliFailure({ ...facts, ...(facts.hint !== undefined && { hint: typed(facts.hint) }) });
-      say(options.jsonAsked ? formatFailureJson(failure) : formatFailure(failure, paintErr.red));
+    warn: (text) => printError(`${paintErr.yellow('warning:')} ${stripUnsafeLines(typed(text))}`),
+    fail: ({ report }) => {
+      const failure = new CliFailure({ ...report, ...(report.hint !== undefined && { hint: typed(report.hint) }) });
+      printError(options.jsonAsked ? formatFailureJson(failure) : formatFailure(failure, paintErr.red));
     },
   };
 

@@ -162,24 +162,24 @@ async function measure(kind: Kind, context: BenchContext): Promise<{ report: Rep
     });
     const readHealth = async () => await clients[0]?.trigger({ function_id: 'engine::health::check', payload: {} });
     const engineUse = await watchEngine(readHealth, () => terminal.elapsedMs());
-    const tell = terminal.err.isTerminal && !output.quiet && !flags['no-progress'];
-    const world = {
+    const showsProgress = terminal.err.isTerminal && !output.quiet && !flags['no-progress'];
+    const control = {
       elapsedMs: () => terminal.elapsedMs(),
       isStopped: () => isStopped || loss.hasHappened,
       progress: (ops: number, share: number, elapsedMs: number) => {
-        if (tell) terminal.err.write(progressLine(ops, share, elapsedMs));
+        if (showsProgress) terminal.err.write(progressLine(ops, share, elapsedMs));
       },
     };
     isLoaded = true;
-    const load = runLoad(plan, world, (client) => stage.once(client)).finally(() => stage.clean());
-    const result = await Promise.race([load, loss.told]);
-    if (tell) terminal.err.write('\n');
+    const load = runLoad(plan, control, (client) => stage.once(client)).finally(() => stage.clean());
+    const result = await Promise.race([load, loss.failure]);
+    if (showsProgress) terminal.err.write('\n');
     const version = isRecord(health) ? textIn(health, 'version') : '';
     const report = reportOf({ kind, plan, result, bytes, version, use: await engineUse(), context, isStopped });
     return { report, distribution: result.latencies.distribution() };
   } catch (error) {
     // Errors that follow from the loss of the connection are reported by their cause.
-    if (loss.hasHappened) await loss.told;
+    if (loss.hasHappened) await loss.failure;
     throw isSvcError(error) ? callFailure(error, { functionId: `svc bench ${kind}`, verbose: output.verbose }) : error;
   } finally {
     await Promise.all([...clients, ...workers].map((one) => one.shutdown()));

@@ -48,12 +48,12 @@ function processIn(health: unknown): JsonRecord {
 export interface Loss {
   readonly hasHappened: boolean;
   /** Rejects when it happens. */
-  readonly told: Promise<never>;
+  readonly failure: Promise<never>;
 }
 
 export function watchLoss(connections: readonly SvcWorker[], address: string): Loss {
   let hasHappened = false;
-  const told = new Promise<never>((_, reject) => {
+  const failure = new Promise<never>((_, reject) => {
     for (const connection of connections) {
       connection.on('disconnected', ({ code, reason }) => {
         hasHappened = true;
@@ -62,11 +62,11 @@ export function watchLoss(connections: readonly SvcWorker[], address: string): L
     }
   });
   // Nothing may be waiting for it yet; an unhandled rejection would end the process.
-  told.catch(() => {});
+  failure.catch(() => {});
   return {
     get hasHappened() {
       return hasHappened;
     },
-    told,
+    failure,
   };
 }

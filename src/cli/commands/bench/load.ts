@@ -26,7 +26,7 @@ export interface LoadResult {
   readonly latencies: Latencies;
 }
 
-export interface LoadWorld {
+export interface LoadControl {
   elapsedMs(): number;
   /** Called regularly with the number of operations done, and of how many. */
   progress(ops: number, share: number, elapsedMs: number): void;
@@ -37,45 +37,45 @@ const PROGRESS_MS = 1_000;
 
 export async function runLoad(
   plan: LoadPlan,
-  world: LoadWorld,
+  control: LoadControl,
   once: (client: number) => Promise<Outcome>,
 ): Promise<LoadResult> {
-  const run = new Run(plan, world, once);
+  const run = new Run(plan, control, once);
   await Promise.all(Array.from({ length: plan.clients }, (_, client) => run.client(client)));
   return run.result();
 }
 
 class Run {
   readonly #plan: LoadPlan;
-  readonly #world: LoadWorld;
+  readonly #control: LoadControl;
   readonly #once: (client: number) => Promise<Outcome>;
   readonly #latencies = new Latencies();
   readonly #errors = new Map<string, number>();
   readonly #perClient: number[];
-  readonly #beganMs: number;
+  readonly #startedMs: number;
   /** When the measured part began: after the warm-up. */
   #countedFromMs: number | undefined;
-  #begun = 0;
+  #started = 0;
   #ended = 0;
   #slots = 0;
-  #toldMs = 0;
+  #reportedMs = 0;
 
-  constructor(plan: LoadPlan, world: LoadWorld, once: (client: number) => Promise<Outcome>) {
+  constructor(plan: LoadPlan, control: LoadControl, once: (client: number) => Promise<Outcome>) {
     this.#plan = plan;
-    this.#world = world;
+    this.#control = control;
     this.#once = once;
     this.#perClient = Array.from({ length: plan.clients }, () => 0);
-    this.#beganMs = world.elapsedMs();
+    this.#startedMs = control.elapsedMs();
   }
 
   async client(client: number): Promise<void> {
     for (;;) {
       const isCounted = this.#isCounted();
-      if (!this.#mayBegin(isCounted)) return;
+      if (!this.#mayStart(isCounted)) return;
       const dueMs = await this.#due();
-      const startedMs = this.#world.elapsedMs();
+      const startedMs = this.#control.elapsedMs();
       try {
-        const { ops, tookMs = this.#world.elapsedMs() - (dueMs ?? startedMs) } = await this.#once(client);
+        const { ops, tookMs = this.#control.elapsedMs() - (dueMs ?? startedMs) } = await this.#once(client);
         if (!isCounted) continue;
         this.#latencies.record(tookMs);
         this.#perClient[client] = (this.#perClient[client] ?? 0) + ops;
@@ -85,12 +85,12 @@ class Run {
         this.#errors.set(error.code, (this.#errors.get(error.code) ?? 0) + 1);
       }
       this.#ended++;
-      this.#tell();
+      this.#reportProgress();
     }
   }
 
   result(): LoadResult {
-    const now = this.#world.elapsedMs();
+    const now = this.#control.elapsedMs();
     return {
       ops: this.#ops(),
       elapsedMs: now - (this.#countedFromMs ?? now),
@@ -104,39 +104,39 @@ class Run {
     return this.#perClient.reduce((sum, ops) => sum + ops, 0);
   }
 
-  #mayBegin(isCounted: boolean): boolean {
-    if (this.#world.isStopped()) return false;
+  #mayStart(isCounted: boolean): boolean {
+    if (this.#control.isStopped()) return false;
     const { messages, durationMs, warmupMs } = this.#plan;
-    if (messages !== undefined) return !isCounted || this.#begun++ < messages;
-    return this.#world.elapsedMs() - this.#beganMs < warmupMs + durationMs;
+    if (messages !== undefined) return !isCounted || this.#started++ < messages;
+    return this.#control.elapsedMs() - this.#startedMs < warmupMs + durationMs;
   }
 
   #isCounted(): boolean {
-    const now = this.#world.elapsedMs();
-    if (this.#countedFromMs === undefined && now - this.#beganMs >= this.#plan.warmupMs) this.#countedFromMs = now;
+    const now = this.#control.elapsedMs();
+    if (this.#countedFromMs === undefined && now - this.#startedMs >= this.#plan.warmupMs) this.#countedFromMs = now;
     return this.#countedFromMs !== undefined;
   }
 
-  /** Waits for the next free place on the schedule, and returns its time. */
+  /** Waits for the next time on the schedule, and returns it. */
   async #due(): Promise<number | undefined> {
     const { perSecond } = this.#plan;
     if (perSecond === undefined) return undefined;
-    const dueMs = this.#beganMs + (this.#slots++ / perSecond) * 1_000;
-    const waitMs = dueMs - this.#world.elapsedMs();
+    const dueMs = this.#startedMs + (this.#slots++ / perSecond) * 1_000;
+    const waitMs = dueMs - this.#control.elapsedMs();
     if (waitMs > 0) await new Promise((resolve) => setTimeout(resolve, waitMs));
     return dueMs;
   }
 
-  #tell(): void {
-    const now = this.#world.elapsedMs();
+  #reportProgress(): void {
+    const now = this.#control.elapsedMs();
     const countedFromMs = this.#countedFromMs;
-    if (countedFromMs === undefined || now - Math.max(this.#toldMs, countedFromMs) < PROGRESS_MS) return;
-    this.#toldMs = now;
+    if (countedFromMs === undefined || now - Math.max(this.#reportedMs, countedFromMs) < PROGRESS_MS) return;
+    this.#reportedMs = now;
     const elapsedMs = now - countedFromMs;
     const { messages, durationMs } = this.#plan;
     // A failed operation counts as ended, and one operation of a fan-out counts once for each delivery.
     const share = messages === undefined ? elapsedMs / durationMs : this.#ended / messages;
-    this.#world.progress(this.#ops(), share, elapsedMs);
+    this.#control.progress(this.#ops(), share, elapsedMs);
   }
 }
 

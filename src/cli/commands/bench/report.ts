@@ -31,11 +31,13 @@ const MIB = 1024 * 1024;
 
 export function reportText(report: Report): string {
   const { latency, errors, engine } = report;
-  const facts = Object.entries({ ...report.parameters, ...report.machine }).map(([name, value]) => `${name}=${value}`);
+  const settings = Object.entries({ ...report.parameters, ...report.machine }).map(
+    ([name, value]) => `${name}=${value}`,
+  );
   const failed = Object.values(errors).reduce((sum, count) => sum + count, 0);
   const rates = report.clients.map((client) => client.per_second);
   return [
-    `svc bench ${report.kind}  ${facts.join(' ')}${report.interrupted ? '  (interrupted)' : ''}`,
+    `svc bench ${report.kind}  ${settings.join(' ')}${report.interrupted ? '  (interrupted)' : ''}`,
     `  total     ${whole(report.ops)} ops   ${whole(report.per_second)}/s   ` +
       `${(report.bytes_per_second / MIB).toFixed(1)} MiB/s   ${failed} errors`,
     `  clients   min ${whole(Math.min(...rates))}/s   max ${whole(Math.max(...rates))}/s`,
@@ -87,8 +89,8 @@ function change(name: string, before: number, now: number, better: 1 | -1, toler
 export function changesText(changes: readonly Change[]): string {
   return changes
     .map(({ name, before, now, percent, worse }) => {
-      const said = percent >= 0 ? `${percent.toFixed(1)} % better` : `${(-percent).toFixed(1)} % worse`;
-      return `  ${name.padEnd(10)}${before.toFixed(2)} -> ${now.toFixed(2)}   ${said}${worse ? '  <- too much' : ''}`;
+      const difference = percent >= 0 ? `${percent.toFixed(1)} % better` : `${(-percent).toFixed(1)} % worse`;
+      return `  ${name.padEnd(10)}${before.toFixed(2)} -> ${now.toFixed(2)}   ${difference}${worse ? '  <- too much' : ''}`;
     })
     .join('\n');
 }

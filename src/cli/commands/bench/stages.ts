@@ -204,10 +204,10 @@ async function fanoutStage(bench: Bench): Promise<Stage> {
 }
 
 function streamsAway(streamUrl: string | undefined, timeoutMs: number): CliFailure {
-  const place = streamUrl === undefined ? "port 3112 of the engine's host" : redactUrl(streamUrl);
+  const address = streamUrl === undefined ? "port 3112 of the engine's host" : redactUrl(streamUrl);
   return new CliFailure({
     code: 'ENGINE_UNREACHABLE',
-    message: `No stream server answers at ${place} within ${formatDuration(timeoutMs)}.`,
+    message: `No stream server answers at ${address} within ${formatDuration(timeoutMs)}.`,
     exitCode: EXIT.unreachable,
     hint: 'Give its address: --stream-url ws://host:port',
   });
@@ -249,9 +249,9 @@ async function cronStage({ workers, functionId, nowMs }: Bench): Promise<Stage> 
   const [worker] = workers;
   if (worker === undefined)
     throw usageFailure('--function cannot be used with cron: the benchmark registers its own schedule.');
-  let heard: (tookMs: number) => void = () => {};
+  let onTick: (tookMs: number) => void = () => {};
   // Ticks are due at whole seconds.
-  const tick = worker.registerFunction(`${functionId}-tick`, () => heard(nowMs() % 1_000));
+  const tick = worker.registerFunction(`${functionId}-tick`, () => onTick(nowMs() % 1_000));
   const config = { expression: '* * * * * *' };
   const trigger = worker.registerTrigger({ type: 'cron', function_id: tick, config });
   await worker.ready();
@@ -259,7 +259,7 @@ async function cronStage({ workers, functionId, nowMs }: Bench): Promise<Stage> 
     once: async () => ({
       ops: 1,
       tookMs: await new Promise<number>((resolve) => {
-        heard = resolve;
+        onTick = resolve;
       }),
     }),
     clean: async () => {

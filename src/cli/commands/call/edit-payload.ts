@@ -17,12 +17,12 @@ const COMMENT = '//';
 const EDITOR_DEFAULT = process.platform === 'win32' ? 'notepad' : 'vi';
 
 /** `help`: comment lines above the JSON. The rest of the file is the payload; an empty file cancels the call. */
-export async function editPayload(begin: unknown, help: readonly string[], terminal: Terminal): Promise<unknown> {
+export async function editPayload(initial: unknown, help: readonly string[], terminal: Terminal): Promise<unknown> {
   // Payloads may hold private data: only this user may read the file.
   const folder = await mkdtemp(join(tmpdir(), 'svc-payload-'));
   const file = join(folder, 'payload.json');
   const comments = [...help, 'Empty the file to cancel the call.'].map((line) => `${COMMENT} ${line}`.trimEnd());
-  await writeFile(file, `${[...comments, JSON.stringify(begin, null, 2)].join('\n')}\n`);
+  await writeFile(file, `${[...comments, JSON.stringify(initial, null, 2)].join('\n')}\n`);
   await runEditor(file, terminal);
   const text = (await readFile(file, 'utf8'))
     .split('\n')
@@ -55,9 +55,9 @@ function parse(text: string, file: string): { readonly value: unknown } {
 /** Run by the shell, because the variables hold commands such as `code --wait`. */
 async function runEditor(file: string, { env }: Terminal): Promise<void> {
   const editor = env.VISUAL || env.EDITOR || EDITOR_DEFAULT;
-  const place = process.platform === 'win32' ? `"${file}"` : quoteForShell(file);
+  const path = process.platform === 'win32' ? `"${file}"` : quoteForShell(file);
   const code = await new Promise<number | null>((done) => {
-    const child = spawn(`${editor} ${place}`, { shell: true, stdio: 'inherit' });
+    const child = spawn(`${editor} ${path}`, { shell: true, stdio: 'inherit' });
     child.once('error', () => done(null));
     child.once('close', done);
   });

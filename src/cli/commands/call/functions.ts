@@ -124,7 +124,7 @@ async function readDetail(engine: EngineConnection, functionId: string): Promise
 function formatDetail(functionId: string, detail: JsonRecord, output: Output): string {
   const request = requestSchemaOf(detail);
   const response = responseSchemaOf(detail);
-  const facts: [string, string][] = [
+  const rows: [string, string][] = [
     ['description', textIn(detail, 'description')],
     ['workers', workerNames(detail).join(', ')],
     ['status', textIn(detail, 'status')],
@@ -132,7 +132,7 @@ function formatDetail(functionId: string, detail: JsonRecord, output: Output): s
   const pairs = examplePairs(parametersOf(request)).map((pair) => ` ${quoteForShell(pair)}`);
   const text = [
     functionId,
-    ...formatPairs(facts.filter(([, text]) => text !== '').map(([label, text]) => [label, stripUnsafe(text)])),
+    ...formatPairs(rows.filter(([, text]) => text !== '').map(([label, text]) => [label, stripUnsafe(text)])),
     '',
     ...triggerLines(recordsIn(detail, 'registered_triggers')),
     '',
@@ -148,11 +148,11 @@ function formatDetail(functionId: string, detail: JsonRecord, output: Output): s
 
 function triggerLines(triggers: readonly JsonRecord[]): string[] {
   if (triggers.length === 0) return ['Triggers: none.'];
-  const rows = triggers.map((trigger): [string, string] => [
+  const triggerRows = triggers.map((trigger): [string, string] => [
     stripUnsafe(textIn(trigger, 'trigger_type')),
     stripUnsafe(JSON.stringify(trigger.config ?? {})),
   ]);
-  return ['Triggers', ...formatPairs(rows)];
+  return ['Triggers', ...formatPairs(triggerRows)];
 }
 
 function indentJson(value: unknown): string {

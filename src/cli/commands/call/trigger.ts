@@ -193,19 +193,19 @@ async function callOnce(
   // Without an answer there is no result; a document is printed only when JSON was requested.
   if (!flags.void || output.jsonAsked) output.printJson(result);
   const what = flags.void ? 'sent, not waited for' : flags.queue === undefined ? '' : `queued in ${flags.queue}`;
-  const facts = [took, what, ...(await factsOf(trace, engine, functionId, output))].filter((fact) => fact !== '');
-  output.note(`${output.paintErr.green('✔')} ${facts.join('  ')}`);
+  const notes = [took, what, ...(await traceSummary(trace, engine, functionId, output))].filter((note) => note !== '');
+  output.note(`${output.paintErr.green('✔')} ${notes.join('  ')}`);
   return EXIT.done;
 }
 
 /** A quiet command does not print them. */
-async function factsOf(
+async function traceSummary(
   trace: CallTrace | undefined,
   engine: EngineConnection,
   functionId: string,
   { quiet }: TriggerContext['output'],
 ): Promise<readonly string[]> {
-  return trace === undefined || quiet ? [] : await trace.facts(engine, functionId);
+  return trace === undefined || quiet ? [] : await trace.summary(engine, functionId);
 }
 
 /** Reports the outcome of the job; the queue drops the function's result. */
@@ -223,8 +223,8 @@ async function callAndFollow(
   output.printJson(withIsoTimes(job, { enqueued_at: 'ms', finished_at: 'ms', due_at: 'ms' }));
   const took = formatDuration(terminal.elapsedMs() - startedMs);
   const isDone = job.state === 'done';
-  const facts = [took, textIn(job, 'state'), ...(await factsOf(trace, engine, functionId, output))];
-  output.note(`${isDone ? output.paintErr.green('✔') : output.paintErr.red('✘')} ${facts.join('  ')}`);
+  const notes = [took, textIn(job, 'state'), ...(await traceSummary(trace, engine, functionId, output))];
+  output.note(`${isDone ? output.paintErr.green('✔') : output.paintErr.red('✘')} ${notes.join('  ')}`);
   if (isDone) return EXIT.done;
   output.note(`The job is a dead letter. Show it: svc queue dlq show ${id}. Retry it: svc queue dlq redrive ${id}`);
   return EXIT.failed;

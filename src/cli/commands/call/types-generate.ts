@@ -21,7 +21,7 @@ const FLAGS = {
   ...CONNECTION_FLAGS,
 } as const satisfies FlagTable;
 
-const LOOK_MS = 1_000;
+const POLL_MS = 1_000;
 
 export const typesGenerate = defineCommand({
   name: 'types generate',
@@ -46,7 +46,7 @@ export const typesGenerate = defineCommand({
       return EXIT.done;
     }
     const file = resolve(terminal.cwd, flags.out);
-    if (flags.watch) return await follow(context, LOOK_MS, (engine) => update(context, engine, file));
+    if (flags.watch) return await follow(context, POLL_MS, (engine) => update(context, engine, file));
     await withEngine(context, (engine) => update(context, engine, file));
     return EXIT.done;
   },

@@ -46,13 +46,13 @@ type MonitorContext = Pick<Context<typeof CONNECTION_FLAGS>, 'flags' | 'output' 
 export async function monitor(
   context: MonitorContext,
   check: { readonly kind: string; readonly subject: string; readonly down?: Level },
-  look: (engine: EngineConnection) => Promise<Verdict>,
+  read: (engine: EngineConnection) => Promise<Verdict>,
 ): Promise<ExitCode> {
   let verdict: Verdict;
   try {
-    verdict = await withEngine(context, look);
+    verdict = await withEngine(context, read);
   } catch (error) {
-    const { code, message } = toFailure(error).facts;
+    const { code, message } = toFailure(error).report;
     const level = code === 'ENGINE_UNREACHABLE' ? (check.down ?? 'unknown') : 'unknown';
     verdict = { level, text: message, measures: [] };
   }
@@ -118,8 +118,12 @@ function formatVerdict(
         critical: output.paintOut.red,
         unknown: output.paintOut.dim,
       };
-      const facts = measures.map(({ name, value, unit }) => `${name} ${amount(value, unit)}`).join(', ');
-      const words = [paint[level](level.toUpperCase().padEnd(8)), title, facts === '' ? plain : `${plain} (${facts})`];
+      const numbers = measures.map(({ name, value, unit }) => `${name} ${amount(value, unit)}`).join(', ');
+      const words = [
+        paint[level](level.toUpperCase().padEnd(8)),
+        title,
+        numbers === '' ? plain : `${plain} (${numbers})`,
+      ];
       return words.join('  ');
     }
   }

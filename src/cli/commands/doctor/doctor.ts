@@ -64,7 +64,7 @@ async function askEngine(context: DoctorContext): Promise<Finding[]> {
   try {
     return await withEngine(context, (engine) => runningFindings(engine, context.terminal));
   } catch (error) {
-    const { message, hint = 'See svc start --help.' } = toFailure(error).facts;
+    const { message, hint = 'See svc start --help.' } = toFailure(error).report;
     return [fail('engine', message, hint)];
   }
 }
@@ -87,7 +87,7 @@ async function readProject({ flags, terminal }: DoctorContext, engineRuns: boole
       message,
       lines = [],
       hint = 'Correct the file; svc config check checks only the file.',
-    } = toFailure(error).facts;
+    } = toFailure(error).report;
     return [fail('configuration', [message, ...lines].join('\n'), hint)];
   }
 }

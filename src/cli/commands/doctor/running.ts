@@ -19,13 +19,13 @@ export async function runningFindings(engine: EngineConnection, terminal: Termin
   const startedMs = terminal.elapsedMs();
   const health = await engine.call('engine::health::check', {});
   const tookMs = terminal.elapsedMs() - startedMs;
-  const facts = isRecord(health) ? health : {};
-  const differenceMs = Math.abs((numberIn(facts, 'timestamp') ?? terminal.now()) - terminal.now());
+  const engineHealth = isRecord(health) ? health : {};
+  const differenceMs = Math.abs((numberIn(engineHealth, 'timestamp') ?? terminal.now()) - terminal.now());
   return [
     latencyFinding(engine.address, tookMs),
     clockFinding(differenceMs),
-    ...healthFindings(facts),
-    ...(await workerFindings(engine, textIn(facts, 'version'))),
+    ...healthFindings(engineHealth),
+    ...(await workerFindings(engine, textIn(engineHealth, 'version'))),
     ...(await projectFindings(engine)),
     ...(await triggerFindings(engine)),
     ...(await deadLetterFindings(engine)),
@@ -48,10 +48,10 @@ function healthFindings(health: JsonRecord): Finding[] {
   const components = isRecord(health.components) ? health.components : {};
   const modules = isRecord(components.modules) ? components.modules : {};
   return Object.entries(modules).map(([name, module]) => {
-    const facts = isRecord(module) ? module : {};
-    const details = isRecord(facts.details) ? facts.details : {};
-    const adapter = textIn(facts, 'adapter') || textIn(details, 'adapter');
-    const text = `${textIn(facts, 'status') || 'of unknown health'}${adapter === '' ? '' : `, adapter ${adapter}`}`;
+    const moduleHealth = isRecord(module) ? module : {};
+    const details = isRecord(moduleHealth.details) ? moduleHealth.details : {};
+    const adapter = textIn(moduleHealth, 'adapter') || textIn(details, 'adapter');
+    const text = `${textIn(moduleHealth, 'status') || 'of unknown health'}${adapter === '' ? '' : `, adapter ${adapter}`}`;
     const reason = textIn(details, 'reason');
     if (text.startsWith('healthy')) return ok(name, text);
     const isDown = text.startsWith('unhealthy');

@@ -16,7 +16,7 @@ import { EXIT } from '../../kernel/exit-codes.ts';
 import { CliFailure, usageFailure } from '../../kernel/failures.ts';
 import { CONNECTION_FLAGS } from '../../kernel/shared-flags.ts';
 import { isRecord, recordsIn, textIn } from '../../text/records.ts';
-import { tellCopy } from './copy-progress.ts';
+import { showCopyProgress } from './copy-progress.ts';
 
 const { fallback: URL_DEFAULT, ...URL_FLAG } = CONNECTION_FLAGS.url;
 
@@ -62,7 +62,7 @@ export const backup = defineCommand({
       assertNew(target);
       if (isEngineNamed(context)) {
         const made = await askEngine(target, context);
-        if (!(await isHere(made))) return tellCopyElsewhere(made, context);
+        if (!(await isHere(made))) return printUnverified(made, context);
       } else {
         await copyStores(target, context);
       }
@@ -111,7 +111,7 @@ async function isHere({ target, answer }: MadeCopy): Promise<boolean> {
   return list !== undefined && isRecord(answer) && isDeepStrictEqual({ ...list }, { ...answer });
 }
 
-function tellCopyElsewhere({ target, address, folders }: MadeCopy, { output }: BackupContext) {
+function printUnverified({ target, address, folders }: MadeCopy, { output }: BackupContext) {
   const text = `${target} is on the machine of ${address}: this command could not verify the copy.`;
   output.warn(text);
   const document = { backup: target, engine: address, verified: false, stores: folders.map((folder) => ({ folder })) };
@@ -124,7 +124,7 @@ async function copyStores(target: string, context: BackupContext): Promise<void>
   const { config } = await readConfiguration(flags.config, terminal);
   const folders = storeFolders(config, terminal.cwd);
   const order = { from: folders, to: [`${target}.partial-`], word: 'copied' };
-  await tellCopy(order, context, () => copyTo(target, folders, context));
+  await showCopyProgress(order, context, () => copyTo(target, folders, context));
 }
 
 /** A locked directory is in use by an engine: that engine makes the copy. */
@@ -184,7 +184,7 @@ export const restore = defineCommand({
     try {
       const folders = storeFolders(config, terminal.cwd);
       const order = { from: [source], to: folders.map((folder) => `${folder}.restoring-`), word: 'restored' };
-      const stores = await tellCopy(order, context, () => restoreStores(source, folders, systemClock.nowMs()));
+      const stores = await showCopyProgress(order, context, () => restoreStores(source, folders, systemClock.nowMs()));
       const lines = stores.map(({ folder, entries, movedTo }) => {
         const before = movedTo === undefined ? '' : `; the old store is now ${movedTo}`;
         return `  ${folder}: ${entries} records${before}`;

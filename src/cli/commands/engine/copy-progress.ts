@@ -2,9 +2,9 @@
 
 import { readdirSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import { type Audience, ProgressLine } from '../../text/progress-line.ts';
+import { ProgressLine, type ProgressTarget } from '../../text/progress-line.ts';
 
-const LOOK_MS = 200;
+const POLL_MS = 200;
 const MIB = 1024 * 1024;
 
 export interface CopyOrder {
@@ -16,18 +16,18 @@ export interface CopyOrder {
   readonly word: string;
 }
 
-export async function tellCopy<T>(
+export async function showCopyProgress<T>(
   { from, to, word }: CopyOrder,
-  audience: Audience,
+  target: ProgressTarget,
   copy: () => Promise<T>,
 ): Promise<T> {
   const total = inMib(from.reduce((sum, folder) => sum + bytesBelow(folder), 0));
-  const progress = new ProgressLine({ total, word: `MiB ${word}` }, audience);
+  const progress = new ProgressLine({ total, word: `MiB ${word}` }, target);
   const timer = setInterval(() => {
     const bytes = to.reduce((sum, start) => sum + bytesAt(start), 0);
     // A copy leaves out free pages, so it is never larger than its source.
-    progress.tell(Math.min(total, inMib(bytes)));
-  }, LOOK_MS);
+    progress.update(Math.min(total, inMib(bytes)));
+  }, POLL_MS);
   try {
     return await copy();
   } finally {
@@ -58,6 +58,6 @@ function list(folder: string, { recursive = false } = {}): string[] {
 }
 
 function bytesOf(path: string): number {
-  const facts = statSync(path, { throwIfNoEntry: false });
-  return facts?.isFile() === true ? facts.size : 0;
+  const file = statSync(path, { throwIfNoEntry: false });
+  return file?.isFile() === true ? file.size : 0;
 }

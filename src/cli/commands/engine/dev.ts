@@ -22,7 +22,7 @@ import type { Output } from '../../text/output.ts';
 import { readJson, readPayload } from '../call/payload.ts';
 import { openBrowser } from './console.ts';
 import { announce, followFile, resolveThreads, StopRequest, startEngineWith, untilStopped } from './start.ts';
-import { type LocalWorker, WorkerLines } from './worker-output.ts';
+import { type LocalWorker, WorkerOutput } from './worker-output.ts';
 
 const FLAGS = {
   ...CONFIG_FLAGS,
@@ -40,7 +40,7 @@ const FLAGS = {
 
 type DevContext = Context<typeof FLAGS>;
 
-const LOOK_MS = 150;
+const POLL_MS = 150;
 const CALL_TIMEOUT_MS = 60_000;
 /** Short: in development, calls that are still running need not finish. */
 const DRAIN_MS = 2_000;
@@ -82,15 +82,15 @@ export const dev = defineCommand({
     const consoleServer = flags['no-console'] ? undefined : await serveConsole(context, configuration.config, engine);
     const url = engine.listeners.find(({ name }) => name === 'workers')?.address ?? '';
     const folder = dirname(resolve(terminal.cwd, configuration.file ?? '.'));
-    const place = { url, folder, token: configuration.config.settings.bridge_token, consoleUrl: consoleServer?.url };
-    const quit = attend(context, place);
+    const session = { url, folder, token: configuration.config.settings.bridge_token, consoleUrl: consoleServer?.url };
+    const quit = attend(context, session);
     const exitCode = await untilStopped(engine, Promise.race([stop.requested, quit]), terminal);
     await consoleServer?.stop();
     return exitCode;
   },
 });
 
-interface Place {
+interface SessionOptions {
   readonly url: string;
   readonly folder: string;
   readonly token: string | undefined;
@@ -98,12 +98,12 @@ interface Place {
 }
 
 /** Shows the workers' output, restarts changed workers and handles keys. Resolves when the user quits. */
-async function attend(context: DevContext, { url, folder, token, consoleUrl }: Place): Promise<void> {
+async function attend(context: DevContext, { url, folder, token, consoleUrl }: SessionOptions): Promise<void> {
   const { output, terminal } = context;
   const flags = { url, 'token-file': undefined, context: undefined, timeout: CALL_TIMEOUT_MS };
   const ownTerminal = { ...terminal, env: { ...terminal.env, ...(token !== undefined && { SVC_TOKEN: token }) } };
   await withEngine({ flags, output, terminal: ownTerminal }, async (engine) => {
-    const lines = new WorkerLines({
+    const lines = new WorkerOutput({
       engine,
       write: (line) => terminal.out.write(`${line}\n`),
       isColoured: mayColour({ mode: 'auto', env: terminal.env, isTerminal: terminal.out.isTerminal }),
@@ -111,9 +111,9 @@ async function attend(context: DevContext, { url, folder, token, consoleUrl }: P
     const watched = new Map<string, () => void>();
     let workers: readonly LocalWorker[] = [];
     let isOver = false;
-    let tellEnd: () => void = () => {};
+    let endSession: () => void = () => {};
     const ended = new Promise<void>((done) => {
-      tellEnd = () => {
+      endSession = () => {
         isOver = true;
         done();
       };
@@ -124,11 +124,11 @@ async function attend(context: DevContext, { url, folder, token, consoleUrl }: P
       });
     };
     if (terminal.mayAsk)
-      obeyKeys(context, { engine, lines, workers: () => workers, restart, end: tellEnd, consoleUrl });
+      obeyKeys(context, { engine, lines, workers: () => workers, restart, end: endSession, consoleUrl });
     while (!isOver) {
-      workers = await lines.look();
+      workers = await lines.poll();
       follow(workers, watched, folder, restart);
-      await Promise.race([ended, engine.lost, new Promise((done) => setTimeout(done, LOOK_MS))]);
+      await Promise.race([ended, engine.lost, new Promise((done) => setTimeout(done, POLL_MS))]);
     }
     for (const close of watched.values()) close();
   }).catch((error: unknown) => {
@@ -151,8 +151,8 @@ function follow(
   }
   for (const { name, path } of workers) {
     if (watched.has(name)) continue;
-    const place = resolve(folder, path);
-    const below = /\.ya?ml$/.test(place) ? dirname(place) : place;
+    const target = resolve(folder, path);
+    const below = /\.ya?ml$/.test(target) ? dirname(target) : target;
     watched.set(
       name,
       watchFolder(below, systemClock, () => restart(name)),
@@ -162,7 +162,7 @@ function follow(
 
 interface Session {
   readonly engine: EngineConnection;
-  readonly lines: WorkerLines;
+  readonly lines: WorkerOutput;
   readonly workers: () => readonly LocalWorker[];
   readonly restart: (name: string) => void;
   readonly end: () => void;

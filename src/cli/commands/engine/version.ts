@@ -53,7 +53,7 @@ async function readVersions(context: Context<typeof CONNECTION_FLAGS>): Promise<
   try {
     return await withEngine(context, async (engine) => ({ ...own, ...(await readEngine(engine)) }));
   } catch (error) {
-    if (error instanceof CliFailure && error.facts.exitCode === EXIT.unreachable) {
+    if (error instanceof CliFailure && error.report.exitCode === EXIT.unreachable) {
       return { ...own, engine: null, workers: [] };
     }
     throw error;

@@ -12,29 +12,29 @@ export interface LocalWorker {
   readonly path: string;
 }
 
-interface LinesParts {
+interface WorkerOutputOptions {
   readonly engine: EngineConnection;
   readonly write: (line: string) => void;
   readonly isColoured: boolean;
 }
 
-export class WorkerLines {
+export class WorkerOutput {
   /** Only the lines of this worker are shown; those of others are skipped. */
   only: string | undefined;
-  readonly #parts: LinesParts;
+  readonly #options: WorkerOutputOptions;
   readonly #after = new Map<string, number>();
   #width = 0;
 
-  constructor(parts: LinesParts) {
-    this.#parts = parts;
+  constructor(options: WorkerOutputOptions) {
+    this.#options = options;
   }
 
   /** Writes new lines. */
-  async look(): Promise<readonly LocalWorker[]> {
-    const { engine } = this.#parts;
-    const workers = recordsIn(await engine.call('worker::list', {}), 'workers').map((facts) => ({
-      name: textIn(facts, 'name'),
-      path: textIn(facts, 'path'),
+  async poll(): Promise<readonly LocalWorker[]> {
+    const { engine } = this.#options;
+    const workers = recordsIn(await engine.call('worker::list', {}), 'workers').map((worker) => ({
+      name: textIn(worker, 'name'),
+      path: textIn(worker, 'path'),
     }));
     this.#width = Math.max(this.#width, ...workers.map(({ name }) => name.length));
     for (const { name } of workers) await this.#show(name);
@@ -42,7 +42,7 @@ export class WorkerLines {
   }
 
   async #show(name: string): Promise<void> {
-    const { engine, write } = this.#parts;
+    const { engine, write } = this.#options;
     const after = this.#after.get(name) ?? 0;
     const answer = await engine.call('worker::logs', { name, after, limit: 5_000 });
     if (!this.#after.has(name)) this.#after.set(name, 0);
@@ -58,8 +58,8 @@ export class WorkerLines {
 
   #prefix(name: string): string {
     const text = `${padEnd(name, this.#width)} │ `;
-    if (!this.#parts.isColoured) return text;
-    const place = [...this.#after.keys()].indexOf(name);
-    return styleText(COLOURS[place % COLOURS.length] ?? 'cyan', text, { validateStream: false });
+    if (!this.#options.isColoured) return text;
+    const index = [...this.#after.keys()].indexOf(name);
+    return styleText(COLOURS[index % COLOURS.length] ?? 'cyan', text, { validateStream: false });
   }
 }

@@ -8,24 +8,24 @@ import { CliFailure } from '../../kernel/failures.ts';
 import { isRecord, type JsonRecord, numberIn, textIn } from '../../text/records.ts';
 import { quoteForShell } from '../../text/shell.ts';
 import { formatDuration } from '../../text/times.ts';
-import { isTold, listQueues } from './queues.ts';
+import { isReported, listQueues } from './queues.ts';
 
-const FIRST_LOOK_MS = 20;
-const LOOK_MS_MAX = 500;
+const FIRST_POLL_MS = 20;
+const POLL_MS_MAX = 500;
 
 export async function followJob(engine: EngineConnection, receipt: string, timeoutMs: number): Promise<JsonRecord> {
   const untilMs = performance.now() + timeoutMs;
-  for (let waitMs = FIRST_LOOK_MS; ; waitMs = Math.min(LOOK_MS_MAX, waitMs * 2)) {
-    const job = await lookAt(engine, receipt);
+  for (let waitMs = FIRST_POLL_MS; ; waitMs = Math.min(POLL_MS_MAX, waitMs * 2)) {
+    const job = await readJob(engine, receipt);
     const state = textIn(job, 'state');
     if (state === 'done' || state === 'dead') return job;
-    if (performance.now() + waitMs > untilMs) throw stillUnderWay(receipt, job, timeoutMs);
+    if (performance.now() + waitMs > untilMs) throw notEnded(receipt, job, timeoutMs);
     await new Promise((resolve) => setTimeout(resolve, waitMs));
   }
 }
 
 /** While the job is in a broker that does not report its jobs, it counts as waiting. */
-async function lookAt(engine: EngineConnection, receipt: string): Promise<JsonRecord> {
+async function readJob(engine: EngineConnection, receipt: string): Promise<JsonRecord> {
   try {
     return await findJob(engine, receipt);
   } catch (error) {
@@ -35,7 +35,7 @@ async function lookAt(engine: EngineConnection, receipt: string): Promise<JsonRe
   }
 }
 
-function stillUnderWay(receipt: string, job: JsonRecord, timeoutMs: number): CliFailure {
+function notEnded(receipt: string, job: JsonRecord, timeoutMs: number): CliFailure {
   const [state, queue] = [textIn(job, 'state'), textIn(job, 'queue')];
   return new CliFailure({
     code: 'TIMEOUT',
@@ -61,7 +61,7 @@ export async function findJob(engine: EngineConnection, receipt: string): Promis
 
 /** Queues whose adapter, such as a broker, does not report which jobs are in them. */
 async function queuesThatHideJobs(engine: EngineConnection): Promise<JsonRecord[]> {
-  return (await listQueues(engine)).filter((queue) => !isTold(queue, 'oldest_enqueued_at'));
+  return (await listQueues(engine)).filter((queue) => !isReported(queue, 'oldest_enqueued_at'));
 }
 
 /** Such adapters do report their dead letters. */

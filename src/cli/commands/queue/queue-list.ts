@@ -8,7 +8,7 @@ import { CONNECTION_FLAGS } from '../../kernel/shared-flags.ts';
 import { formatPairs, stripUnsafe } from '../../text/display-text.ts';
 import { isRecord, type JsonRecord, numberIn, textIn } from '../../text/records.ts';
 import type { Column } from '../../text/table.ts';
-import { findQueue, isoText, isTold, listQueues, NOT_TOLD, timeText, withIsoTimes } from './queues.ts';
+import { findQueue, isoText, isReported, listQueues, NOT_REPORTED, timeText, withIsoTimes } from './queues.ts';
 
 const FLAGS = {
   watch: { kind: 'switch', help: 'Refresh every second, with jobs in and out per second.' },
@@ -75,8 +75,8 @@ function print({ output, terminal }: ListContext, queues: JsonRecord[], columns:
     name: 'oldest_enqueued_at',
     text: (row) => {
       const oldestMs = numberIn(row, 'oldest_enqueued_at');
-      return oldestMs === undefined && !isTold(row, 'oldest_enqueued_at')
-        ? NOT_TOLD
+      return oldestMs === undefined && !isReported(row, 'oldest_enqueued_at')
+        ? NOT_REPORTED
         : timeText(oldestMs, output, terminal);
     },
     raw: (row) => isoText(numberIn(row, 'oldest_enqueued_at')),
@@ -96,8 +96,8 @@ function troubleOf(queue: JsonRecord): number {
 const count = (name: string): Column<JsonRecord> => ({
   name,
   align: 'right',
-  text: (row) => (isTold(row, name) ? textIn(row, name) : NOT_TOLD),
-  raw: (row) => (isTold(row, name) ? textIn(row, name) : ''),
+  text: (row) => (isReported(row, name) ? textIn(row, name) : NOT_REPORTED),
+  raw: (row) => (isReported(row, name) ? textIn(row, name) : ''),
 });
 
 const COLUMNS: readonly Column<JsonRecord>[] = [
@@ -140,9 +140,9 @@ export const queueInfo = defineCommand({
     const lines = [
       ...COUNTS.map((field): [string, string] => [
         words(field),
-        isTold(queue, field) ? textIn(queue, field) : NOT_TOLD,
+        isReported(queue, field) ? textIn(queue, field) : NOT_REPORTED,
       ]),
-      ['oldest job', oldest || (isTold(queue, 'oldest_enqueued_at') ? 'none' : NOT_TOLD)] as [string, string],
+      ['oldest job', oldest || (isReported(queue, 'oldest_enqueued_at') ? 'none' : NOT_REPORTED)] as [string, string],
       ['paused', queue.paused === true ? 'yes' : 'no'] as [string, string],
       ...Object.entries(config).map(([field, value]): [string, string] => [words(field), String(value ?? 'none')]),
     ];

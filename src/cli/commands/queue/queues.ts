@@ -33,15 +33,19 @@ export async function findQueue(engine: EngineConnection, name: string): Promise
 }
 
 /** Shown instead of a value that the adapter of a queue does not report. */
-export const NOT_TOLD = '-';
+export const NOT_REPORTED = '-';
 
 /** The entry of `not_told` with which the engine marks a field of a queue as not reported. */
-const SECRETS: Readonly<Record<string, string>> = { retrying: 'waits', delayed: 'waits', oldest_enqueued_at: 'jobs' };
+const UNREPORTED: Readonly<Record<string, string>> = {
+  retrying: 'waits',
+  delayed: 'waits',
+  oldest_enqueued_at: 'jobs',
+};
 
 /** False when the adapter of the queue does not report the field: its value is then not a count. */
-export function isTold(queue: JsonRecord, field: string): boolean {
-  const secret = SECRETS[field];
-  return secret === undefined || !textsIn(queue, 'not_told').includes(secret);
+export function isReported(queue: JsonRecord, field: string): boolean {
+  const entry = UNREPORTED[field];
+  return entry === undefined || !textsIn(queue, 'not_told').includes(entry);
 }
 
 /** A time in Unix milliseconds as readable text; empty when there is none. */

@@ -88,17 +88,17 @@ export const stateImport = defineCommand({
     const { text, place } = await readText(source, names, terminal);
     const entries = readEntries(text, place);
     const counts = { new: 0, changed: 0, same: 0 };
-    const isTried = flags['dry-run'];
+    const isDryRun = flags['dry-run'];
     await withEngine(context, async ({ state }) => {
-      const progress = new ProgressLine({ total: entries.length, word: isTried ? 'compared' : 'written' }, context);
+      const progress = new ProgressLine({ total: entries.length, word: isDryRun ? 'compared' : 'written' }, context);
       await forEachAtOnce(entries, async (entry) => {
-        counts[await (isTried ? compare(state, entry) : write(state, entry))]++;
-        progress.tell(counts.new + counts.changed + counts.same);
+        counts[await (isDryRun ? compare(state, entry) : write(state, entry))]++;
+        progress.update(counts.new + counts.changed + counts.same);
       }).finally(() => progress.end());
     });
-    const facts = `${counts.new} new, ${counts.changed} changed, ${counts.same} the same`;
+    const summary = `${counts.new} new, ${counts.changed} changed, ${counts.same} the same`;
     if (output.jsonAsked) output.printJson({ ...counts, dry_run: flags['dry-run'] });
-    else output.note(flags['dry-run'] ? `Would write ${entries.length} entries: ${facts}` : `Wrote ${facts}`);
+    else output.note(flags['dry-run'] ? `Would write ${entries.length} entries: ${summary}` : `Wrote ${summary}`);
     return EXIT.done;
   },
 });

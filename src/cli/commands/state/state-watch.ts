@@ -47,11 +47,11 @@ function print({ output, terminal }: Context<typeof FLAGS>, event: StateEvent<un
   const { timestamp, event_type: type, scope, key, old_value: before, new_value: after } = event;
   // The line stays on the screen, so a relative time would soon be wrong.
   const time = formatTime(timestamp, output.timeStyle === 'utc' ? 'utc' : 'local', terminal.now());
-  const place = stripUnsafe(`${scope} ${key}`);
+  const entry = stripUnsafe(`${scope} ${key}`);
   const change =
     type === 'state:deleted' ? JSON.stringify(before) : `${JSON.stringify(before)} → ${JSON.stringify(after)}`;
   const paint = type === 'state:deleted' ? output.paintOut.red : output.paintOut.green;
   terminal.out.write(
-    `${output.paintOut.dim(time)}  ${paint(type.slice('state:'.length))}  ${place}  ${stripUnsafe(change)}\n`,
+    `${output.paintOut.dim(time)}  ${paint(type.slice('state:'.length))}  ${entry}  ${stripUnsafe(change)}\n`,
   );
 }

@@ -71,7 +71,7 @@ async function showAll(context: MetricsContext): Promise<void> {
 
 /** Under the names that alert rules use (modules 11.7). */
 function engineRows(answer: unknown): MetricRow[] {
-  const facts = isRecord(answer) && isRecord(answer.engine_metrics) ? answer.engine_metrics : {};
+  const engineMetrics = isRecord(answer) && isRecord(answer.engine_metrics) ? answer.engine_metrics : {};
   const groups = [
     ['invocations', ['total', 'success', 'error', 'deferred'], 'counter', '1'],
     ['workers', ['active', 'spawns', 'deaths'], 'counter', '1'],
@@ -79,7 +79,7 @@ function engineRows(answer: unknown): MetricRow[] {
     ['performance', ['min_duration_ms', 'max_duration_ms'], 'gauge', 'ms'],
   ] as const;
   return groups.flatMap(([group, names, type, unit]) => {
-    const record = isRecord(facts[group]) ? facts[group] : {};
+    const record = isRecord(engineMetrics[group]) ? engineMetrics[group] : {};
     return names.flatMap((name) => {
       const value = numberIn(record, name);
       if (value === undefined) return [];

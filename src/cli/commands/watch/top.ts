@@ -57,13 +57,13 @@ export const top = defineCommand({
     const screen = new Screen(context, isMoving);
     if (flags.once || (!isMoving && output.format !== 'jsonl')) {
       await withEngine(context, async (engine) => {
-        await screen.look(engine);
+        await screen.poll(engine);
         await new Promise((resolve) => setTimeout(resolve, flags.interval));
-        await screen.look(engine);
+        await screen.poll(engine);
       });
       return EXIT.done;
     }
-    return await follow(context, flags.interval, (engine) => screen.look(engine));
+    return await follow(context, flags.interval, (engine) => screen.poll(engine));
   },
 });
 
@@ -78,7 +78,7 @@ class Screen {
     this.#isMoving = isMoving;
   }
 
-  async look(engine: EngineConnection): Promise<void> {
+  async poll(engine: EngineConnection): Promise<void> {
     const { terminal } = this.#context;
     const sample = await sampleCalls(engine, terminal.elapsedMs());
     const before = this.#before;
@@ -153,8 +153,8 @@ export function topLines(figures: TopFigures, address: string, size: ScreenSize,
 
 /** Each part gets an equal share of the lines; lines that a part does not need go to the first that needs more. */
 export function shareOut(free: number, wanted: readonly number[]): number[] {
-  const askers = wanted.filter((count) => count > 0).length;
-  const fair = Math.max(1, Math.floor(free / Math.max(1, askers)));
+  const wanting = wanted.filter((count) => count > 0).length;
+  const fair = Math.max(1, Math.floor(free / Math.max(1, wanting)));
   const shares = wanted.map((count) => Math.min(count, fair));
   let left = free - shares.reduce((sum, share) => sum + share, 0);
   for (const [index, count] of wanted.entries()) {

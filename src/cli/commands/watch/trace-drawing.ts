@@ -137,14 +137,14 @@ function remarks({ span }: TraceRowLayout, startNano: number, logs: DrawingOptio
   ];
 }
 
-function errorText({ status, status_description: said, events }: TraceRowLayout['span']): string | undefined {
+function errorText({ status, status_description: description, events }: TraceRowLayout['span']): string | undefined {
   if (status !== 'error') return undefined;
   const exception = events.find(({ name }) => name === 'exception')?.attributes ?? [];
   const part = (key: string) => exception.find(([name]) => name === key)?.[1];
-  const message = said ?? part('exception.message');
+  const message = description ?? part('exception.message');
   const type = part('exception.type');
-  const isTold = message !== undefined && type !== undefined && message.startsWith(type);
-  const text = [isTold ? undefined : type, message].filter((word) => word !== undefined && word !== '').join(': ');
+  const namesType = message !== undefined && type !== undefined && message.startsWith(type);
+  const text = [namesType ? undefined : type, message].filter((word) => word !== undefined && word !== '').join(': ');
   return text === '' ? undefined : stripUnsafe(text);
 }
 

@@ -15,7 +15,7 @@ const FLAGS = {
   ...CONNECTION_FLAGS,
 } as const satisfies FlagTable;
 
-const LOOK_MS = 500;
+const POLL_MS = 500;
 const LIMIT = 1_000;
 /** A trace that began longer ago is not watched any more, unless it is still running. */
 const WINDOW_MS = 60_000;
@@ -36,12 +36,12 @@ export const traceTail = defineCommand({
   exitCodes: [EXIT.unreachable, EXIT.refused, EXIT.interrupted],
   async run(context) {
     const { flags, output, terminal } = context;
-    const begunMs = terminal.now();
+    const startedMs = terminal.now();
     const query = { ...traceQuery(flags), sort_by: 'start_time', sort_order: 'desc', limit: LIMIT };
     const printed = new Map<string, number>();
     let isFirst = true;
-    return await follow(context, LOOK_MS, async (engine) => {
-      const sinceMs = Math.max(begunMs, terminal.now() - WINDOW_MS);
+    return await follow(context, POLL_MS, async (engine) => {
+      const sinceMs = Math.max(startedMs, terminal.now() - WINDOW_MS);
       const answer = await engine.call('engine::traces::list', { ...query, start_time: sinceMs }).catch((error) => {
         throw explainNoMemory(error);
       });

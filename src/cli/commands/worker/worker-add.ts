@@ -30,7 +30,7 @@ type AddContext = Context<typeof FLAGS>;
 
 /** Added to the time that the engine itself waits. */
 const ANSWER_MS = 10_000;
-const LOOK_MS = 300;
+const POLL_MS = 300;
 
 export const workerAdd = defineCommand({
   name: 'worker add',
@@ -60,7 +60,7 @@ export const workerAdd = defineCommand({
     try {
       return await withEngine(context, (engine) => addOn(engine, context, source));
     } catch (error) {
-      if (error instanceof CliFailure && error.facts.exitCode === EXIT.unreachable)
+      if (error instanceof CliFailure && error.report.exitCode === EXIT.unreachable)
         return await addToFile(context, source, error);
       throw error;
     }
@@ -81,7 +81,7 @@ async function addOn(engine: EngineConnection, context: AddContext, source: Sour
   const waitMs = waitMsOf(flags);
   const order = { source, wait_ms: waitMs, dry_run: flags['dry-run'] };
   if (!flags['dry-run']) output.note(`Adding ${nameOf(source)} at ${engine.address} …`);
-  const answer = await tellStates(engine, context, source, () =>
+  const answer = await reportStates(engine, context, source, () =>
     engine.call('worker::add', order, { timeoutMs: waitMs + ANSWER_MS }),
   );
   if (!isRecord(answer)) throw new Error('worker::add answered with something that is no record');
@@ -106,7 +106,7 @@ async function addOn(engine: EngineConnection, context: AddContext, source: Sour
 }
 
 /** An installation may take minutes: the state and the remaining time are printed meanwhile. */
-async function tellStates<T>(
+async function reportStates<T>(
   engine: EngineConnection,
   { flags, output, terminal }: AddContext,
   source: Source,
@@ -118,9 +118,9 @@ async function tellStates<T>(
   if (name === undefined) return await add();
   const endMs = terminal.elapsedMs() + flags.wait;
   let reported = '';
-  const look = async (): Promise<void> => {
-    const facts = await engine.call('worker::status', { name });
-    const state = isRecord(facts) ? textIn(facts, 'state') : reported;
+  const poll = async (): Promise<void> => {
+    const status = await engine.call('worker::status', { name });
+    const state = isRecord(status) ? textIn(status, 'state') : reported;
     if (state === reported) return;
     reported = state;
     const left = formatDuration(Math.max(0, endMs - terminal.elapsedMs()));
@@ -128,7 +128,7 @@ async function tellStates<T>(
       output.note(`${stripUnsafe(name)} is being installed; waiting for at most ${left} more`);
   };
   // Fails until the worker is in the configuration. The result is the answer to `worker::add`.
-  const timer = setInterval(() => void look().catch(() => {}), LOOK_MS);
+  const timer = setInterval(() => void poll().catch(() => {}), POLL_MS);
   try {
     return await add();
   } finally {
@@ -160,7 +160,7 @@ async function addToFile(
   const entry = await entryFor(source, path);
   const isThere =
     config.projectWorkers.some(({ name }) => name === entry.name) ||
-    config.modules.some(({ name, path: place }) => place.length > 0 && name === entry.name);
+    config.modules.some(({ name, path: keys }) => keys.length > 0 && name === entry.name);
   if (isThere) {
     const message = `${entry.name} is already in ${file}.`;
     throw new CliFailure({ code: 'CONFLICT', message, exitCode: EXIT.conflict });

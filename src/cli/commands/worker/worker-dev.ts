@@ -19,7 +19,7 @@ import { stripUnsafe } from '../../text/display-text.ts';
 import { numberIn, recordsIn, textIn } from '../../text/records.ts';
 import { formatDuration } from '../../text/times.ts';
 import { flatSpans, readTrace } from '../watch/spans.ts';
-import { type DevOrder, DevWorker, type RegistrationWatch } from './dev-process.ts';
+import { DevWorker, type RegistrationWatch, type WorkerCommand } from './dev-worker.ts';
 import { TypeCheck } from './type-check.ts';
 import { readProject } from './worker-project.ts';
 
@@ -33,7 +33,7 @@ type DevContext = Context<typeof FLAGS>;
 
 /** Time limit for a new process to register with the engine. */
 const REGISTER_MS_MAX = 10_000;
-const LOOK_MS = 100;
+const POLL_MS = 100;
 
 export const workerDev = defineCommand({
   name: 'worker dev',
@@ -57,35 +57,35 @@ export const workerDev = defineCommand({
     const folder = resolve(terminal.cwd, operands[0] ?? '.');
     // At the start, an unreadable manifest is a usage error; later it may be one that is being edited.
     const { manifest } = await readProject(folder);
-    const say = (text: string): void => output.note(output.paintErr.dim(`· ${text}`));
+    const note = (text: string): void => output.note(output.paintErr.dim(`· ${text}`));
     const worker = new DevWorker({
       order: () => orderFor(context, folder),
       watchForNew: () => watchForNew(context, manifest.name),
-      say,
+      note,
       line: (stream, text) => terminal[stream === 'stdout' ? 'out' : 'err'].write(`${stripUnsafe(text)}\n`),
     });
     const types = new TypeCheck({
-      ...{ folder, say, node: engineNode() },
+      ...{ folder, note, node: engineNode() },
       line: (text) => terminal.err.write(`${stripUnsafe(text)}\n`),
     });
-    types.look();
+    types.check();
     watchFolder(folder, systemClock, () => {
-      say('changed');
-      types.look();
-      worker.turn();
+      note('changed');
+      types.check();
+      worker.restart();
     });
-    await worker.turn();
-    tellCalls(context, manifest.name, (text) => say(stripUnsafe(text)));
+    await worker.restart();
+    printCalls(context, manifest.name, (text) => note(stripUnsafe(text)));
     // A signal ends this process, and the worker drains.
     systemClock.every(60_000, () => {}, { keepsProcessAlive: true });
     return await new Promise(() => {});
   },
 });
 
-async function orderFor(context: DevContext, folder: string): Promise<DevOrder> {
+async function orderFor(context: DevContext, folder: string): Promise<WorkerCommand> {
   const { flags, terminal } = context;
   const { manifest, commands } = await readProject(folder).catch((error: unknown) => {
-    const { message, lines = [] } = toFailure(error).facts;
+    const { message, lines = [] } = toFailure(error).report;
     throw new Error([message, ...lines].join('\n'));
   });
   const isNode = ['node', 'javascript', 'typescript'].includes(manifest.runtime.kind);
@@ -134,21 +134,21 @@ async function watchForNew(context: DevContext, name: string): Promise<Registrat
       const appeared = async (): Promise<boolean> => {
         for (const endMs = performance.now() + REGISTER_MS_MAX; performance.now() < endMs; ) {
           if ((await present()).some((id) => !before.has(id))) return true;
-          await new Promise((done) => setTimeout(done, LOOK_MS));
+          await new Promise((done) => setTimeout(done, POLL_MS));
         }
         return false;
       };
       resolve({ appeared, close });
       await isOver;
     }).catch((error: unknown) => {
-      const isAway = error instanceof CliFailure && error.facts.exitCode === EXIT.unreachable;
+      const isAway = error instanceof CliFailure && error.report.exitCode === EXIT.unreachable;
       if (isAway) resolve(undefined);
       else reject(error);
     });
   });
 }
 
-const CALLS_LOOK_MS = 500;
+const CALLS_POLL_MS = 500;
 const AWAY_MS = 2_000;
 /** A call that takes longer is not shown. */
 const WINDOW_MS = 60_000;
@@ -158,19 +158,19 @@ const EXECUTED = 'execute ';
 interface Seen {
   readonly atMs: number;
   spans: number;
-  readonly told: Set<string>;
+  readonly printed: Set<string>;
 }
 
 /** Never ends. */
-async function tellCalls(
+async function printCalls(
   context: Context<typeof CONNECTION_FLAGS>,
   worker: string,
-  tell: (line: string) => void,
+  print: (line: string) => void,
 ): Promise<never> {
   const { terminal } = context;
   const begunMs = terminal.now();
   const seen = new Map<string, Seen>();
-  const look = async (engine: EngineConnection): Promise<void> => {
+  const poll = async (engine: EngineConnection): Promise<void> => {
     const nowMs = terminal.now();
     for (const [trace, { atMs }] of seen) if (atMs < nowMs - 2 * WINDOW_MS) seen.delete(trace);
     const answer = await engine.call('engine::traces::list', {
@@ -179,20 +179,20 @@ async function tellCalls(
     });
     for (const row of recordsIn(answer, 'spans').reverse()) {
       const trace = textIn(row, 'trace_id');
-      const known = seen.get(trace) ?? { atMs: nowMs, spans: 0, told: new Set<string>() };
+      const known = seen.get(trace) ?? { atMs: nowMs, spans: 0, printed: new Set<string>() };
       seen.set(trace, known);
       const spans = numberIn(row, 'span_count') ?? 0;
       if (spans === known.spans) continue;
       known.spans = spans;
       for (const span of flatSpans(await readTrace(engine, trace))) {
-        if (!isOf(worker, span) || known.told.has(span.span_id)) continue;
-        known.told.add(span.span_id);
-        tell(lineOf(span));
+        if (!isOf(worker, span) || known.printed.has(span.span_id)) continue;
+        known.printed.add(span.span_id);
+        print(lineOf(span));
       }
     }
   };
   for (;;) {
-    await follow(context, CALLS_LOOK_MS, look).catch(() => {});
+    await follow(context, CALLS_POLL_MS, poll).catch(() => {});
     await new Promise((resolve) => setTimeout(resolve, AWAY_MS));
   }
 }

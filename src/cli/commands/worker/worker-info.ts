@@ -33,45 +33,45 @@ export const workerInfo = defineCommand({
 });
 
 /** The description of one worker. */
-export function describeWorker(facts: JsonRecord, nowMs: number): string {
+export function describeWorker(worker: JsonRecord, nowMs: number): string {
   const rows: [string, string][] = [
-    ['name', textIn(facts, 'name')],
-    ['state', stateInWords(facts)],
-    ['path', textIn(facts, 'path')],
-    ...optional('description', textIn(facts, 'description')),
-    ...optional('version', textIn(facts, 'version')),
-    ...optional('kind', textIn(facts, 'kind')),
-    ...optional('pid', textIn(facts, 'pid')),
-    ...optional('uptime', uptimeOf(facts, nowMs)),
-    ['restarts', textIn(facts, 'restarts')],
-    ...optional('memory', memoryOf(facts)),
-    ...optional('cpu time', cpuOf(facts)),
-    ['functions', textsIn(facts, 'functions').join(', ') || 'none registered'],
+    ['name', textIn(worker, 'name')],
+    ['state', stateInWords(worker)],
+    ['path', textIn(worker, 'path')],
+    ...optional('description', textIn(worker, 'description')),
+    ...optional('version', textIn(worker, 'version')),
+    ...optional('kind', textIn(worker, 'kind')),
+    ...optional('pid', textIn(worker, 'pid')),
+    ...optional('uptime', uptimeOf(worker, nowMs)),
+    ['restarts', textIn(worker, 'restarts')],
+    ...optional('memory', memoryOf(worker)),
+    ...optional('cpu time', cpuOf(worker)),
+    ['functions', textsIn(worker, 'functions').join(', ') || 'none registered'],
   ];
   return formatPairs(rows.map(([name, text]): [string, string] => [name, stripUnsafe(text)])).join('\n');
 }
 
 /** Words for states such as `crash_loop`. */
-export function stateInWords(facts: JsonRecord): string {
-  const state = textIn(facts, 'state').replaceAll('_', ' ');
+export function stateInWords(worker: JsonRecord): string {
+  const state = textIn(worker, 'state').replaceAll('_', ' ');
   // The first line; the log of the worker has all of them.
-  const [end = ''] = textIn(facts, 'last_end').split('\n');
-  const isWell = state === 'running' && textsIn(facts, 'functions').length > 0;
+  const [end = ''] = textIn(worker, 'last_end').split('\n');
+  const isWell = state === 'running' && textsIn(worker, 'functions').length > 0;
   return end === '' || isWell ? state : `${state} (${end})`;
 }
 
-function uptimeOf(facts: JsonRecord, nowMs: number): string {
-  const startedMs = Date.parse(textIn(facts, 'started_at'));
+function uptimeOf(worker: JsonRecord, nowMs: number): string {
+  const startedMs = Date.parse(textIn(worker, 'started_at'));
   return Number.isNaN(startedMs) ? '' : formatDuration(Math.max(0, nowMs - startedMs));
 }
 
-function memoryOf(facts: JsonRecord): string {
-  const bytes = numberIn(facts, 'rss_bytes');
+function memoryOf(worker: JsonRecord): string {
+  const bytes = numberIn(worker, 'rss_bytes');
   return bytes === undefined ? '' : `${(bytes / 1024 / 1024).toFixed(1)} MiB`;
 }
 
-function cpuOf(facts: JsonRecord): string {
-  const ms = numberIn(facts, 'cpu_ms');
+function cpuOf(worker: JsonRecord): string {
+  const ms = numberIn(worker, 'cpu_ms');
   return ms === undefined ? '' : formatDuration(ms);
 }
 

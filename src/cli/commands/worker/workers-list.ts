@@ -80,15 +80,15 @@ async function absentOnes(engine: EngineConnection, connected: readonly JsonReco
     throw error;
   });
   return recordsIn(configured, 'workers')
-    .filter((facts) => !names.has(textIn(facts, 'name')) && textIn(facts, 'name').includes(search))
-    .map((facts) => ({
-      name: facts.name,
-      status: textIn(facts, 'state') === 'running' ? 'not connected' : stateInWords(facts),
+    .filter((worker) => !names.has(textIn(worker, 'name')) && textIn(worker, 'name').includes(search))
+    .map((worker) => ({
+      name: worker.name,
+      status: textIn(worker, 'state') === 'running' ? 'not connected' : stateInWords(worker),
       function_count: 0,
       active_invocations: 0,
-      runtime: facts.kind,
-      version: facts.version,
-      description: facts.description,
+      runtime: worker.kind,
+      version: worker.version,
+      description: worker.description,
     }));
 }
 

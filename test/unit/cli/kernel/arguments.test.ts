@@ -63,8 +63,8 @@ describe('wrong lines', () => {
   ])('[CLI-8] %j is refused with what was expected', (args, message, hint) => {
     const failure = catchFailure(() => parseArguments(args, TABLE, {}));
     expect(failure.message).toEqual(expect.stringMatching(message instanceof RegExp ? message : exactly(message)));
-    if (hint !== undefined) expect(failure.facts.hint).toBe(hint);
-    expect(failure.facts.exitCode).toBe(2);
+    if (hint !== undefined) expect(failure.report.hint).toBe(hint);
+    expect(failure.report.exitCode).toBe(2);
   });
 
   test('[CLI-7] a wrong value from the environment is named by its variable', () => {
@@ -74,8 +74,8 @@ describe('wrong lines', () => {
 
   test('[X22] a token on the command line is refused, with the two ways that exist', () => {
     const failure = catchFailure(() => parseArguments(['--token=very-secret'], TABLE, {}));
-    expect(failure.facts.hint).toMatch(/--token-file <file>.*SVC_TOKEN/);
-    expect(`${failure.message}${failure.facts.hint}`).not.toContain('very-secret');
+    expect(failure.report.hint).toMatch(/--token-file <file>.*SVC_TOKEN/);
+    expect(`${failure.message}${failure.report.hint}`).not.toContain('very-secret');
   });
 
   test('[CLI-3] the output flags are read from a line that is otherwise wrong', () => {

@@ -45,8 +45,8 @@ describe('failed calls', () => {
     ['a worker that failed', {}, 'WORKER_FAILED', 'The worker mail-2 does not run: exit', 'svc worker start mail-2.'],
     ['no project', { function_id: 'worker::add' }, 'BAD_REQUEST', 'There is no file x', 'svc worker init'],
   ])('[CLI-9] %s is told with what to do', (_what, details, code, message, hint) => {
-    const { facts } = callFailure(new SvcError(code, message, details), { functionId: 'f', verbose: false });
-    expect(facts.hint).toContain(hint);
+    const { report } = callFailure(new SvcError(code, message, details), { functionId: 'f', verbose: false });
+    expect(report.hint).toContain(hint);
   });
 
   test('[CLI-22] a failure carries function, message, code, reason, trace and exit code', () => {
@@ -55,14 +55,14 @@ describe('failed calls', () => {
       trace_id: '4bf9',
       retryable: true,
     });
-    const { facts } = callFailure(error, { functionId: 'orders::create', verbose: false });
-    expect(facts).toMatchObject({
+    const { report } = callFailure(error, { functionId: 'orders::create', verbose: false });
+    expect(report).toMatchObject({
       code: 'enqueue_error',
       message: 'orders::create failed: queue is full',
       exitCode: 6,
     });
-    expect(facts.lines).toEqual(['  code enqueue_error  reason QUEUE_FULL  trace 4bf9']);
-    expect(facts.details).toEqual({
+    expect(report.lines).toEqual(['  code enqueue_error  reason QUEUE_FULL  trace 4bf9']);
+    expect(report.details).toEqual({
       function_id: 'orders::create',
       reason: 'QUEUE_FULL',
       trace_id: '4bf9',
@@ -72,8 +72,8 @@ describe('failed calls', () => {
 
   test('[CLI-3] what nobody expected is reported with its stack as our defect', () => {
     const failure = toFailure(new TypeError('x is not a function'));
-    expect(failure.facts).toMatchObject({ code: 'INTERNAL', exitCode: 1 });
-    expect(failure.facts.lines?.length).toBeGreaterThan(0);
+    expect(failure.report).toMatchObject({ code: 'INTERNAL', exitCode: 1 });
+    expect(failure.report.lines?.length).toBeGreaterThan(0);
     expect(JSON.parse(formatFailureJson(failure)).error.code).toBe('INTERNAL');
     expect(toFailure('text').message).toContain('text');
     const own = new CliFailure({ code: 'A', message: 'b', exitCode: 3 });
@@ -83,7 +83,7 @@ describe('failed calls', () => {
 
 test('[CLI-9] a file that the system refuses is told by its place and the reason, and is no defect of ours', async () => {
   const failure = toFailure(await readFile('/nowhere/at-all').catch((error: unknown) => error));
-  expect(failure.facts).toMatchObject({
+  expect(failure.report).toMatchObject({
     code: 'FILE_UNUSABLE',
     message: 'Cannot use /nowhere/at-all: no such file or directory (ENOENT).',
     exitCode: 1,

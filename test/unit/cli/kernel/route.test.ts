@@ -56,7 +56,7 @@ describe('from words to a command', () => {
   ])('[CLI-8] %j is unknown, and the nearest command is named', (args, message, hint) => {
     expect(() => routeArguments(args, CATALOGUE)).toThrow(expect.objectContaining({ message }));
     expect(() => routeArguments(args, CATALOGUE)).toThrow(
-      expect.objectContaining({ facts: expect.objectContaining({ hint }) }),
+      expect.objectContaining({ report: expect.objectContaining({ hint }) }),
     );
   });
 });

@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { tellCopy } from '../../../../src/cli/commands/engine/copy-progress.ts';
+import { showCopyProgress } from '../../../../src/cli/commands/engine/copy-progress.ts';
 import { createOutput } from '../../../../src/cli/text/output.ts';
 import { ProgressLine } from '../../../../src/cli/text/progress-line.ts';
 import { TemporaryFolder } from '../../../support/engine/temporary-folder.ts';
@@ -32,7 +32,7 @@ describe('long work', () => {
     const progress = new ProgressLine({ total: 1_000, word: 'redriven' }, to);
     for (let second = 1; second <= 10; second++) {
       to.clock.ms = second * 1_000;
-      progress.tell(second * 50, ', 3 failed');
+      progress.update(second * 50, ', 3 failed');
     }
     progress.end();
     expect(to.terminal.stderr()).toBe(
@@ -44,7 +44,7 @@ describe('long work', () => {
     const to = audience(80);
     const progress = new ProgressLine({ total: 10, word: 'written' }, to);
     to.clock.ms = 500;
-    progress.tell(5);
+    progress.update(5);
     progress.end();
     expect(to.terminal.stderr()).toBe('\r\u001b[2K5/10 written  10/s  500 ms left\r\u001b[2K');
   });
@@ -53,7 +53,7 @@ describe('long work', () => {
     const to = audience(80, true);
     const progress = new ProgressLine({ total: 10, word: 'written' }, to);
     to.clock.ms = 500;
-    progress.tell(5);
+    progress.update(5);
     progress.end();
     expect(to.terminal.stderr()).toBe('');
   });
@@ -66,7 +66,7 @@ describe('long work', () => {
     writeFileSync(join(from, 'data.mdb'), Buffer.alloc(4 * 1024 * 1024));
     const told = audience();
     const order = { from: [from], to: [join(folder.path, 'copy.partial-')], word: 'copied' };
-    await tellCopy(order, told, async () => {
+    await showCopyProgress(order, told, async () => {
       writeFileSync(join(to, 'data.mdb'), Buffer.alloc(1024 * 1024));
       told.clock.ms = 10_000;
       await waitFor('it is told', () => told.terminal.stderr() !== '', 30_000);

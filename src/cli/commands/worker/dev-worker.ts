@@ -1,25 +1,25 @@
 // One worker in development: its process, and a new process when its files have changed.
 //
 // Invariants:
-// - The old process is asked to end only after the new one has registered, so that callers always find one of them.
+// - The old process ends only after the new one has registered, so that callers always find one of them.
 // - A new process that does not register changes nothing: the old one keeps running.
 // - Restarts run one after the other; changes during a restart cause one more.
 
 import { type StartedProcess, startProcess } from '../../../effects/worker-process.ts';
 
-export interface DevOrder {
+export interface WorkerCommand {
   readonly command: string;
   readonly cwd: string;
   readonly env: Readonly<Record<string, string | undefined>>;
 }
 
-export interface DevParts {
+export interface DevWorkerOptions {
   /** The command to run; throws with the reason when the project cannot be read. */
-  readonly order: () => Promise<DevOrder>;
+  readonly order: () => Promise<WorkerCommand>;
   /** Resolves to a check for a new worker; undefined when the engine cannot be reached. */
   readonly watchForNew: () => Promise<RegistrationWatch | undefined>;
   readonly line: (stream: 'stdout' | 'stderr', text: string) => void;
-  readonly say: (text: string) => void;
+  readonly note: (text: string) => void;
 }
 
 export interface RegistrationWatch {
@@ -35,36 +35,36 @@ interface Generation {
 }
 
 export class DevWorker {
-  readonly #parts: DevParts;
+  readonly #options: DevWorkerOptions;
   #current: Generation | undefined;
-  #isTurning = false;
-  #isAgainWanted = false;
+  #isRestarting = false;
+  #isRestartWanted = false;
 
-  constructor(parts: DevParts) {
-    this.#parts = parts;
+  constructor(options: DevWorkerOptions) {
+    this.#options = options;
   }
 
   /** Starts or restarts the worker. */
-  async turn(): Promise<void> {
-    if (this.#isTurning) {
-      this.#isAgainWanted = true;
+  async restart(): Promise<void> {
+    if (this.#isRestarting) {
+      this.#isRestartWanted = true;
       return;
     }
-    this.#isTurning = true;
+    this.#isRestarting = true;
     do {
-      this.#isAgainWanted = false;
-      await this.#change().catch((error: Error) => this.#parts.say(error.message));
-    } while (this.#isAgainWanted);
-    this.#isTurning = false;
+      this.#isRestartWanted = false;
+      await this.#replace().catch((error: Error) => this.#options.note(error.message));
+    } while (this.#isRestartWanted);
+    this.#isRestarting = false;
   }
 
-  async #change(): Promise<void> {
-    const { say } = this.#parts;
-    const order = await this.#parts.order();
+  async #replace(): Promise<void> {
+    const { note } = this.#options;
+    const order = await this.#options.order();
     const before = this.#current?.isOver === false ? this.#current : undefined;
-    const watch = await this.#parts.watchForNew();
+    const watch = await this.#options.watchForNew();
     if (watch === undefined) {
-      say('the engine cannot be reached; the worker keeps trying');
+      note('the engine cannot be reached; the worker keeps trying');
       // No call can reach the worker, so the gap between the two processes does no harm.
       before?.process.terminate();
       await before?.ended;
@@ -75,10 +75,10 @@ export class DevWorker {
       const next = this.#start(order);
       const isThere = await Promise.race([watch.appeared(), next.ended]);
       if (typeof isThere === 'string') {
-        say(before === undefined ? 'waiting for a change' : 'the old process keeps running; waiting for a change');
+        note(before === undefined ? 'waiting for a change' : 'the old process keeps running; waiting for a change');
         return;
       }
-      say(isThere ? 'registered' : 'running, but it has not registered a function');
+      note(isThere ? 'registered' : 'running, but it has not registered a function');
       this.#current = next;
       before?.process.terminate();
     } finally {
@@ -86,12 +86,12 @@ export class DevWorker {
     }
   }
 
-  #start({ command, cwd, env }: DevOrder): Generation {
-    const { line, say } = this.#parts;
-    say(`starting: ${command}`);
-    let tell: (cause: string) => void = () => {};
+  #start({ command, cwd, env }: WorkerCommand): Generation {
+    const { line, note } = this.#options;
+    note(`starting: ${command}`);
+    let resolveEnd: (cause: string) => void = () => {};
     const ended = new Promise<string>((resolve) => {
-      tell = resolve;
+      resolveEnd = resolve;
     });
     const process = startProcess(
       { command, cwd, env },
@@ -99,9 +99,9 @@ export class DevWorker {
         line,
         ended: ({ cause }) => {
           generation.isOver = true;
-          if (this.#current === generation) say(`ended: ${cause}; waiting for a change`);
-          else say(`ended: ${cause}`);
-          tell(cause);
+          if (this.#current === generation) note(`ended: ${cause}; waiting for a change`);
+          else note(`ended: ${cause}`);
+          resolveEnd(cause);
         },
       },
     );
