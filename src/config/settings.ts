@@ -55,7 +55,7 @@ const trustedLimits = fields({
 });
 
 const engineLimits = fields({
-  in_flight: limit(65_536, 1, 10_000_000, 'Calls that the whole engine has in flight'),
+  in_flight: limit(65_536, 1, 10_000_000, 'Calls that the whole engine has in flight. Half are for trusted callers'),
   outbound_buffers_bytes: limit(512 * MIB, MIB, 64 * GIB, 'Bytes waiting for all connections together'),
   channels: limit(10_000, 1, 1_000_000, 'Open channels; one more gets OVERLOADED. Half are for trusted callers'),
   channel_buffer_bytes: limit(

@@ -2,6 +2,7 @@
 // here, so that access, depth, deadlines and tracing apply to all alike.
 
 import type { PolicyInForce, Registrations } from '../core/access/access.ts';
+import type { KeptRights } from '../core/access/kept-rights.ts';
 import type { Reservations, ReservedKind } from '../core/access/reservations.ts';
 import { Refusal } from '../core/calls/refusal.ts';
 import type { Pressure } from '../core/gates/pressure.ts';
@@ -39,7 +40,7 @@ import type { Session } from './session/session.ts';
 import { askCondition, type ConditionQuestion, type ConditionVerdict } from './triggers/condition.ts';
 import { enqueueFiring, type QueuedFiring, type QueuedVerdict } from './triggers/enqueue-trigger.ts';
 import { callTarget, Firings, isBound } from './triggers/fire-trigger.ts';
-import { bind, unbind } from './triggers/triggers.ts';
+import { bind, providerOf, unbind } from './triggers/triggers.ts';
 
 export interface DurableTrigger {
   readonly type: string;
@@ -197,6 +198,11 @@ export class RouterPort {
   /** The queue of a trigger that names one; a text: why there is none. */
   jobTarget(queue: string): JobTarget | string {
     return this.#context.jobTaker?.target(queue) ?? NO_QUEUES;
+  }
+
+  /** Whether jobs with these rights share the queue with trusted jobs. */
+  sharesQueue(rights: KeptRights, queue: string): boolean {
+    return this.#context.portPolicies.sharesQueue(rights, queue);
   }
 
   /** A job of a trigger whose change is durable already. Called once. */
@@ -370,7 +376,7 @@ export class RouterPort {
       throw new Refusal('BAD_REQUEST', text);
     }
     const { binding, refusal } = bind(context, request);
-    const isJudgedByWorker = context.triggers.type(trigger.type)?.provider.kind === 'worker';
+    const isJudgedByWorker = providerOf(context, binding)?.kind === 'worker';
     const verdict = refusal ?? (isJudgedByWorker ? await this.#waitForVerdict(binding.id) : undefined);
     if (verdict === undefined) return binding.id;
     context.triggers.remove(binding);

@@ -1,7 +1,7 @@
 // A request to a route of the engine of `svc-sdk/testing`, and its answer, without a socket.
 
 import { type ByteString, byteStringToText } from '../protocol/json/byte-string.ts';
-import type { FakeRequest, FakeResponse } from '../sdk/testing/testing-engine.ts';
+import type { FakeRequest, FakeResponse } from '../sdk/testing/testing-fake.ts';
 import type { BodyReader, HeaderLines, HttpBody, HttpExchange } from '../transport/http.ts';
 
 export class MemoryExchange implements HttpExchange {

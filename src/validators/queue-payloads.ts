@@ -11,7 +11,7 @@ import type {
   ProgressPayload,
   QueuePayload,
   TopicPagePayload,
-} from '../modules/queue/payloads.ts';
+} from '../modules/queue/function-payloads.ts';
 
 export const validateNothing = typia.createValidate<NothingPayload>();
 export const validateQueue = typia.createValidate<QueuePayload>();

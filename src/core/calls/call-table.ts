@@ -38,6 +38,8 @@ export class Call<E extends Executor, O> {
   isQuiet = false;
   /** A restricted connection runs it for the engine or for a trusted one. */
   isOwed = false;
+  /** A restricted connection made it or runs it. */
+  isRestricted = false;
   bucket = 0;
   indexInBucket = 0;
   isOpen = false;
@@ -64,6 +66,8 @@ export interface NewCall<E extends Executor, O> {
   span?: OpenSpan | undefined;
   /** A call of the console (API-2). */
   isInternal?: boolean | undefined;
+  /** A restricted connection makes it or runs it. */
+  isRestricted?: boolean | undefined;
 }
 
 /** Deadlines are checked in steps of this size: an answer is late by at most one step plus the timer's own delay. */
@@ -77,6 +81,7 @@ export class CallTable<E extends Executor, O> {
   readonly #firstGeneration: number;
   #expiredUpTo = 0;
   #openCount = 0;
+  #restrictedCount = 0;
 
   /**
    * `idMiddle`: the random part of all ids of this engine, shaped `xxxx-4xxx-yxxx`. `firstGeneration` is random too, so
@@ -91,6 +96,11 @@ export class CallTable<E extends Executor, O> {
     return this.#openCount;
   }
 
+  /** Those of the open calls that a restricted connection made or runs. */
+  get restrictedCount(): number {
+    return this.#restrictedCount;
+  }
+
   open(call: NewCall<E, O>): Call<E, O> {
     // After an idle time no bucket waits: skip the steps that passed and do not walk them.
     if (this.#openCount === 0) this.#expiredUpTo = bucketOf(call.nowMs);
@@ -103,6 +113,8 @@ export class CallTable<E extends Executor, O> {
     record.span = call.span;
     record.isQuiet = false;
     record.isOwed = false;
+    record.isRestricted = call.isRestricted === true;
+    if (record.isRestricted) this.#restrictedCount++;
     record.isCounted = call.origin !== undefined && call.isInternal !== true;
     record.deadlineMs = call.nowMs + call.timeoutMs;
     record.isOpen = true;
@@ -137,6 +149,7 @@ export class CallTable<E extends Executor, O> {
     call.origin = undefined;
     call.span = undefined;
     this.#openCount--;
+    if (call.isRestricted) this.#restrictedCount--;
     this.#leaveBucket(call);
     this.#free.push(call.slot);
   }

@@ -99,11 +99,11 @@ export class StreamTriggers implements ModuleTriggerType {
     this.#isDropIn = isDropIn;
   }
 
-  refuse(config: unknown): string | undefined {
+  refuse(config: unknown, binding: Binding): string | undefined {
     const read = readTriggerConfig('stream', streamConfig, config);
     if (!read.ok) return read.reason;
     const { queue } = read.config;
-    return queue === undefined ? undefined : this.#jobs.refuse(queue);
+    return queue === undefined ? undefined : this.#jobs.refuse(queue, binding);
   }
 
   bound(binding: Binding, config: unknown): void {

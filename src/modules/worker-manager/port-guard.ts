@@ -86,5 +86,5 @@ function policyOf({ rbac }: WorkerManagerConfig): AccessPolicy | undefined {
     if (!read.ok) throw new Error(`The loader accepted an invalid entry of expose_functions: ${read.reason}`);
     return read.value;
   });
-  return { expose, triggerTypes: new Set(rbac.allow_trigger_types), queues: new Set(rbac.allow_queues) };
+  return { expose, triggerTypes: new Set(rbac.allow_trigger_types), sharedQueues: new Set(rbac.shared_queues) };
 }

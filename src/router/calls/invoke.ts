@@ -20,14 +20,14 @@ import { detach, RAW_NULL, type RawJson } from '../../protocol/json/byte-string.
 import { Payload } from '../../protocol/payload/payload.ts';
 import type { Caller, RouterContext } from '../context.ts';
 import { guardCall } from '../restricted/guarded-calls.ts';
-import { coveringExecutors, isOfStrangers, queueRefusal, reachRefusal, selectCovering } from '../restricted/reach.ts';
+import { coveringExecutors, isOfStrangers, reachRefusal, selectCovering } from '../restricted/reach.ts';
 import { beginCall, contextOf, contextOfCaller, noteQuiet, noteRefused, spanOf } from '../session/observe.ts';
 import type { Session } from '../session/session.ts';
 import type { CallerRef } from '../session/wire.ts';
 import { withCallerId } from './caller-id.ts';
 import { begins } from './chain.ts';
 import { enqueue as enqueueCall } from './enqueue.ts';
-import { type CallRequest, openCall } from './open-call.ts';
+import { type CallRequest, isRestricted, openCall } from './open-call.ts';
 import { outcomeOf } from './reply.ts';
 import { runBuiltin } from './run-builtin.ts';
 import { answer } from './settle.ts';
@@ -70,7 +70,7 @@ export function handleInvoke(context: RouterContext, session: Session, frame: In
 export function deliver(context: RouterContext, request: CallRequest, enqueue: EnqueueAction | undefined): void {
   if (enqueue === undefined) return invoke(context, request);
   const { caller, ref, functionId, rights } = request;
-  const refusal = reachRefusal(rights, functionId) ?? queueRefusal(rights, enqueue.queue);
+  const refusal = reachRefusal(rights, functionId);
   if (refusal === undefined) enqueueCall(context, request, enqueue);
   else refuse(context, caller, ref, functionId, refusal);
 }
@@ -103,7 +103,9 @@ function handOver(context: RouterContext, entry: WorkerFunction<Session>, reques
   const isForeign = request.isTrustedWork === true && isOfStrangers(context, entry.id);
   const executor = isForeign ? selectCovering(entry) : context.functions.select(entry);
   const refusal =
-    executor === undefined ? refuseUnselected(entry, isForeign) : checkPayload(context, executor, request);
+    executor === undefined
+      ? refuseUnselected(entry, isForeign)
+      : (checkShare(context, request, executor) ?? checkPayload(context, executor, request));
   if (executor === undefined || refusal !== undefined) {
     if (refusal !== undefined) refuseObserved(context, request, refusal);
     return;
@@ -215,11 +217,23 @@ function checkLimits(context: RouterContext, request: CallRequest): Refusal | un
     const text = `The engine is at its limit of ${context.settings.inFlightMax} calls in flight`;
     return new Refusal('OVERLOADED', text);
   }
+  const share = checkShare(context, request);
+  if (share !== undefined) return share;
   if (from !== undefined && caller === from && from.callsAwaited >= from.limits.inFlightPerCaller) {
     const text = `This connection is at its limit of ${from.limits.inFlightPerCaller} calls in flight`;
     return new Refusal('OVERLOADED', text);
   }
   return shedRefusal(context.pressure, request);
+}
+
+/** Restricted connections never take the places that trusted callers need. */
+function checkShare({ calls, settings }: RouterContext, request: CallRequest, executor?: Session): Refusal | undefined {
+  const { restrictedCount } = calls;
+  if (2 * restrictedCount < settings.inFlightMax || !isRestricted(request, executor)) return undefined;
+  const text =
+    `Connections of restricted ports have ${restrictedCount} calls in flight together, ` +
+    'half of limits.engine.in_flight; the others are for trusted callers';
+  return new Refusal('OVERLOADED', text);
 }
 
 /**

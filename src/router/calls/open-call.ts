@@ -54,6 +54,7 @@ export function openCall(
     timeoutMs: request.timeoutMs,
     span,
     isInternal: request.isInternal,
+    isRestricted: isRestricted(request, executor),
   });
   // Not calls between restricted connections, or of one to itself: they could keep a drain going for ever.
   if (request.rights === undefined && executor instanceof Session && executor.access !== undefined) {
@@ -61,4 +62,9 @@ export function openCall(
     executor.owedInFlight++;
   }
   return call;
+}
+
+/** Whether a restricted connection makes the call or runs it: such calls have half of the places of the engine. */
+export function isRestricted({ rights }: CallRequest, executor?: Session | ModuleExecutor): boolean {
+  return rights !== undefined || (executor instanceof Session && executor.access !== undefined);
 }

@@ -18,7 +18,7 @@ import { refuseTrigger, rejectType, triggerOffence, typeOffence } from '../trigg
 import { chargeMessage, type Guard } from './guard.ts';
 import { admitCall } from './guarded-calls.ts';
 import { CLAIM_MS, type IdClaims } from './id-claims.ts';
-import { coveringExecutors, functionsNamedIn, queueNamedBy, queueRefusal, targetRefusal } from './reach.ts';
+import { coveringExecutors, functionsNamedIn, targetRefusal } from './reach.ts';
 
 type Frame = WorkerFrame<RawJson>;
 type Act = (frame: Frame) => void;
@@ -245,8 +245,7 @@ function bindingRefusal({ context, session }: Door, frame: RegisterTrigger<RawJs
     const refusal = targetRefusal(session, id);
     if (refusal !== undefined) return refusal;
   }
-  const queue = queueNamedBy(frame.trigger_type, config);
-  return queue === undefined ? undefined : queueRefusal(session.access, queue);
+  return undefined;
 }
 
 interface Held {

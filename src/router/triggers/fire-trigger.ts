@@ -32,7 +32,12 @@ export function fireTrigger(
   const restricted = bindings.filter(({ owner, state }) => owner?.access !== undefined && state === 'bound');
   const payload = trusted.length > 0 ? payloadFor(undefined) : undefined;
   for (const binding of distinctBindings(trusted)) tell(context, binding, payload, depth);
-  for (const binding of restricted) tell(context, binding, payloadFor(binding.owner?.access), depth);
+  // Computed once for all triggers of an owner, who may have a hundred of them.
+  const payloads = new Map<Access | undefined, RawJson | undefined>();
+  for (const { owner } of restricted) {
+    if (!payloads.has(owner?.access)) payloads.set(owner?.access, payloadFor(owner?.access));
+  }
+  for (const binding of restricted) tell(context, binding, payloads.get(binding.owner?.access), depth);
 }
 
 function tell(context: RouterContext, binding: Binding, payload: RawJson | undefined, depth: number): void {

@@ -2,6 +2,7 @@
 //
 // Neighbours: `core/registry/trigger-table.ts` decides, this file sends. Rules: section 4 of the wire.
 
+import { coversId } from '../../core/access/access.ts';
 import { Refusal } from '../../core/calls/refusal.ts';
 import type { NewBinding } from '../../core/registry/trigger-table.ts';
 import type {
@@ -141,7 +142,7 @@ export function bind(
 ): { binding: Binding; refusal: Refusal | undefined } {
   const { added, replaced } = context.triggers.add(request);
   if (replaced !== undefined && replaced.owner !== request.owner) replaced.owner?.triggers.delete(replaced.id);
-  const provider = context.triggers.type(added.type)?.provider;
+  const provider = providerOf(context, added);
   // A worker of the same type gets the new one under the old id; any other has to be sent the removal.
   if (replaced !== undefined && (replaced.type !== added.type || provider?.kind === 'module')) {
     tellProviderOfRemoval(context, replaced, 'taken_back');
@@ -162,7 +163,8 @@ export function handleTriggerResult(
   frame: TriggerRegistrationResult<RawJson>,
 ): void {
   const binding = context.triggers.binding(frame.id);
-  if (binding === undefined || !context.triggers.isProvider(binding.type, session)) {
+  const provider = binding && providerOf(context, binding);
+  if (binding === undefined || provider?.kind !== 'worker' || provider.executor !== session) {
     context.counters.count('triggers.foreign_results');
     return;
   }
@@ -204,7 +206,7 @@ export function unbind(context: RouterContext, binding: Binding, removal: Remova
 }
 
 export function tellProviderOfRemoval(context: RouterContext, binding: Binding, removal: Removal): void {
-  const provider = context.triggers.type(binding.type)?.provider;
+  const provider = providerOf(context, binding);
   if (provider === undefined) return;
   if (provider.kind === 'module') {
     if (binding.state === 'bound') provider.module.unbound?.(binding, removal);
@@ -220,9 +222,20 @@ export function tellProviderOfRemoval(context: RouterContext, binding: Binding, 
   });
 }
 
+/**
+ * Who is sent the binding. A durable trigger is trusted work: it waits where a restricted connection provides its type,
+ * unless the type lies under the prefix granted to that connection.
+ */
+export function providerOf({ triggers }: RouterContext, { type, owner }: Binding) {
+  const provider = triggers.type(type)?.provider;
+  if (owner !== undefined || provider?.kind !== 'worker') return provider;
+  const { access } = provider.executor;
+  return access === undefined || coversId(access, type) ? provider : undefined;
+}
+
 /** Sends the binding to the provider of its type: a module decides at once, a worker answers later. */
 function deliver(context: RouterContext, binding: Binding): Refusal | undefined {
-  const provider = context.triggers.type(binding.type)?.provider;
+  const provider = providerOf(context, binding);
   binding.error = undefined;
   if (provider === undefined) {
     binding.state = 'parked';

@@ -1,7 +1,7 @@
 // Metrics of OTLP/JSON: gauges, sums and histograms (wire 1.11). Other kinds are not supported.
 
 import { boundAttributes } from '../spans/span-bounds.ts';
-import { type Fields, fieldsOf, listOf, numberOf, pairsOf, textOf } from './otlp-values.ts';
+import { type Fields, fieldsOf, listOf, notAhead, numberOf, pairsOf, textOf } from './otlp-values.ts';
 import type { HistogramPoint, MetricRecord, MetricType, NumberPoint } from './records.ts';
 
 type Point = NumberPoint | HistogramPoint;
@@ -57,7 +57,7 @@ function shared(point: Fields, reading: Reading) {
   const start = numberOf(point.startTimeUnixNano);
   return {
     attributes: boundAttributes(pairsOf(point.attributes), () => reading.dropped('truncated')),
-    timestamp_unix_nano: numberOf(point.timeUnixNano) || reading.nowMs * 1e6,
+    timestamp_unix_nano: notAhead(numberOf(point.timeUnixNano) || reading.nowMs * 1e6, reading.nowMs),
     // Zero means unknown.
     ...(start !== undefined && start > 0 && { start_time_unix_nano: start }),
   };

@@ -11,6 +11,7 @@ import {
   idOf,
   jsonValueOf,
   listOf,
+  notAhead,
   numberOf,
   pairsOf,
   recordOf,
@@ -165,8 +166,8 @@ function readLog(item: Fields, { serviceName, resource, scope }: Origin, { nowMs
   const severityNumber = number >= 1 && number <= 24 ? number : numberOfSeverity(textOf(item.severityText));
   const traceId = idOf(item.traceId, 32) ?? null;
   return {
-    timestamp_unix_nano: Math.max(0, numberOf(item.timeUnixNano) ?? 0),
-    observed_timestamp_unix_nano: numberOf(item.observedTimeUnixNano) || nowMs * 1e6,
+    timestamp_unix_nano: Math.max(0, notAhead(numberOf(item.timeUnixNano) ?? 0, nowMs)),
+    observed_timestamp_unix_nano: notAhead(numberOf(item.observedTimeUnixNano) || nowMs * 1e6, nowMs),
     severity_number: severityNumber,
     severity_text: severityTextOf(severityNumber),
     body: textForm(jsonValueOf(item.body)),

@@ -4,7 +4,7 @@
 import type { QueueJobState, QueueSecret } from '../../../console-api/queues.ts';
 import type { StateRow } from '../../../console-api/states.ts';
 import type { HealthWord } from '../../../console-api/system.ts';
-import type { FailedAttempt } from '../../../core/queue/past-attempts.ts';
+import type { FailedAttempt } from '../../../core/queue/shapes.ts';
 import type { LogRecord, SpanRecord, TraceStatusWord } from '../../../core/telemetry/records/records.ts';
 
 /** `engine::traces::group_by`. */

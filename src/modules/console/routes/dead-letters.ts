@@ -2,7 +2,7 @@
 
 import type { List } from '../../../console-api/envelope.ts';
 import type { DeadGroups, JobFilter, JobRow, JobsQuery } from '../../../console-api/queues.ts';
-import { foldError } from '../../../core/queue/fold-error.ts';
+import { foldError } from '../../../core/queue/error-groups.ts';
 import { isDeadGroupList, isDeadLetters } from '../../../generated/console-answers.ts';
 import type { Desk } from '../desk.ts';
 import type { DeadGroupList, DeadLetters } from '../facts/answers.ts';
