@@ -89,8 +89,8 @@ function change(name: string, before: number, now: number, better: 1 | -1, toler
 export function changesText(changes: readonly Change[]): string {
   return changes
     .map(({ name, before, now, percent, worse }) => {
-      const difference = percent >= 0 ? `${percent.toFixed(1)} % better` : `${(-percent).toFixed(1)} % worse`;
-      return `  ${name.padEnd(10)}${before.toFixed(2)} -> ${now.toFixed(2)}   ${difference}${worse ? '  <- too much' : ''}`;
+      const text = percent >= 0 ? `${percent.toFixed(1)} % better` : `${(-percent).toFixed(1)} % worse`;
+      return `  ${name.padEnd(10)}${before.toFixed(2)} -> ${now.toFixed(2)}   ${text}${worse ? '  <- too much' : ''}`;
     })
     .join('\n');
 }

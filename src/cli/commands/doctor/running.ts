@@ -48,10 +48,10 @@ function healthFindings(health: JsonRecord): Finding[] {
   const components = isRecord(health.components) ? health.components : {};
   const modules = isRecord(components.modules) ? components.modules : {};
   return Object.entries(modules).map(([name, module]) => {
-    const moduleHealth = isRecord(module) ? module : {};
-    const details = isRecord(moduleHealth.details) ? moduleHealth.details : {};
-    const adapter = textIn(moduleHealth, 'adapter') || textIn(details, 'adapter');
-    const text = `${textIn(moduleHealth, 'status') || 'of unknown health'}${adapter === '' ? '' : `, adapter ${adapter}`}`;
+    const state = isRecord(module) ? module : {};
+    const details = isRecord(state.details) ? state.details : {};
+    const adapter = textIn(state, 'adapter') || textIn(details, 'adapter');
+    const text = `${textIn(state, 'status') || 'of unknown health'}${adapter === '' ? '' : `, adapter ${adapter}`}`;
     const reason = textIn(details, 'reason');
     if (text.startsWith('healthy')) return ok(name, text);
     const isDown = text.startsWith('unhealthy');

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { fillSkeleton, payloadSkeleton } from '../../../../src/cli/commands/call/edit-payload.ts';
 
-test('[CLI-21] a skeleton has what must be there and what has a default', () => {
+test('[CLI-21] a skeleton has the required fields and the fields with a default', () => {
   const schema = {
     type: 'object',
     required: ['sku', 'to', 'tags', 'kind', 'gift', 'free'],
@@ -21,12 +21,12 @@ test('[CLI-21] a skeleton has what must be there and what has a default', () => 
   });
 });
 
-test('[CLI-21] without a schema a skeleton is an empty object, and a payload need not be one', () => {
+test('[CLI-21] without a schema the skeleton is an empty object, and the payload may be any value', () => {
   expect([undefined, null, true, {}].map(payloadSkeleton)).toEqual([{}, {}, {}, {}]);
   expect(payloadSkeleton({ type: 'integer', minimum: 3 })).toBe(3);
 });
 
-test('[CLI-21] what was given takes the place of what the skeleton has', () => {
+test('[CLI-21] given values replace those of the skeleton', () => {
   expect(fillSkeleton({ sku: '', qty: 1 }, { sku: 'a1', note: 'x' })).toEqual({ sku: 'a1', qty: 1, note: 'x' });
   expect(fillSkeleton({ sku: '' }, [1])).toEqual([1]);
   expect(fillSkeleton(3, 4)).toBe(4);

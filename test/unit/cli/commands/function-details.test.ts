@@ -18,8 +18,8 @@ const SCHEMA = {
   },
 };
 
-describe('a schema for human eyes', () => {
-  test('[CLI-23] every parameter has name, type, whether it is required, and what is known of it', () => {
+describe('a readable schema', () => {
+  test('[CLI-23] every parameter has a name, a type, whether it is required, and its description', () => {
     expect(parametersOf(SCHEMA)).toEqual([
       { name: 'sku', type: 'string', isRequired: true, text: 'Article number' },
       { name: 'qty', type: 'integer', isRequired: false, text: 'Default 1.' },
@@ -36,7 +36,7 @@ describe('a schema for human eyes', () => {
   });
 
   test.each([undefined, null, true, 'text', [], {}, { properties: [] }, { properties: { a: 1 } }])(
-    '[CLI-23] %j explains nothing and breaks nothing',
+    '[CLI-23] the schema %j gives no parameters and no error',
     (schema) => {
       expect(parametersOf(schema)).toEqual([]);
     },

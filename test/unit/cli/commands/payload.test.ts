@@ -21,7 +21,7 @@ describe('payload pairs', () => {
     expect(payload).toEqual(before);
   });
 
-  test('[CLI-20] without pairs the payload may be anything', () => {
+  test('[CLI-20] without pairs the payload may be any value', () => {
     expect(applyPairs([1], [])).toEqual([1]);
     expect(applyPairs(null, [])).toBeNull();
   });
@@ -35,11 +35,11 @@ describe('payload pairs', () => {
     [{ a: 1 }, 'a.b=x', "'a.b=x' does not fit: a is a number, not an object."],
     [[1], 'a=x', 'The payload is a list; key=value pairs need an object.'],
     ['text', 'a=x', 'The payload is a string'],
-  ])('[CLI-20] over %j, %s is refused with the reason', (payload, pair, message) => {
+  ])('[CLI-20] for the payload %j, the pair %s is refused with the reason', (payload, pair, message) => {
     expect(() => applyPairs(payload, [pair])).toThrow(message);
   });
 
-  test('[X19] a field named after the prototype is a field like any other', () => {
+  test('[X19] a field named __proto__ is an ordinary field', () => {
     const payload = applyPairs({}, ['__proto__.polluted=yes', 'constructor=x']);
     expect(JSON.stringify(payload)).toBe('{"__proto__":{"polluted":"yes"},"constructor":"x"}');
     expect({}).not.toHaveProperty('polluted');

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { inPages, type ListPage } from '../../../../src/cli/commands/stream/stream.ts';
 import { SvcError } from '../../../../src/sdk/calls/errors.ts';
 
-/** Gives out so many numbers, up to `atOnce` in one answer. */
+/** Answers with numbers, up to `atOnce` in one answer. */
 function listOf(count: number, atOnce: number) {
   const asked: ListPage[] = [];
   const fetch = async (page: ListPage): Promise<number[]> => {
@@ -15,7 +15,7 @@ function listOf(count: number, atOnce: number) {
   return { fetch, asked };
 }
 
-test('[S4] a list that can be had at once is asked for once', async () => {
+test('[S4] a list that fits into one answer is requested once', async () => {
   const { fetch, asked } = listOf(10_000, 10_000);
   expect(await inPages(fetch)).toHaveLength(10_000);
   expect(asked).toEqual([{}]);
@@ -26,12 +26,12 @@ test.each([
   [2_500, 700],
   [3, 1],
   [1_000, 999],
-])('[S4] of %i items, %i of them at once, all are had in their order', async (count, atOnce) => {
+])('[S4] %i items, at most %i in one answer, are all read in order', async (count, atOnce) => {
   const { fetch } = listOf(count, atOnce);
   expect(await inPages(fetch)).toEqual(Array.from({ length: count }, (_, index) => index));
 });
 
-test('[S4] an item that is too large by itself, and any other trouble, is told', async () => {
+test('[S4] an item that is too large alone is an error, and other errors are passed on', async () => {
   await expect(inPages(listOf(2, 0).fetch)).rejects.toMatchObject({ code: 'RESULT_TOO_LARGE' });
   const broken = inPages(() => Promise.reject(new SvcError('STORAGE_UNAVAILABLE', 'away')));
   await expect(broken).rejects.toMatchObject({ code: 'STORAGE_UNAVAILABLE' });

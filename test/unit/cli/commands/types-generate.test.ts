@@ -26,12 +26,12 @@ test.each<[unknown, string]>([
   expect(typeText(schema)).toBe(type);
 });
 
-test('a description cannot leave its comment', () => {
+test('a description cannot end its comment', () => {
   const text = registryText([{ id: 'a::b', description: 'x */ evil()\n//', request: {}, response: undefined }]);
   expect(text).toContain('/** x * / evil() // */\n    "a::b": { in: unknown; out: any };');
 });
 
-test('a schema whose parts name the next one twice each ends, and says what is left out', () => {
+test('a schema whose references grow exponentially ends, with a comment on what is left out', () => {
   const steps = Array.from({ length: 64 }, (_, step) => {
     const next = { $ref: `#/$defs/${step + 1}` };
     return [step, { type: 'object', properties: { left: next, right: next } }];

@@ -15,7 +15,7 @@ const STACK = `Error: no sku
     at fourth (/app/src/b.ts:1:1)`;
 
 describe('failed calls', () => {
-  test('[CLI-22] the first frames of the handler are shown, libraries and Node left out', () => {
+  test('[CLI-22] the first stack frames of the handler are shown, without libraries and Node', () => {
     expect(stackFrames(STACK, false)).toEqual([
       'at readOrder (/app/src/orders.ts:3:9)',
       'at create (/app/src/orders.ts:12:3)',
@@ -44,7 +44,7 @@ describe('failed calls', () => {
     ['an unknown queue', { reason: 'QUEUE_NOT_FOUND' }, 'enqueue_error', "Queue 'mail' not found", 'svc queue list'],
     ['a worker that failed', {}, 'WORKER_FAILED', 'The worker mail-2 does not run: exit', 'svc worker start mail-2.'],
     ['no project', { function_id: 'worker::add' }, 'BAD_REQUEST', 'There is no file x', 'svc worker init'],
-  ])('[CLI-9] %s is told with what to do', (_what, details, code, message, hint) => {
+  ])('[CLI-9] %s is reported with the next step', (_what, details, code, message, hint) => {
     const { report } = callFailure(new SvcError(code, message, details), { functionId: 'f', verbose: false });
     expect(report.hint).toContain(hint);
   });
@@ -70,7 +70,7 @@ describe('failed calls', () => {
     });
   });
 
-  test('[CLI-3] what nobody expected is reported with its stack as our defect', () => {
+  test('[CLI-3] an unexpected error is reported with its stack, as a defect of svc', () => {
     const failure = toFailure(new TypeError('x is not a function'));
     expect(failure.report).toMatchObject({ code: 'INTERNAL', exitCode: 1 });
     expect(failure.report.lines?.length).toBeGreaterThan(0);
@@ -81,7 +81,7 @@ describe('failed calls', () => {
   });
 });
 
-test('[CLI-9] a file that the system refuses is told by its place and the reason, and is no defect of ours', async () => {
+test('[CLI-9] a file that cannot be used is reported with path and reason, not as a defect of svc', async () => {
   const failure = toFailure(await readFile('/nowhere/at-all').catch((error: unknown) => error));
   expect(failure.report).toMatchObject({
     code: 'FILE_UNUSABLE',
@@ -99,7 +99,7 @@ describe('suggestions', () => {
     ['post::send', ['mail::send', 'mail::send_all']],
     ['x::z', ['x::y']],
     ['nothing::like_it', []],
-  ])('[CLI-8] for %s the ids %j are suggested', (unknown, expected) => {
+  ])('[CLI-8] for %s, the suggestions are %j', (unknown, expected) => {
     expect(rankSuggestions(unknown, ids)).toEqual(expected);
   });
 });

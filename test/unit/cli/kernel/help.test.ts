@@ -34,7 +34,7 @@ describe.each(commands)('svc $entry.name', ({ entry, command }) => {
     }
   });
 
-  test('[CLI-7] its line in the overview is its own summary', () => {
+  test('[CLI-7] its line in the overview equals its summary', () => {
     expect(entry.summary).toBe(command.summary);
     expect(entry.aliasOf ?? entry.name).toBe(command.name);
   });
@@ -59,7 +59,7 @@ function widest(text: string): number {
   return Math.max(...text.split('\n').map((line) => line.length));
 }
 
-/** As a shell would split the examples: single quotes only. */
+/** Splits an example as a shell does; only single quotes are supported. */
 function splitWords(line: string): string[] {
   return [...line.matchAll(/(?:[^\s']|'[^']*')+/g)].map(([word]) => word.replaceAll("'", ''));
 }

@@ -1,5 +1,5 @@
-// Whoever pastes a command from the documentation must not be told that it is wrong: every line with `svc` in README.md,
-// docs/ and the READMEs of templates is one that the command line understands. What it then does, other tests tell.
+// A command that is pasted from the documentation must be valid: every line with `svc` in README.md, docs/ and the
+// READMEs of templates is one that the command line accepts. Other tests check what the commands do.
 
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -19,14 +19,14 @@ const pages = [
   ...readdirSync(join(ROOT, TEMPLATES)).map((name) => `${TEMPLATES}/${name}/README.md`),
 ].filter((page) => readdirSync(join(ROOT, page, '..')).includes('README.md'));
 
-/** What stands for something else, or for one of several. */
+/** A placeholder, or one of several choices. */
 const PLACEHOLDER = /[<>[\]|…]|\.\.\./;
 
-test.each(pages)('every command in %s is one that svc understands', async (page) => {
+test.each(pages)('every command in %s is valid', async (page) => {
   const problems: string[] = [];
   const { lines, mentions } = commandsIn(readFileSync(join(ROOT, page), 'utf8'));
   for (const line of [...lines, ...mentions]) {
-    // In a sentence a command may stand without its operands.
+    // A sentence may name a command without its operands.
     const problem = await problemOf(line, lines.includes(line));
     if (problem !== undefined) problems.push(`${line}: ${problem}`);
   }

@@ -21,7 +21,7 @@ describe('how the program was started', () => {
   });
 });
 
-test('[CLI-9] every command in a text is given as it is typed here, the name alone stays', () => {
+test('[CLI-9] every command in a text is written as the user types it; the program name alone stays', () => {
   const text = 'Start svc: svc --config a, svc start or npx svc dev. See svc top; not my-svc list, svc-queue, svc 2.';
   expect(asTyped(text, 'svc', CATALOGUE.firstWords())).toBe(text);
   expect(asTyped(text, 'npx svc', CATALOGUE.firstWords())).toBe(

@@ -20,7 +20,7 @@ describe('durations', () => {
   });
 
   test.each(['', '10', 's', '10 s', '-1s', '1d', '1S', '1e3s', '10s5ms', '٣s'])(
-    '[CLI-14] %j is no duration',
+    '[CLI-14] %j is not a duration',
     (text) => {
       expect(parseDurationMs(text)).toBeUndefined();
     },
@@ -42,7 +42,7 @@ describe('durations', () => {
 describe('times', () => {
   const moment = Date.UTC(2026, 0, 2, 3, 4, 5);
 
-  test('[CLI-14] a time is shown as its age unless asked otherwise', () => {
+  test('[CLI-14] a time is shown as its age unless another style is given', () => {
     expect(formatTime(moment, 'relative', moment + 65_000)).toBe('1m 5s ago');
     expect(formatTime(moment, 'relative', moment - 400)).toBe('now');
     expect(formatTime(moment, 'utc', moment)).toBe('2026-01-02T03:04:05.000Z');
@@ -52,7 +52,7 @@ describe('times', () => {
 
 const NOW_MS = Date.UTC(2026, 0, 2, 3, 4, 5);
 
-describe('moments', () => {
+describe('points in time', () => {
   test('[CLI-14] are written as durations back, ISO times or Unix milliseconds', () => {
     expect(parseMomentMs('15m', NOW_MS)).toBe(NOW_MS - 900_000);
     expect(parseMomentMs('now-1.5h', NOW_MS)).toBe(NOW_MS - 5_400_000);
@@ -61,7 +61,7 @@ describe('moments', () => {
     expect(parseMomentMs('1767225600000', NOW_MS)).toBe(1_767_225_600_000);
   });
 
-  test('[CLI-14] a day without a zone begins where the terminal is', () => {
+  test('[CLI-14] a day without a zone is in local time', () => {
     const zone = process.env.TZ;
     process.env.TZ = 'America/New_York';
     try {
@@ -73,7 +73,7 @@ describe('moments', () => {
     }
   });
 
-  test('[CLI-14] anything else is refused with the flag, the text and what is expected', () => {
+  test('[CLI-14] other text is refused with the flag, the text and the expected forms', () => {
     for (const text of ['', 'yesterday', '15', 'now-', 'now+1m', '2026-13-01']) {
       expect(() => momentOf('--since', text, NOW_MS)).toThrow(`--since is '${text}': expected 15m, now-15m`);
     }
