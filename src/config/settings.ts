@@ -1,6 +1,5 @@
 // The top-level settings that this version reads, and the refusal of those that belong to later ones (PD-29).
 
-import type { ValueOf } from '../core/config-fields/fields.ts';
 import {
   anything,
   either,
@@ -14,11 +13,12 @@ import {
   refused,
   secretText,
   text,
+  type ValueOf,
 } from '../core/config-fields/fields.ts';
 import type { FieldProblem } from '../core/config-fields/fields-check.ts';
 import { redactUrl } from '../core/config-fields/redaction.ts';
-import { parseAddressBlock } from '../core/gates/address-block.ts';
-import { readListedPlaces } from '../core/gates/outgoing-rules.ts';
+import { parseAddressBlock } from '../core/limits/client-address.ts';
+import { readListedPlaces } from '../core/limits/outgoing-rules.ts';
 
 const KIB = 1024;
 const MIB = 1024 * KIB;

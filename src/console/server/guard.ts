@@ -5,8 +5,7 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { TOKEN_SUBPROTOCOL_PREFIX } from '../../console-api/console-server.ts';
 import type { ApiError } from '../../console-api/envelope.ts';
-import { fetchSiteOffence } from '../../core/access/fetch-site.ts';
-import { originOffence } from '../../core/access/origin.ts';
+import { fetchSiteOffence, originOffence } from '../../core/access/origin.ts';
 import type { ConsoleOptions } from './options.ts';
 
 export interface Offence {

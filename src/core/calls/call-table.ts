@@ -1,9 +1,8 @@
 // Every call in flight, from hand-over to its one answer.
 //
 // Job: create the id under which the executor knows the call, keep its deadline, settle it exactly once (I1).
-// Neighbours: `router/calls/open-call.ts` opens calls, `router/calls/settle.ts` ends them; both act on what is returned
-// here.
-// Invariants:
+// Neighbours: `router/calls/in-flight.ts` opens calls, `router/calls/in-flight.ts` ends them; both act on what is
+// returned here. Invariants:
 //   - An open call is in its slot, in one deadline bucket, and in no free list; a settled one is only in the free list.
 //     `settle` is the single way from one to the other.
 //   - A slot's generation rises each time it is settled, so an id names one call for ever and a late or repeated result
@@ -15,7 +14,7 @@
 // and not a hash of 36 characters.
 
 import type { OpenSpan } from '../telemetry/spans/span-rows.ts';
-import type { Executor } from './executor.ts';
+import type { Executor } from './select-worker.ts';
 
 /** One call. Fields are valid from `open` until `settle` has returned; do not keep the object. */
 export class Call<E extends Executor, O> {

@@ -2,9 +2,9 @@
 // reached through the HTTP port, so without the HTTP module no client can reach it (PD-59).
 
 import { defineModule, type EngineModule, HOLDS_NOTHING, type ModuleContext } from '../module.ts';
+import { ApiHandler } from './api-handler.ts';
 import { consoleDeclaration } from './config.ts';
 import { createDesk, type Desk } from './desk.ts';
-import { Door } from './door.ts';
 import { LivePort } from './live/port.ts';
 import { bulkRoutes } from './routes/bulk-routes.ts';
 import { callRoutes } from './routes/call-routes.ts';
@@ -37,12 +37,12 @@ class ConsoleModule implements EngineModule {
     this.#context = context;
     this.#desk = createDesk(context);
     this.#live = new LivePort(this.#desk);
-    const door = new Door({
+    const handler = new ApiHandler({
       context,
       routes: allRoutes(this.#desk),
       connected: (socket, isKnown) => this.#live.connected(socket, isKnown),
     });
-    context.reservedPaths.offer(door);
+    context.reservedPaths.offer(handler);
   }
 
   async start(): Promise<void> {

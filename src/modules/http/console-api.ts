@@ -1,7 +1,6 @@
 // The paths below `/_console/`: for the console and for tools, never for routes of workers (X3, X4).
 
-import { fetchSiteOffence } from '../../core/access/fetch-site.ts';
-import { type OriginRules, originOffence } from '../../core/access/origin.ts';
+import { fetchSiteOffence, type OriginRules, originOffence } from '../../core/access/origin.ts';
 import { equalSecrets } from '../../effects/random.ts';
 import { textToByteString } from '../../protocol/json/byte-string.ts';
 import type { HttpExchange } from '../../transport/http.ts';
@@ -51,22 +50,22 @@ export class ConsoleApi {
 
   /** Admission to the live socket. A browser cannot send a header with it, so the token may follow later. */
   admit(request: UpgradeRequest): Admission {
-    const { door } = this.#context.reservedPaths;
+    const { handler } = this.#context.reservedPaths;
     const offence = this.#placeOffence((name) => request.header(name));
     if (offence !== undefined) return { ok: false, status: 403, text: offence };
-    if (door === undefined) return { ok: false, status: 404, text: UNKNOWN.message };
+    if (handler === undefined) return { ok: false, status: 404, text: UNKNOWN.message };
     const headers = [...request.headers()].flat();
     const mayShowLater =
       this.#context.settings.bridgeToken !== undefined && headerOf(headers, 'authorization') === undefined;
     const isKnown = this.#mayEnter({ headers, remoteAddress: request.remoteAddress });
     if (!isKnown && !mayShowLater) return { ok: false, status: 401, text: this.#needsToken };
-    return { ok: true, subprotocol: undefined, connected: (socket) => door.connected(socket, isKnown) };
+    return { ok: true, subprotocol: undefined, connected: (socket) => handler.connected(socket, isKnown) };
   }
 
   #handOn(exchange: HttpExchange): void {
-    const { door } = this.#context.reservedPaths;
-    if (door === undefined) refuse(exchange, UNKNOWN);
-    else door.take(exchange);
+    const { handler } = this.#context.reservedPaths;
+    if (handler === undefined) refuse(exchange, UNKNOWN);
+    else handler.take(exchange);
   }
 
   #offence(exchange: HttpExchange, mayEnter = this.#mayEnter(exchange)): ErrorAnswer | undefined {

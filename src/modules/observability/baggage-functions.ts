@@ -1,10 +1,9 @@
 // `engine::baggage::…`: the baggage in the context of the call. A call cannot change the context of its caller, so
 // `set` changes nothing; SDKs have functions of their own for that (modules 11.9).
 
-import { readPayload } from '../../core/calls/read-payload.ts';
-import { Refusal } from '../../core/calls/refusal.ts';
+import { Refusal, readPayload } from '../../core/calls/refusal.ts';
 import { baggageEntries } from '../../core/telemetry/spans/baggage.ts';
-import { validateBaggageGet, validateBaggageSet } from '../../generated/observability-payloads.ts';
+import { validateBaggageGet, validateBaggageSet } from '../../generated/module-payloads.ts';
 import { SMALL_PAYLOAD_LIMITS } from '../../protocol/frames/limits.ts';
 import type { BuiltinDefinition } from '../../router/builtin.ts';
 

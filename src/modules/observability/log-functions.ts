@@ -1,7 +1,6 @@
 // `engine::log::…`: a log record of the caller.
 
-import { readPayload } from '../../core/calls/read-payload.ts';
-import { Refusal } from '../../core/calls/refusal.ts';
+import { Refusal, readPayload } from '../../core/calls/refusal.ts';
 import {
   boundRecord,
   LOG_LEVELS,
@@ -13,7 +12,7 @@ import type { ServiceFacts } from '../../core/telemetry/records/intake.ts';
 import type { LogRecord } from '../../core/telemetry/records/records.ts';
 import { functionIdIn } from '../../core/telemetry/spans/baggage.ts';
 import { isTraceparent, spanIdOf, traceIdOf } from '../../core/telemetry/spans/context.ts';
-import { validateLog } from '../../generated/observability-payloads.ts';
+import { validateLog } from '../../generated/module-payloads.ts';
 import { SMALL_PAYLOAD_LIMITS } from '../../protocol/frames/limits.ts';
 import type { BuiltinCall, BuiltinDefinition } from '../../router/builtin.ts';
 import type { RouterPort } from '../../router/port.ts';

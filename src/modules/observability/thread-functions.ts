@@ -1,11 +1,11 @@
 // The functions that the telemetry thread and the rollup thread answer. Payloads are passed on unread, and answers come
 // back as bytes, so a list of a thousand traces costs the router's thread only its bytes.
 
-import { Refusal, unreadablePayload } from '../../core/calls/refusal.ts';
+import { unreadablePayload } from '../../core/calls/refusal.ts';
 import type { Collector } from '../../core/telemetry/spans/collector.ts';
 import { Payload } from '../../protocol/payload/payload.ts';
-import type { RawBuiltinDefinition } from '../../router/builtin.ts';
-import { outcomeOfError } from '../../router/calls/reply.ts';
+import { assertTrusted, type RawBuiltinDefinition } from '../../router/builtin.ts';
+import { outcomeOfError } from '../../router/calls/call.ts';
 import type { TelemetryClient } from '../../telemetry/client.ts';
 import { DESCRIPTIONS } from '../../telemetry/descriptions.ts';
 
@@ -16,9 +16,9 @@ export function threadFunctions(
   return Object.entries(DESCRIPTIONS).map(([id, description]) => ({
     id,
     description,
-    handleRaw(payload, { rights }, done) {
+    handleRaw(payload, call, done) {
       // Observability covers everything, so a caller that may not reach everything sees none of it (X10).
-      if (rights !== undefined) throw new Refusal('FORBIDDEN', `${id} is for trusted connections`);
+      assertTrusted(id, call);
       const input = payload?.asJsonBytes();
       if (payload !== undefined && input === undefined) throw unreadablePayload(`the payload for ${id}`);
       collector.flush();

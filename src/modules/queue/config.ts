@@ -5,8 +5,7 @@ import type { FieldProblem } from '../../core/config-fields/fields-check.ts';
 import type { ModuleDeclaration } from '../../core/config-fields/module-declaration.ts';
 import type { EnqueueRules } from '../../core/queue/shapes.ts';
 import { BACKOFF_MS_MAX, type RetryRules } from '../../core/queue/waits.ts';
-import { idOffence } from '../../protocol/frames/ids.ts';
-import { CALL_TIMEOUT_MS_MAX, ID_BYTES_MAX } from '../../protocol/frames/limits.ts';
+import { CALL_TIMEOUT_MS_MAX, ID_BYTES_MAX, idOffence } from '../../protocol/frames/limits.ts';
 import { QUEUE_ADAPTERS } from './adapters/catalogue.ts';
 
 const DAY_MS = 86_400_000;

@@ -1,15 +1,14 @@
 // Dead letters: list, redrive one or all, edit, discard, purge (Q10).
 
-import { readPayload } from '../../core/calls/read-payload.ts';
-import { Refusal } from '../../core/calls/refusal.ts';
+import { Refusal, readPayload } from '../../core/calls/refusal.ts';
 import { ErrorGroups } from '../../core/queue/error-groups.ts';
 import { isTopicQueue, shownName } from '../../core/queue/queue-names.ts';
-import { validateMessage, validateMoves, validateQueue, validateTopicPage } from '../../generated/queue-payloads.ts';
+import { validateMessage, validateMoves, validateQueue, validateTopicPage } from '../../generated/module-payloads.ts';
 import { isDeadRows } from '../../generated/queue-shapes.ts';
 import { parseRawJson } from '../../protocol/json/byte-string.ts';
 import { Payload } from '../../protocol/payload/payload.ts';
 import type { AnyBuiltin, RawBuiltinDefinition } from '../../router/builtin.ts';
-import { outcomeOf } from '../../router/calls/reply.ts';
+import { outcomeOf } from '../../router/calls/call.ts';
 import { parseAs } from '../../store/commands/queue/encoding.ts';
 import { CommandInput } from '../../store/thread/command-input.ts';
 import { type DeadLetters, needed } from './adapters/capabilities.ts';

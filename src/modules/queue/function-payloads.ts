@@ -1,4 +1,4 @@
-// The payloads of this module's functions, and the queues that they name. `src/validators/queue-payloads.ts` compiles
+// The payloads of this module's functions, and the queues that they name. `src/validators/module-payloads.ts` compiles
 // the shapes.
 
 import { Refusal } from '../../core/calls/refusal.ts';

@@ -2,10 +2,10 @@
 // their own.
 
 import { Refusal, unreadablePayload } from '../../core/calls/refusal.ts';
-import { idOffence } from '../../protocol/frames/ids.ts';
+import { idOffence } from '../../protocol/frames/limits.ts';
 import type { Payload } from '../../protocol/payload/payload.ts';
 import type { AnyBuiltin, BuiltinCall, RawBuiltinDefinition } from '../../router/builtin.ts';
-import { type Outcome, outcomeOf, outcomeOfValue } from '../../router/calls/reply.ts';
+import { type Outcome, outcomeOf, outcomeOfValue } from '../../router/calls/call.ts';
 import { CommandInput } from '../../store/thread/command-input.ts';
 import { deadLetterFunctions } from './dead-letter-functions.ts';
 import type { QueueFunctionContext } from './function-payloads.ts';

@@ -1,15 +1,14 @@
 // Jobs: the state of one, the list, their progress (PD-38, QUE-2), and the groups of FIFO queues (QUE-4).
 
-import { readPayload } from '../../core/calls/read-payload.ts';
-import { Refusal } from '../../core/calls/refusal.ts';
+import { Refusal, readPayload } from '../../core/calls/refusal.ts';
 import { isErrorMeant } from '../../core/queue/error-groups.ts';
 import { shownName } from '../../core/queue/queue-names.ts';
 import type { JobRow } from '../../core/queue/shapes.ts';
-import { validateGroups, validateJob, validateJobs, validateProgress } from '../../generated/queue-payloads.ts';
+import { validateGroups, validateJob, validateJobs, validateProgress } from '../../generated/module-payloads.ts';
 import { parseRawJson } from '../../protocol/json/byte-string.ts';
 import { Payload } from '../../protocol/payload/payload.ts';
 import type { AnyBuiltin, RawBuiltinDefinition } from '../../router/builtin.ts';
-import { outcomeOf } from '../../router/calls/reply.ts';
+import { outcomeOf } from '../../router/calls/call.ts';
 import { type JobList, needed } from './adapters/capabilities.ts';
 import { innerNames, type JobsPayload, namedQueue, type QueueFunctionContext } from './function-payloads.ts';
 

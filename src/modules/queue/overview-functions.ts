@@ -1,10 +1,9 @@
 // Overviews of queues, and pausing and resuming them (modules 6.6, PD-34, QUE-1, QUE-4).
 
-import { readPayload } from '../../core/calls/read-payload.ts';
-import { Refusal } from '../../core/calls/refusal.ts';
+import { Refusal, readPayload } from '../../core/calls/refusal.ts';
 import { isNamedQueue, shownName } from '../../core/queue/queue-names.ts';
 import type { JobRow, QueueStats } from '../../core/queue/shapes.ts';
-import { validateQueue } from '../../generated/queue-payloads.ts';
+import { validateQueue } from '../../generated/module-payloads.ts';
 import type { AnyBuiltin } from '../../router/builtin.ts';
 import type { QueueAdapter } from './adapters/adapter.ts';
 import { needed, unreportedBy } from './adapters/capabilities.ts';

@@ -2,11 +2,11 @@
 // each (topic, function).
 
 import { createHash } from 'node:crypto';
-import { PRESSURE } from '../../core/gates/pressure.ts';
+import { PRESSURE } from '../../core/limits/pressure.ts';
 import { isNamedQueue, laneOf, withoutLane } from '../../core/queue/queue-names.ts';
 import type { EnqueueAnswer } from '../../core/queue/shapes.ts';
 import { Payload } from '../../protocol/payload/payload.ts';
-import type { JobRequest, JobTaker, JobTarget } from '../../router/context.ts';
+import type { JobRequest, JobTaker, JobTarget } from '../../router/builtin.ts';
 import type { JobToKeep } from './adapters/adapter.ts';
 import { optionRefusal } from './adapters/capabilities.ts';
 import { configuredQueues, type QueueModuleConfig, type QueueSettings } from './config.ts';

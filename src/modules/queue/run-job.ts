@@ -10,10 +10,10 @@ import type { TriggerOrigin } from '../../protocol/frames/frames.ts';
 import { asRawJson, parseRawJson, type RawJson, rawJson } from '../../protocol/json/byte-string.ts';
 import { Payload } from '../../protocol/payload/payload.ts';
 import type { Binding, Cause } from '../../router/builtin.ts';
-import type { Outcome } from '../../router/calls/reply.ts';
+import type { Outcome } from '../../router/calls/call.ts';
 import type { RouterPort } from '../../router/port.ts';
 import type { OfTrigger } from '../../router/restricted/reach.ts';
-import { beginJob, contextOf, type JobFacts, spanOf } from '../../router/session/observe.ts';
+import { beginJob, contextOf, type ObservedJob, spanOf } from '../../router/session/observe.ts';
 import type { QueueSettings } from './config.ts';
 
 export interface Attempt {
@@ -110,7 +110,7 @@ export function isTrustedWork(origin: Binding | undefined, { facts }: TakenJob):
 }
 
 /** A topic's queue is named by topic and function. */
-function describeJob({ job, queue }: Attempt): JobFacts {
+function describeJob({ job, queue }: Attempt): ObservedJob {
   return {
     depth: 0,
     ...job.facts,

@@ -5,8 +5,7 @@ import { fields, integer, oneOf, optional, text, type ValueOf } from '../../core
 import type { EnqueueRules } from '../../core/queue/shapes.ts';
 import { BACKOFF_MS_MAX } from '../../core/queue/waits.ts';
 import type { TriggerTypeFacts } from '../../core/registry/trigger-table.ts';
-import { idOffence } from '../../protocol/frames/ids.ts';
-import { CALL_TIMEOUT_MS_MAX } from '../../protocol/frames/limits.ts';
+import { CALL_TIMEOUT_MS_MAX, idOffence } from '../../protocol/frames/limits.ts';
 import { rawJson } from '../../protocol/json/byte-string.ts';
 import type { Binding } from '../../router/builtin.ts';
 import { CONDITION_FIELD, readTriggerConfig } from '../trigger-config.ts';

@@ -142,7 +142,7 @@ export class StreamTriggers implements ModuleTriggerType {
 }
 
 /** Types `stream:join` and `stream:leave`: a client subscribes, and a subscription ends. */
-export class VisitTriggers implements ModuleTriggerType {
+export class JoinLeaveTriggers implements ModuleTriggerType {
   readonly id: 'stream:join' | 'stream:leave';
   readonly facts;
   readonly #bindings = new Bindings<undefined>();

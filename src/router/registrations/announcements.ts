@@ -25,7 +25,7 @@ export function createAnnouncements(contextOf: () => RouterContext): Announcemen
       if (isPending) return;
       isPending = true;
       const { clock } = contextOf();
-      const tell = (): void => {
+      const announce = (): void => {
         isPending = false;
         const beganMs = clock.monotonicMs();
         announceFunctions(contextOf());
@@ -33,8 +33,8 @@ export function createAnnouncements(contextOf: () => RouterContext): Announcemen
         nextMs = beganMs + Math.max(FUNCTIONS_EVENT_INTERVAL_MS, restMs);
       };
       const waitMs = nextMs - clock.monotonicMs();
-      if (waitMs > 0) clock.after(waitMs, tell);
-      else clock.afterTurn(tell);
+      if (waitMs > 0) clock.after(waitMs, announce);
+      else clock.afterTurn(announce);
     },
     workerEvent(event: WorkerEvent, workerId: string, depth = 0) {
       const context = contextOf();
@@ -50,7 +50,7 @@ export function createAnnouncements(contextOf: () => RouterContext): Announcemen
 }
 
 function announceFunctions(context: RouterContext): void {
-  for (const tell of context.functionListeners) tell();
+  for (const listener of context.functionListeners) listener();
   if (context.triggers.bindingsOf(FUNCTIONS_AVAILABLE).size === 0) return;
   // Each row is written once, for all connections that may see the function.
   const rows = [...context.functions.all()]

@@ -12,14 +12,12 @@ import type {
   UnregisterTrigger,
   UnregisterTriggerType,
 } from '../../protocol/frames/frames.ts';
-import { idOffence } from '../../protocol/frames/ids.ts';
-import { REGISTRATION_BYTES_MAX } from '../../protocol/frames/limits.ts';
+import { idOffence, REGISTRATION_BYTES_MAX } from '../../protocol/frames/limits.ts';
 import { detach, parseRawJson, RAW_NULL, type RawJson, rawJson } from '../../protocol/json/byte-string.ts';
 import type { Binding, ModuleTriggerType, Removal } from '../builtin.ts';
-import { errorText } from '../calls/error-text.ts';
+import { errorText } from '../calls/call.ts';
 import type { RouterContext } from '../context.ts';
-import { detachRaw, sizeOf } from '../registrations/functions.ts';
-import { reserve } from '../registrations/reserve.ts';
+import { detachRaw, reserve, sizeOf } from '../registrations/functions.ts';
 import { noteWorker } from '../session/observe.ts';
 import type { Session } from '../session/session.ts';
 import { conditionOf } from './condition.ts';
@@ -131,7 +129,7 @@ export function addModuleType(context: RouterContext, type: ModuleTriggerType): 
 
 /** A module leaves: triggers of its types stay listed, and wait. */
 export function removeModuleType(context: RouterContext, type: ModuleTriggerType): void {
-  for (const binding of context.triggers.bindingsOf(type.id)) tellProviderOfRemoval(context, binding, 'left');
+  for (const binding of context.triggers.bindingsOf(type.id)) sendRemoval(context, binding, 'left');
   context.triggers.removeModuleType(type.id);
 }
 
@@ -145,7 +143,7 @@ export function bind(
   const provider = providerOf(context, added);
   // A worker of the same type gets the new one under the old id; any other has to be sent the removal.
   if (replaced !== undefined && (replaced.type !== added.type || provider?.kind === 'module')) {
-    tellProviderOfRemoval(context, replaced, 'taken_back');
+    sendRemoval(context, replaced, 'taken_back');
   }
   if (provider === undefined) {
     context.logger.info(`Trigger waits: no worker or module provides its type`, {
@@ -201,11 +199,11 @@ export function handleUnregisterTrigger(
 export function unbind(context: RouterContext, binding: Binding, removal: Removal = 'taken_back'): void {
   context.triggers.remove(binding);
   binding.owner?.triggers.delete(binding.id);
-  tellProviderOfRemoval(context, binding, removal);
+  sendRemoval(context, binding, removal);
   context.triggerClaims.released([binding.id]);
 }
 
-export function tellProviderOfRemoval(context: RouterContext, binding: Binding, removal: Removal): void {
+export function sendRemoval(context: RouterContext, binding: Binding, removal: Removal): void {
   const provider = providerOf(context, binding);
   if (provider === undefined) return;
   if (provider.kind === 'module') {

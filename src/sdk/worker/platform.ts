@@ -1,8 +1,7 @@
 // The interface between the SDK and its platform. Everything else in this folder is plain ECMAScript; only
 // `node/` uses Node, and the browser SDK has a file of its own.
 
-import type { TextMemory } from '../../protocol/json/text-bytes.ts';
-import type { TextSource } from '../../protocol/json/text-slices.ts';
+import type { TextMemory, TextSource } from '../../protocol/json/text-memory.ts';
 import type { TraceCarrier } from '../calls/trace-context.ts';
 
 export interface Platform {

@@ -1,7 +1,6 @@
 // `engine::metrics::list`: the engine's own counts, and the metrics of workers.
 
-import { readPayload } from '../../core/calls/read-payload.ts';
-import { Refusal } from '../../core/calls/refusal.ts';
+import { Refusal, readPayload } from '../../core/calls/refusal.ts';
 import type { DurationFacts, EngineCounters } from '../../core/telemetry/metrics/engine-counters.ts';
 import {
   AGGREGATES_MAX,

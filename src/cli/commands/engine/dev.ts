@@ -6,7 +6,7 @@ import type { LoadedConfig } from '../../../config/load.ts';
 import type { RunningConsole } from '../../../console/server/server.ts';
 import { systemClock } from '../../../effects/clock.ts';
 import { readKeys } from '../../../effects/keys.ts';
-import { watchFolder } from '../../../effects/watch-folder.ts';
+import { watchFolder } from '../../../effects/watch.ts';
 import type { RunningEngine } from '../../../engine/engine.ts';
 import { storeFolders } from '../../../engine/store-places.ts';
 import { isSvcError } from '../../../sdk/calls/errors.ts';

@@ -6,7 +6,7 @@ import { resolve } from 'node:path';
 import { parseEnv } from 'node:util';
 import type { TreeSpan } from '../../../core/telemetry/spans/trace-tree.ts';
 import { systemClock } from '../../../effects/clock.ts';
-import { watchFolder } from '../../../effects/watch-folder.ts';
+import { watchFolder } from '../../../effects/watch.ts';
 import { type EngineConnection, readToken, withEngine } from '../../engine/connection.ts';
 import { follow } from '../../engine/follow.ts';
 import { engineNode } from '../../engine/pinned-node.ts';

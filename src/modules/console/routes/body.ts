@@ -1,6 +1,6 @@
 // The whole body of a request. Bodies are small except for values. Each body has a limit, and so have all together.
 
-import type { ByteBudget } from '../../../core/gates/byte-budget.ts';
+import type { ByteBudget } from '../../../core/limits/byte-budget.ts';
 import type { HttpExchange } from '../../../transport/http.ts';
 import { type ApiFailure, failure } from '../facts/failure.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { NAMES_MAX } from '../../../../src/protocol/binary/binary-layout.ts';
-import { MessageBuffer } from '../../../../src/protocol/binary/binary-write.ts';
+import { MessageBuffer } from '../../../../src/protocol/binary/binary-messages.ts';
 import { rawJson } from '../../../../src/protocol/json/byte-string.ts';
 import { Payload } from '../../../../src/protocol/payload/payload.ts';
 import { nodeMemory } from '../../../../src/sdk/node/memory-node.ts';
