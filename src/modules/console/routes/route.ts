@@ -19,9 +19,7 @@ export interface Asked {
 }
 
 export interface Route {
-  readonly method: string;
-  /** `undefined` stands for a name. */
-  readonly segments: readonly (string | undefined)[];
+  readonly name: RouteName;
   handle(asked: Asked): Promise<unknown>;
 }
 
@@ -55,7 +53,7 @@ export function reading<R extends RouteName>(
   handle: (asked: AskedQuery<R>) => Answer<R> | Promise<Answer<R>>,
 ): Route {
   return {
-    ...placeOf(name),
+    name,
     async handle({ params, query }) {
       const value = checked(check, { ...readQuery(query) }, '$input', 'The query');
       return handle({ name: (at) => params[at] ?? '', query: value });
@@ -69,7 +67,7 @@ export function sending<R extends RouteName>(
   handle: (asked: AskedBody<R>) => Answer<R> | Promise<Answer<R>>,
 ): Route {
   return {
-    ...placeOf(name),
+    name,
     async handle({ params, body, headers }) {
       const value = checked(check, parseBody(body), '$input', 'The body');
       const input = new CommandInput(name, body);
@@ -84,12 +82,6 @@ export function sending<R extends RouteName>(
       });
     },
   };
-}
-
-function placeOf(name: RouteName): Pick<Route, 'method' | 'segments'> {
-  const [method = '', path = ''] = name.split(' ');
-  const segments = path.slice(1).split('/');
-  return { method, segments: segments.map((text) => (text.startsWith('{') ? undefined : text)) };
 }
 
 function parseBody(body: Buffer): unknown {
