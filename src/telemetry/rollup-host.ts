@@ -5,10 +5,9 @@ import { Refusal } from '../core/calls/refusal.ts';
 import { ROLLUP_LEVELS, RollupStore } from '../core/telemetry/metrics/rollup.ts';
 import { validateRollupsList } from '../generated/telemetry-payloads.ts';
 import { answerWith } from './answer.ts';
-import { ROLLUPS_LIST } from './descriptions.ts';
-import { optionalNumber, timeRange } from './numbers.ts';
-import { NUMBER_LENGTH, type RollupDrops, type RollupPoints } from './rollup-tasks.ts';
-import type { AskAnswer } from './tasks.ts';
+import { ROLLUPS_LIST } from './functions/definition.ts';
+import { optionalNumber, timeRange } from './functions/payloads.ts';
+import { type AskAnswer, NUMBER_LENGTH, type RollupDrops, type RollupPoints } from './tasks.ts';
 
 const HOUR_MS = 3_600_000;
 

@@ -10,9 +10,15 @@ import {
   validateLogsList,
   validateLogsSearch,
 } from '../../generated/telemetry-payloads.ts';
-import { COUNT, numberOr, optionalNumber, timeRange } from '../numbers.ts';
-import type { LogsFilterPayload, LogsListPayload } from '../payloads.ts';
-import type { TelemetryFunction } from '../world.ts';
+import type { TelemetryFunction } from './definition.ts';
+import {
+  COUNT,
+  type LogsFilterPayload,
+  type LogsListPayload,
+  numberOr,
+  optionalNumber,
+  timeRange,
+} from './payloads.ts';
 
 const LIMIT = { min: 0, max: 1_000, isWhole: true };
 const SEVERITY = { min: 1, max: 24, isWhole: true };

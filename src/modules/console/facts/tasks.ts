@@ -24,17 +24,17 @@ export interface Work {
   next(count: number): Promise<readonly Step[]>;
 }
 
-interface TasksWorld {
+interface TasksContext {
   readonly random: Pick<ModuleContext['random'], 'uuid'>;
   readonly router: Pick<ModuleContext['router'], 'nowMs'>;
 }
 
 export class Tasks {
-  readonly #context: TasksWorld;
+  readonly #context: TasksContext;
   readonly #tasks = new Map<string, Task>();
   readonly #watchers = new Map<string, Set<(task: Task) => void>>();
 
-  constructor(context: TasksWorld) {
+  constructor(context: TasksContext) {
     this.#context = context;
   }
 

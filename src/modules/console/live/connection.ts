@@ -17,21 +17,21 @@ const AUTH_MS_MAX = 10_000;
 const SUBSCRIPTIONS_MAX = 64;
 const UNAUTHORIZED = 4401;
 
-export interface LiveParts {
+export interface LiveConnectionOptions {
   readonly desk: Desk;
   readonly topics: Topics;
   ended(connection: LiveConnection): void;
 }
 
 export class LiveConnection implements SocketEvents {
-  readonly #parts: LiveParts;
+  readonly #parts: LiveConnectionOptions;
   readonly #socket: PeerSocket;
   readonly #subscriptions = new Map<number, LiveSubscription>();
   #isKnown: boolean;
   #cancelAuth: (() => void) | undefined;
   heardMs: number;
 
-  constructor(parts: LiveParts, socket: PeerSocket, isKnown: boolean) {
+  constructor(parts: LiveConnectionOptions, socket: PeerSocket, isKnown: boolean) {
     const { clock } = parts.desk.context;
     this.#parts = parts;
     this.#socket = socket;

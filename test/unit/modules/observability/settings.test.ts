@@ -1,9 +1,8 @@
 import { expect, test } from 'vitest';
 import { checkValue } from '../../../../src/core/config-fields/fields-check.ts';
 import { otelConfig, otelDeclaration, WITHOUT_ENTRY } from '../../../../src/modules/observability/config.ts';
-import { exporterOptions } from '../../../../src/modules/observability/export-options.ts';
 import { collectorSettings } from '../../../../src/modules/observability/sampling.ts';
-import { type Environment, resolveTelemetry } from '../../../../src/modules/observability/settings.ts';
+import { type Environment, exporterOptions, resolveTelemetry } from '../../../../src/modules/observability/settings.ts';
 
 function read(config: object) {
   const checked = checkValue(otelConfig, config);

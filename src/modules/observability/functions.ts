@@ -1,7 +1,11 @@
-// `engine::log::…`: a log record of the caller.
+// `engine::log::…` writes a log record of the caller. `engine::baggage::…` reads the baggage of the call: a call cannot
+// change the context of its caller, so `set` changes nothing; SDKs have functions of their own for that (modules 11.9).
+//
+// The telemetry thread and the rollup thread answer the others. Payloads are passed on unread, and answers come back as
+// bytes, so a list of a thousand traces costs the router's thread only its bytes.
 
 import { readPayload } from '../../core/calls/read-payload.ts';
-import { Refusal } from '../../core/calls/refusal.ts';
+import { Refusal, unreadablePayload } from '../../core/calls/refusal.ts';
 import {
   boundRecord,
   LOG_LEVELS,
@@ -9,19 +13,29 @@ import {
   SEVERITY_NUMBERS,
   severityTextOf,
 } from '../../core/telemetry/logs/log-record.ts';
-import type { ServiceFacts } from '../../core/telemetry/records/intake.ts';
+import type { ServiceIdentity } from '../../core/telemetry/records/intake.ts';
 import type { LogRecord } from '../../core/telemetry/records/records.ts';
-import { functionIdIn } from '../../core/telemetry/spans/baggage.ts';
-import { isTraceparent, spanIdOf, traceIdOf } from '../../core/telemetry/spans/context.ts';
-import { validateLog } from '../../generated/observability-payloads.ts';
+import type { Collector } from '../../core/telemetry/spans/collector.ts';
+import {
+  baggageEntries,
+  functionIdIn,
+  isTraceparent,
+  spanIdOf,
+  traceIdOf,
+} from '../../core/telemetry/spans/context.ts';
+import { validateBaggageGet, validateBaggageSet, validateLog } from '../../generated/observability-payloads.ts';
 import { SMALL_PAYLOAD_LIMITS } from '../../protocol/frames/limits.ts';
-import type { BuiltinCall, BuiltinDefinition } from '../../router/builtin.ts';
+import { Payload } from '../../protocol/payload/payload.ts';
+import type { BuiltinCall, BuiltinDefinition, RawBuiltinDefinition } from '../../router/builtin.ts';
+import { outcomeOfError } from '../../router/calls/reply.ts';
 import type { RouterPort } from '../../router/port.ts';
+import type { TelemetryClient } from '../../telemetry/client.ts';
+import { DESCRIPTIONS } from '../../telemetry/functions/definition.ts';
 import type { LogPayload } from './payloads.ts';
 
 type Port = Pick<RouterPort, 'nowMs' | 'observer' | 'workerName' | 'count' | 'quietMarks'>;
 
-export function logFunctions(router: Port, facts: ServiceFacts): BuiltinDefinition[] {
+export function logFunctions(router: Port, facts: ServiceIdentity): BuiltinDefinition[] {
   return LOG_LEVELS.map((level) => {
     const id = `engine::log::${level}`;
     return {
@@ -44,7 +58,7 @@ function recordOf(
   { message, data, service_name: service, ...ids }: LogPayload,
   { traceparent, baggage, callerWorkerId, rights }: BuiltinCall,
   router: Port,
-  { engineVersion, resource }: ServiceFacts,
+  { engineVersion, resource }: ServiceIdentity,
 ): LogRecord {
   const nowNano = router.nowMs * 1e6;
   const context = isTraceparent(traceparent) ? traceparent : undefined;
@@ -94,4 +108,59 @@ function readId(name: string, id: string | null | undefined): string | undefined
   if (id === undefined || id === null || id === '') return undefined;
   if (id.length <= ID_CHARS_MAX) return id.toLowerCase();
   throw new Refusal('BAD_REQUEST', `'${name}' has ${id.length} characters, the limit is ${ID_CHARS_MAX}`);
+}
+
+const KEY_BYTES_MAX = 256;
+
+export const baggageFunctions: readonly BuiltinDefinition[] = [
+  {
+    id: 'engine::baggage::get',
+    description: 'Reads one entry of the baggage of the call',
+    payloadLimits: SMALL_PAYLOAD_LIMITS,
+    handle(payload, { baggage }) {
+      const { key } = readPayload(this.id, validateBaggageGet, payload);
+      return { value: baggageEntries(baggage).find(([known]) => known === key)?.[1] ?? null };
+    },
+  },
+  {
+    id: 'engine::baggage::set',
+    description: 'Checks an entry of the baggage; the context of the caller is not changed',
+    payloadLimits: SMALL_PAYLOAD_LIMITS,
+    handle(payload) {
+      const { key } = readPayload(this.id, validateBaggageSet, payload);
+      const bytes = Buffer.byteLength(key);
+      if (bytes === 0 || bytes > KEY_BYTES_MAX) {
+        throw new Refusal('BAD_REQUEST', `'key' must have 1 to ${KEY_BYTES_MAX} bytes, found ${bytes}`);
+      }
+      return { success: true };
+    },
+  },
+  {
+    id: 'engine::baggage::get_all',
+    description: 'Reads all entries of the baggage of the call',
+    payloadLimits: SMALL_PAYLOAD_LIMITS,
+    handle: (_payload, { baggage }) => ({ baggage: Object.fromEntries(baggageEntries(baggage)) }),
+  },
+];
+
+export function threadFunctions(
+  client: Pick<TelemetryClient, 'ask'>,
+  collector: Pick<Collector, 'flush'>,
+): RawBuiltinDefinition[] {
+  return Object.entries(DESCRIPTIONS).map(([id, description]) => ({
+    id,
+    description,
+    handleRaw(payload, { rights }, done) {
+      // Observability covers everything, so a caller that may not reach everything sees none of it (X10).
+      if (rights !== undefined) throw new Refusal('FORBIDDEN', `${id} is for trusted connections`);
+      const input = payload?.asJsonBytes();
+      if (payload !== undefined && input === undefined) throw unreadablePayload(`the payload for ${id}`);
+      collector.flush();
+      void client.ask(id, input).then((answer) => {
+        if (!(answer instanceof ArrayBuffer)) return done(outcomeOfError(answer.error));
+        const bytes = Buffer.from(answer);
+        done({ result: Payload.ofBytes(bytes, 0, bytes.length) });
+      });
+    },
+  }));
 }

@@ -1,6 +1,10 @@
 import { describe, expect, test } from 'vitest';
-import { metricIntervalMs, otlpOffences, otlpTarget } from '../../../../../src/core/telemetry/records/otlp-target.ts';
-import type { OtlpSettings } from '../../../../../src/core/telemetry/records/settings.ts';
+import {
+  metricIntervalMs,
+  type OtlpSettings,
+  otlpOffences,
+  otlpTarget,
+} from '../../../../../src/core/telemetry/records/settings.ts';
 
 const NOTHING: OtlpSettings = { endpoint: undefined, protocol: undefined, headers: undefined, timeoutMs: undefined };
 

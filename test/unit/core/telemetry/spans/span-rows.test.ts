@@ -1,8 +1,7 @@
 // Spans on their way to the telemetry thread, where fewer are kept than come (O1).
 
 import { describe, expect, test } from 'vitest';
-import { SpanBuffer } from '../../../../../src/core/telemetry/spans/span-buffer.ts';
-import { OpenSpan, ROW_LENGTH, readRow } from '../../../../../src/core/telemetry/spans/span-rows.ts';
+import { OpenSpan, ROW_LENGTH, readRow, SpanBuffer } from '../../../../../src/core/telemetry/spans/span-rows.ts';
 
 const EPOCH_MS = 1_000;
 

@@ -1,8 +1,12 @@
-// The size limits of the parts of a span (guarantees 4), and which of its attributes are secret by their key (X22).
+// Spans as records: rows of the engine's spans become records (modules 11.4), and the parts of every span are bounded
+// (guarantees 4). Attributes that are secret by their key are redacted (X22). Runs on the telemetry thread.
 
 import { isSecretKey, isUrlKey, REDACTED, redactUrl } from '../../config-fields/redaction.ts';
 import { cutText, TRUNCATED_ATTRIBUTE } from '../logs/log-record.ts';
+import type { ServiceIdentity } from '../records/intake.ts';
 import type { Attributes, SpanRecord } from '../records/records.ts';
+import { baggageEntries, spanIdOf, traceIdOf } from './context.ts';
+import { ROW_LENGTH, readRow, SEPARATOR, type SpanRow, STATUS } from './span-rows.ts';
 
 export type Pairs = (readonly [key: string, value: string])[];
 
@@ -90,4 +94,63 @@ function decodedName(name: string): string {
 function redactFullUrl(url: string): string {
   const start = url.indexOf('?');
   return start < 0 ? url : `${url.slice(0, start + 1)}${redactQuery(url.slice(start + 1))}`;
+}
+
+const SCOPE_NAME = 'svc';
+const NANOS_PER_MS = 1e6;
+const SAMPLED = 1;
+
+/** `cut` is called for each span of which something was left out. */
+export function engineSpans(rows: readonly (string | number)[], facts: ServiceIdentity, cut: () => void): SpanRecord[] {
+  const spans: SpanRecord[] = [];
+  for (let at = 0; at < rows.length; at += ROW_LENGTH) spans.push(spanOf(readRow(rows, at), facts, cut));
+  return spans;
+}
+
+function spanOf(row: SpanRow, { serviceName, engineVersion }: ServiceIdentity, cut: () => void): SpanRecord {
+  const isPending = row.endMs === 0;
+  const [code = '', message = '', stack = ''] = row.error === '' ? [] : row.error.split(SEPARATOR);
+  return {
+    trace_id: row.traceId,
+    span_id: row.spanId,
+    parent_span_id: row.parentSpanId === '' ? null : row.parentSpanId,
+    name: row.name,
+    start_time_unix_nano: nanos(row.startMs),
+    end_time_unix_nano: isPending ? 0 : nanos(Math.max(row.endMs, row.startMs)),
+    status: row.status === STATUS.error ? 'error' : row.status === STATUS.ok ? 'ok' : 'unset',
+    ...(row.error !== '' && { status_description: message === '' ? code : `${code}: ${message}` }),
+    attributes: boundAttributes(attributesOf(row), cut),
+    service_name: serviceName,
+    events: row.error === '' ? [] : [exceptionEvent(nanos(row.endMs), code, message, stack)],
+    links: row.link === '' ? [] : [{ trace_id: traceIdOf(row.link), span_id: spanIdOf(row.link), attributes: [] }],
+    instrumentation_scope_name: SCOPE_NAME,
+    instrumentation_scope_version: engineVersion,
+    flags: SAMPLED,
+    ...(isPending && { pending: true }),
+  };
+}
+
+export function exceptionEvent(timeNanos: number, code: string, message: string, stack: string) {
+  const attributes: Pairs = [
+    ['exception.type', code],
+    ['exception.message', message],
+  ];
+  if (stack !== '') attributes.push(['exception.stacktrace', stack]);
+  return { name: 'exception', timestamp_unix_nano: timeNanos, attributes };
+}
+
+function attributesOf({ functionId, attributes, baggage }: SpanRow): Pairs {
+  const pairs: Pairs = functionId === '' ? [] : [['function_id', functionId]];
+  const parts = attributes.split(SEPARATOR);
+  for (let at = 1; at + 1 < parts.length; at += 2) pairs.push([parts[at] ?? '', parts[at + 1] ?? '']);
+  return [...pairs, ...baggageAttributes(baggage)];
+}
+
+/** Shown by key like any other field (PD-47). */
+export function baggageAttributes(baggage: string): Pairs {
+  return baggageEntries(baggage).map(([key, value]) => [`baggage.${key}`, isSecretKey(key) ? REDACTED : value]);
+}
+
+function nanos(ms: number): number {
+  return Math.round(ms * NANOS_PER_MS);
 }
