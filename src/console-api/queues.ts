@@ -8,7 +8,7 @@ export interface QueueRow {
   type: 'standard' | 'fifo' | 'topic';
   adapter: string;
   /** What the adapter cannot report about it. */
-  not_told: QueueSecret[];
+  not_told: readonly QueueSecret[];
   paused: boolean;
   waiting: number;
   /** `null`, like `retrying`, where the adapter does not count them. */

@@ -6,6 +6,7 @@
 //   - The state of a rule is kept by its name, so that rules can be replaced and keep their state (O4).
 //   - An action is never repeated; one that fails is logged and counted.
 
+import type { BuiltinAnswers } from '../../console-api/builtin-answers.ts';
 import {
   type AlertAction,
   type AlertInput,
@@ -183,14 +184,14 @@ export function alertFunctions(alerts: Alerts, router: Pick<RouterPort, 'nowMs'>
     {
       id: 'engine::alerts::list',
       description: 'Lists the alert rules, each with its last result',
-      handle: () => ({ ...alerts.list(), timestamp: router.nowMs }),
+      handle: (): BuiltinAnswers['engine::alerts::list'] => ({ ...alerts.list(), timestamp: router.nowMs }),
     },
     {
       id: 'engine::alerts::evaluate',
       description: 'Compares all alert rules with the present values, and runs their actions',
-      async handle() {
+      async handle(): Promise<BuiltinAnswers['engine::alerts::evaluate']> {
         const triggered = await alerts.evaluate();
-        return { evaluated: true, triggered_alerts: triggered, timestamp: router.nowMs };
+        return { evaluated: true, triggered_alerts: [...triggered], timestamp: router.nowMs };
       },
     },
   ];

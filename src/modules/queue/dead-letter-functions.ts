@@ -1,5 +1,6 @@
 // Dead letters: list, redrive one or all, edit, discard, purge (Q10).
 
+import type { BuiltinAnswers } from '../../console-api/builtin-answers.ts';
 import { readPayload } from '../../core/calls/read-payload.ts';
 import { Refusal } from '../../core/calls/refusal.ts';
 import { validateMessage, validateMoves, validateQueue, validateTopicPage } from '../../generated/queue-payloads.ts';
@@ -95,7 +96,7 @@ function groups({ adapter, queues, topics }: FunctionParts): AnyBuiltin {
   return {
     id,
     description: 'Groups the dead letters of a queue or topic by their error, digits and ids folded',
-    async handle(payload) {
+    async handle(payload): Promise<BuiltinAnswers['engine::queue::dlq_groups']> {
       const name = namedQueue(readPayload(id, validateQueue, payload), 'topic_not_set');
       const found = new ErrorGroups();
       let isComplete = true;

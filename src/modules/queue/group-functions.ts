@@ -1,5 +1,6 @@
 // The lines of a FIFO queue: which groups wait, and for what (QUE-4).
 
+import type { BuiltinAnswers } from '../../console-api/builtin-answers.ts';
 import { readPayload } from '../../core/calls/read-payload.ts';
 import { Refusal } from '../../core/calls/refusal.ts';
 import { validateGroups } from '../../generated/queue-payloads.ts';
@@ -15,7 +16,7 @@ export function groupFunctions({ adapter, queues }: FunctionParts): AnyBuiltin[]
     {
       id,
       description: 'Lists the groups of a FIFO queue that have jobs, each with the job at the head of its line',
-      async handle(payload) {
+      async handle(payload): Promise<BuiltinAnswers['engine::queue::groups']> {
         const input = readPayload(id, validateGroups, payload);
         const queue = namedQueue(input);
         const runner = queues.find(queue);

@@ -1,5 +1,6 @@
 // Single jobs: the state of one, the list, and their progress (PD-38, QUE-2).
 
+import type { BuiltinAnswers, ShownJob } from '../../console-api/builtin-answers.ts';
 import { readPayload } from '../../core/calls/read-payload.ts';
 import { Refusal } from '../../core/calls/refusal.ts';
 import { isErrorMeant } from '../../core/queue/fold-error.ts';
@@ -38,7 +39,7 @@ export function jobFunctions(parts: FunctionParts): AnyBuiltin[] {
     {
       id: 'engine::queue::jobs',
       description: 'Lists the jobs of a queue in the order in which they were enqueued, page by page',
-      async handle(payload) {
+      async handle(payload): Promise<BuiltinAnswers['engine::queue::jobs']> {
         return await listJobs(readPayload('engine::queue::jobs', validateJobs, payload), parts);
       },
     },
@@ -98,7 +99,7 @@ async function listJobs(input: JobsPayload, parts: FunctionParts) {
   const queues = innerNames(namedQueue(input), parts);
   const limit = Math.min(JOBS_LISTED_MAX, Math.max(1, Math.trunc(input.limit ?? JOBS_LISTED_DEFAULT)));
   let { index, after } = readCursor(input.cursor);
-  const items: ReturnType<typeof shown>[] = [];
+  const items: ShownJob[] = [];
   for (let pages = 0; pages < PAGES_LOOKED_AT_MAX && items.length < limit; pages++) {
     const queue = queues[index];
     if (queue === undefined) break;
@@ -154,7 +155,7 @@ function isGroupMeant(json: string | undefined, wanted: string | undefined): boo
 }
 
 /** A job of a topic is shown under the topic, and with its last reported progress. */
-function shown(row: JobRow, { running }: FunctionParts) {
+function shown(row: JobRow, { running }: FunctionParts): ShownJob {
   const progress = running.get(row.messageReceiptId)?.progress;
   return { ...row, queue: shownName(row.queue), ...(progress !== undefined && { progress }) };
 }

@@ -1,5 +1,6 @@
 // Overviews of queues, and pausing and resuming them (modules 6.6, PD-34, QUE-1, QUE-4).
 
+import type { BuiltinAnswers, QueueOverview } from '../../console-api/builtin-answers.ts';
 import { readPayload } from '../../core/calls/read-payload.ts';
 import { Refusal } from '../../core/calls/refusal.ts';
 import type { JobRow, QueueStats } from '../../core/queue/shapes.ts';
@@ -21,7 +22,7 @@ export function overviewFunctions(parts: OverviewParts): AnyBuiltin[] {
     {
       id: 'engine::queue::list',
       description: 'Lists queues and topics with the number of jobs in each state',
-      async handle() {
+      async handle(): Promise<BuiltinAnswers['engine::queue::list']> {
         const stats = await parts.adapter.stats();
         const names = new Set([
           ...parts.queues.all.map(({ settings }) => shownName(settings.name)),
@@ -34,7 +35,7 @@ export function overviewFunctions(parts: OverviewParts): AnyBuiltin[] {
     {
       id: 'engine::queue::topic_stats',
       description: 'Returns the number of jobs of a queue or topic in each state',
-      async handle(payload) {
+      async handle(payload): Promise<BuiltinAnswers['engine::queue::topic_stats']> {
         const name = namedQueue(readPayload('engine::queue::topic_stats', validateQueue, payload), 'topic_not_set');
         const { states, dead, isPaused } = sumOf(name, await parts.adapter.stats(), parts);
         const runner = parts.queues.find(name);
@@ -117,7 +118,7 @@ function sumOf(name: string, all: readonly QueueStats[], parts: OverviewParts) {
 }
 
 /** Totals count since the start of the engine: two answers give the rates between them. */
-async function rowOf(name: string, stats: readonly QueueStats[], parts: OverviewParts) {
+async function rowOf(name: string, stats: readonly QueueStats[], parts: OverviewParts): Promise<QueueOverview> {
   const { adapter, queues, topics, clock } = parts;
   const { states, dead, isPaused } = sumOf(name, stats, parts);
   const inner = innerNames(name, parts);
@@ -164,7 +165,7 @@ async function oldestJobs(adapter: QueueAdapter, queue: string, running: number)
 
 function configOf({ isFifo, concurrency, retry, jobTimeoutMs, rules }: QueueSettings) {
   return {
-    type: isFifo ? 'fifo' : 'standard',
+    type: isFifo ? ('fifo' as const) : ('standard' as const),
     concurrency,
     max_retries: retry.maxRetries,
     backoff_ms: retry.backoffMs,

@@ -20,7 +20,7 @@ import { optionalNumber, timeRange } from './payloads.ts';
 
 const INTERVAL_SECONDS = { min: 1, max: 7 * 86_400 };
 
-const list: TelemetryFunction = {
+const list: TelemetryFunction<'engine::metrics::list'> = {
   id: 'engine::metrics::list',
   run(given, stores) {
     const payload = readPayload(list.id, validateMetricsList, given);
@@ -104,7 +104,7 @@ const NOTHING_RAN: DurationSummary = {
 /** Older points are from workers that have left or no longer measure. */
 const POINTS_MS = 5 * 60_000;
 
-const exposition: TelemetryFunction = {
+const exposition: TelemetryFunction<'engine::metrics::prometheus'> = {
   id: 'engine::metrics::prometheus',
   run(payload, { engineMetrics, metrics, nowMs }) {
     const filter = { name: undefined, startTime: nowMs - POINTS_MS, endTime: undefined };

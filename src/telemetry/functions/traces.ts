@@ -24,7 +24,7 @@ const LIMIT = { min: 0, max: 1_000, isWhole: true };
 const TRACE_IDS_MAX = 1_000;
 const PAIRS_MAX = 64;
 
-const list: TelemetryFunction = {
+const list: TelemetryFunction<'engine::traces::list'> = {
   id: 'engine::traces::list',
   run(given, stores) {
     const payload = readPayload(list.id, validateTracesList, given);
@@ -70,7 +70,7 @@ function readTraceIds({ trace_id: one, trace_ids: several }: TracesListPayload):
   return ids === undefined || ids.includes(one.toLowerCase()) ? [one.toLowerCase()] : [];
 }
 
-const tree: TelemetryFunction = {
+const tree: TelemetryFunction<'engine::traces::tree'> = {
   id: 'engine::traces::tree',
   run(given, stores) {
     const payload = readPayload(tree.id, validateTracesTree, given);
@@ -88,7 +88,7 @@ const tree: TelemetryFunction = {
   },
 };
 
-const span: TelemetryFunction = {
+const span: TelemetryFunction<'engine::traces::span'> = {
   id: 'engine::traces::span',
   run(given, stores) {
     const { trace_id: traceId, span_id: spanId } = readPayload(span.id, validateTracesSpan, given);
@@ -98,7 +98,7 @@ const span: TelemetryFunction = {
   },
 };
 
-const clear: TelemetryFunction = {
+const clear: TelemetryFunction<'engine::traces::clear'> = {
   id: 'engine::traces::clear',
   run(_given, stores) {
     stores.spans?.clear();
@@ -107,7 +107,7 @@ const clear: TelemetryFunction = {
   },
 };
 
-const groupBy: TelemetryFunction = {
+const groupBy: TelemetryFunction<'engine::traces::group_by'> = {
   id: 'engine::traces::group_by',
   run(given, stores) {
     const payload = readPayload(groupBy.id, validateTracesGroupBy, given);
@@ -134,7 +134,7 @@ const PARTS = { min: 0, max: 120, isWhole: true };
 /** This number takes the telemetry thread some 20 ms. */
 const EDGE_SPANS_MAX = 50_000;
 
-const edges: TelemetryFunction = {
+const edges: TelemetryFunction<'engine::traces::edges'> = {
   id: 'engine::traces::edges',
   run(given, stores) {
     const range = timeRange(readPayload(edges.id, validateTracesEdges, given));
@@ -142,7 +142,7 @@ const edges: TelemetryFunction = {
   },
 };
 
-const facets: TelemetryFunction = {
+const facets: TelemetryFunction<'engine::traces::facets'> = {
   id: 'engine::traces::facets',
   run(given, stores) {
     const payload = readPayload(facets.id, validateTracesFacets, given);

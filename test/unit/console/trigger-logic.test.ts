@@ -6,7 +6,7 @@ import { newTrace } from '../../../src/console/web/pages/triggers/logic/http-mes
 import { parametersIn, requestPath, routeNotes } from '../../../src/console/web/pages/triggers/logic/http-routes.ts';
 import { filterInWords } from '../../../src/console/web/pages/triggers/logic/trigger-config.ts';
 import { kindFacts } from '../../../src/console/web/pages/triggers/logic/trigger-kinds.ts';
-import type { TriggerRow } from '../../../src/console-api/triggers.ts';
+import type { TriggerRow } from '../../../src/console-api/registry.ts';
 
 const HTTP = { id: 'http', description: '', worker_name: 'svc-http', available: true, reason: null };
 const JOIN = { ...HTTP, id: 'stream:join' };

@@ -1,6 +1,6 @@
 // Spans on their way to the telemetry thread: each is a run of plain values in a list. Thousands of small objects would
-// cost the router's thread more to post than the calls that they describe. The buffer keeps the rows until the telemetry
-// thread takes them.
+// cost the router's thread more to post than the calls that they describe. The buffer keeps the rows until the
+// telemetry thread takes them.
 //
 // Where that thread keeps fewer spans than arrive, most need not be sent: then the newest replace the oldest here
 // already, as they would there. Otherwise the newest are refused.

@@ -1,6 +1,6 @@
 // The columns of the Functions table.
 
-import type { FunctionFigures, FunctionRow } from '../../../../console-api/functions.ts';
+import type { FunctionFigures, FunctionRow } from '../../../../console-api/registry.ts';
 import { Time } from '../../kit/charts/time.tsx';
 import { formatDuration, formatRate, formatShare } from '../../kit/charts/times.ts';
 import { TriggerIcons } from '../../kit/charts/trigger-icon.tsx';

@@ -2,7 +2,7 @@
 
 import { useQuery } from '@tanstack/react-query';
 import { type ReactNode, useEffect, useRef, useState } from 'react';
-import type { FunctionDetail } from '../../../../console-api/functions.ts';
+import type { FunctionDetail } from '../../../../console-api/registry.ts';
 import { ApiError } from '../../data/api-error.ts';
 import { call } from '../../data/routes.ts';
 import { useLive } from '../../data/use-live.ts';

@@ -1,7 +1,7 @@
 // The Functions page: every function of the engine, and the detail of one.
 
 import { type ReactNode, useCallback } from 'react';
-import type { FunctionRow } from '../../../../console-api/functions.ts';
+import type { FunctionRow } from '../../../../console-api/registry.ts';
 import { preferences, setPreference } from '../../data/preferences.ts';
 import { refetchSoon } from '../../data/queries.ts';
 import { call } from '../../data/routes.ts';

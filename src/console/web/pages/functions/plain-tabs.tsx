@@ -2,7 +2,7 @@
 
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
-import type { FunctionDetail, FunctionFigures } from '../../../../console-api/functions.ts';
+import type { FunctionDetail, FunctionFigures } from '../../../../console-api/registry.ts';
 import { Time } from '../../kit/charts/time.tsx';
 import { formatCount, formatDuration, formatRate, formatShare } from '../../kit/charts/times.ts';
 import { TriggerIcon } from '../../kit/charts/trigger-icon.tsx';

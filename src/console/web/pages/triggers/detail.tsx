@@ -3,7 +3,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
-import type { TriggerDetail } from '../../../../console-api/triggers.ts';
+import type { TriggerDetail } from '../../../../console-api/registry.ts';
 import { ApiError } from '../../data/api-error.ts';
 import { useReadOnly } from '../../data/console-info.ts';
 import { call } from '../../data/routes.ts';

@@ -2,7 +2,7 @@
 
 import { useQuery } from '@tanstack/react-query';
 import { type ReactNode, useCallback, useMemo } from 'react';
-import type { TriggerRow, TriggerTypeRow } from '../../../../console-api/triggers.ts';
+import type { TriggerRow, TriggerTypeRow } from '../../../../console-api/registry.ts';
 import { preferences, setPreference } from '../../data/preferences.ts';
 import { refetchSoon } from '../../data/queries.ts';
 import { call } from '../../data/routes.ts';

@@ -1,7 +1,7 @@
 // What the parts of a trigger's detail share.
 
 import type { ReactNode } from 'react';
-import type { TriggerDetail } from '../../../../console-api/triggers.ts';
+import type { TriggerDetail } from '../../../../console-api/registry.ts';
 
 export interface KindPanelProps {
   readonly detail: TriggerDetail;

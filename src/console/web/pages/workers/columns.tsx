@@ -1,7 +1,7 @@
 // The columns of the Workers table.
 
 import type { ReactNode } from 'react';
-import type { WorkerRow } from '../../../../console-api/workers.ts';
+import type { WorkerRow } from '../../../../console-api/registry.ts';
 import { Time } from '../../kit/charts/time.tsx';
 import { formatBytes, formatCount, formatDuration } from '../../kit/charts/times.ts';
 import { Badge, WordStatus } from '../../kit/feedback/status.tsx';

@@ -1,6 +1,6 @@
 // The five top functions (DSH-5), with their calls of the last five minutes.
 
-import type { FunctionFigures, FunctionRow, RecentCalls } from '../../../../../console-api/functions.ts';
+import type { FunctionFigures, FunctionRow, RecentCalls } from '../../../../../console-api/registry.ts';
 
 export type TopKind = 'calls' | 'errors' | 'time';
 

@@ -1,7 +1,7 @@
 // Which HTTP routes conflict (TRG-3): two of one shape, of which the newest is called, and a route that loses some of
 // its requests to another, because a literal segment is matched before a parameter.
 
-import type { TriggerRow } from '../../../../../console-api/triggers.ts';
+import type { TriggerRow } from '../../../../../console-api/registry.ts';
 import { parseRoutePattern, type RoutePattern } from '../../../../../core/routing/route-pattern.ts';
 import { configOf, textIn } from './trigger-config.ts';
 

@@ -1,6 +1,6 @@
 // The kinds of triggers as users know them: the engine has several trigger types for some of them (TRG-1).
 
-import type { TriggerTypeRow } from '../../../../../console-api/triggers.ts';
+import type { TriggerTypeRow } from '../../../../../console-api/registry.ts';
 
 export const KINDS = ['all', 'http', 'cron', 'queue', 'event', 'state', 'stream', 'log', 'other'] as const;
 export type Kind = (typeof KINDS)[number];

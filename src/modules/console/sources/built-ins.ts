@@ -1,6 +1,8 @@
 // Calls functions of the engine by their id. The console reaches other modules only this way.
 
+import type { BuiltinAnswers } from '../../../console-api/builtin-answers.ts';
 import type { MissingModule } from '../../../console-api/envelope.ts';
+import { answerChecks } from '../../../generated/console-answers.ts';
 import {
   bytesToByteString,
   parseRawJson,
@@ -10,10 +12,25 @@ import {
 } from '../../../protocol/json/byte-string.ts';
 import { Payload } from '../../../protocol/payload/payload.ts';
 import type { RouterPort } from '../../../router/port.ts';
+import type { TelemetryAnswers } from '../../../telemetry/functions/definition.ts';
 import { type ApiFailure, failure, failureOfBody, missingModule } from './failure.ts';
 
 /** The timeout of administrative queries, which may scan large stores. */
 const TIMEOUT_MS = 60_000;
+
+/** What the functions answer, by their id. */
+export type Answers = BuiltinAnswers & TelemetryAnswers;
+
+type Checks = { readonly [Id in keyof typeof answerChecks]: (value: unknown) => value is Answers[Id] };
+const CHECKS: Checks = answerChecks;
+
+/** The answer in a text that also has values to be copied unread. */
+export function answerIn<Id extends keyof Checks>(functionId: Id, text: RawJson): Answers[Id] {
+  const value: unknown = parseRawJson(text);
+  const isAnswer: Checks[Id] = CHECKS[functionId];
+  if (isAnswer(value)) return value;
+  throw new Error(`${functionId} answered in a shape that the console does not know`);
+}
 
 export class BuiltIns {
   readonly #router: RouterPort;
@@ -39,7 +56,8 @@ export class BuiltIns {
     return new Promise((resolve, reject) => {
       const call = { functionId, payload: Payload.ofText(payload), depth: 0, timeoutMs: TIMEOUT_MS, isInternal: true };
       this.#router.call(call, ({ result, error }) => {
-        if (error !== undefined) return reject(lessonOf(failureOfBody(parseRawJson(error.asText() ?? RAW_NULL))));
+        if (error !== undefined)
+          return reject(asMissingSetting(failureOfBody(parseRawJson(error.asText() ?? RAW_NULL))));
         if (result === undefined) return resolve(RAW_NULL);
         const text = result.asText();
         if (text === undefined) reject(failure('RESULT_TOO_LARGE', `The result of ${functionId} cannot be read`));
@@ -52,11 +70,14 @@ export class BuiltIns {
     return parseRawJson(await this.text(functionId, payload));
   }
 
-  /** Returns the result, whose shape `is` checks. */
-  async typed<T>(functionId: string, payload: unknown, is: (value: unknown) => value is T): Promise<T> {
-    const value = await this.value(functionId, payload);
-    if (is(value)) return value;
-    throw new Error(`${functionId} answered in a shape that the console does not know`);
+  /** Returns the result, in the type that its maker gives it. */
+  async ask<Id extends keyof Checks>(functionId: Id, payload: unknown): Promise<Answers[Id]> {
+    return answerIn(functionId, await this.text(functionId, payload));
+  }
+
+  /** The same with a payload that is already text. */
+  async askOfText<Id extends keyof Checks>(functionId: Id, payload: RawJson): Promise<Answers[Id]> {
+    return answerIn(functionId, await this.ofText(functionId, payload));
   }
 }
 
@@ -74,7 +95,7 @@ function missingOf(functionId: string) {
 }
 
 /** A module that is loaded but switched off is missing too (EMP-2). */
-function lessonOf(failed: ApiFailure): ApiFailure {
+function asMissingSetting(failed: ApiFailure): ApiFailure {
   if (failed.error.code !== 'memory_exporter_not_enabled') return failed;
   return missingSetting('exporter: memory', failed.message);
 }

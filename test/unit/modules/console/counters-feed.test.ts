@@ -1,7 +1,7 @@
 // What the rates of the console's counters are measured against.
 
 import { expect, test } from 'vitest';
-import { RateBase } from '../../../../src/modules/console/live/rate-base.ts';
+import { RateBase } from '../../../../src/modules/console/live/counters-feed.ts';
 
 test('[DSH-2] two looks close together do not make a burst: the rate is measured over the longer time before', () => {
   const rates = new RateBase<number>(500);

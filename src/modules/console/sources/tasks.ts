@@ -89,7 +89,7 @@ export class Tasks {
       // It may have been cancelled in the meantime.
       if (steps.length === 0 || task.state !== 'running') return this.#end(task, 'done', null);
       for (const outcome of await Promise.all(steps.map((step) => step()))) task[outcome]++;
-      this.#tell(task);
+      this.#notify(task);
     }
   }
 
@@ -98,10 +98,10 @@ export class Tasks {
     task.state = state;
     task.error = error;
     task.ended_at = this.#context.router.nowMs;
-    this.#tell(task);
+    this.#notify(task);
   }
 
-  #tell(task: Task): void {
+  #notify(task: Task): void {
     for (const watch of this.#watchers.get(task.id) ?? []) watch({ ...task });
   }
 

@@ -1,7 +1,7 @@
 // Bulk work of the console, as whoever started it sees it.
 
 import { expect, test } from 'vitest';
-import { type Step, Tasks, type Work } from '../../../../src/modules/console/facts/tasks.ts';
+import { type Step, Tasks, type Work } from '../../../../src/modules/console/sources/tasks.ts';
 import { waitFor } from '../../../support/wait-for.ts';
 
 test('a thousand steps are begun in their order, many beside each other, and counted', async () => {

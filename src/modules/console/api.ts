@@ -12,29 +12,28 @@ import type { HttpExchange } from '../../transport/http.ts';
 import type { PeerSocket, SocketEvents } from '../../transport/socket.ts';
 import type { ModuleContext } from '../module.ts';
 import type { ConsoleDoor } from '../reserved-paths.ts';
-import { ApiFailure, failure, failureOf } from './facts/failure.ts';
-import { RawAnswer } from './facts/json-text.ts';
-import { readBody } from './routes/body.ts';
 import type { Route } from './routes/route.ts';
+import { ApiFailure, failure, failureOf } from './sources/failure.ts';
+import { RawAnswer } from './sources/json-text.ts';
 
 /** The only route without a version (PD-15). */
 const SEED_INVOKE = '/_console/invoke';
 const BODIES_BYTES_MAX = 64 * 1024 * 1024;
 
-export interface DoorParts {
+export interface ConsoleApiOptions {
   readonly context: ModuleContext;
   readonly routes: readonly Route[];
   connected(socket: PeerSocket, isKnown: boolean): SocketEvents;
 }
 
-export class Door implements ConsoleDoor {
-  readonly #parts: DoorParts;
+export class ConsoleApi implements ConsoleDoor {
+  readonly #options: ConsoleApiOptions;
   readonly #routes = new RouteTrie<Route>();
   readonly #bodies = new ByteBudget(BODIES_BYTES_MAX);
 
-  constructor(parts: DoorParts) {
-    this.#parts = parts;
-    for (const route of parts.routes) {
+  constructor(options: ConsoleApiOptions) {
+    this.#options = options;
+    for (const route of options.routes) {
       const [method, path] = splitName(route.name);
       this.#routes.set(method, patternOf(API_PREFIX + path), route);
       if (route.name === 'POST /invoke') this.#routes.set(method, patternOf(SEED_INVOKE), route);
@@ -42,7 +41,7 @@ export class Door implements ConsoleDoor {
   }
 
   connected(socket: PeerSocket, isKnown: boolean): SocketEvents {
-    return this.#parts.connected(socket, isKnown);
+    return this.#options.connected(socket, isKnown);
   }
 
   take(exchange: HttpExchange): void {
@@ -79,7 +78,7 @@ export class Door implements ConsoleDoor {
     const known = failureOf(error);
     if (known.status === 500 && known !== error) {
       const text = error instanceof Error ? error.stack : String(error);
-      this.#parts.context.logger.error('A route of the console failed', { path: exchange.path, error: text });
+      this.#options.context.logger.error('A route of the console failed', { path: exchange.path, error: text });
     }
     return known;
   }
@@ -108,4 +107,39 @@ function patternOf(path: string): RoutePattern {
   const parsed = parseRoutePattern(path.replace(/\{(\w+)\}/g, ':$1'));
   if (!parsed.ok) throw new Error(`The route ${path} of the console ${parsed.reason}`);
   return parsed.pattern;
+}
+
+/** The largest value that a store takes, written in JSON with escapes, plus the text around it. */
+export const BODY_BYTES_MAX = 16 * 1024 * 1024;
+
+/** Reads the whole body. `done` is called once, unless the connection ends before. */
+export function readBody(exchange: HttpExchange, budget: ByteBudget, done: (body: Buffer | ApiFailure) => void): void {
+  const { bodyBytes } = exchange;
+  if (bodyBytes === 0) return done(Buffer.alloc(0));
+  if (bodyBytes !== undefined && bodyBytes > BODY_BYTES_MAX) return done(tooLarge());
+  let chunks: Buffer[] = [];
+  let taken = 0;
+  let isOver = false;
+  const end = (body: Buffer | ApiFailure | undefined): void => {
+    if (isOver) return;
+    isOver = true;
+    budget.giveBack(taken);
+    chunks = [];
+    if (body !== undefined) done(body);
+  };
+  exchange.whenGone(() => end(undefined));
+  exchange.readBody({
+    chunk(bytes) {
+      if (isOver) return;
+      if (taken + bytes.length > BODY_BYTES_MAX) return end(tooLarge());
+      if (!budget.take(bytes.length)) return end(failure('OVERLOADED', 'Too many large requests at a time'));
+      taken += bytes.length;
+      chunks.push(Buffer.from(bytes));
+    },
+    ended: () => end(Buffer.concat(chunks)),
+  });
+}
+
+function tooLarge(): ApiFailure {
+  return failure('PAYLOAD_TOO_LARGE', `The body is over the limit of ${BODY_BYTES_MAX} bytes`);
 }
