@@ -41,7 +41,7 @@ const errorsStayInIndex = {
 const others = [
   'http.ts',
   'triggers.ts',
-  '../sdk/calls/called-side.ts',
+  '../sdk/calls/incoming-calls.ts',
   '../sdk/telemetry/log-by-call.ts',
   '../sdk/channels/channels.ts',
   '../sdk/functions/checked-handler.ts',

@@ -42,6 +42,8 @@ async function bundle(entries, folder) {
     format: 'esm',
     platform: 'node',
     target: 'node20.12',
+    // Only `bin/files-on-the-way.js` reads them.
+    sourcemap: process.env.SVC_SOURCE_MAPS === '1' ? 'linked' : false,
     logLevel: 'warning',
   });
 }

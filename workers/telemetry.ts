@@ -4,9 +4,8 @@
 import { writeSync } from 'node:fs';
 import { move } from 'piscina';
 import { systemClock } from '../src/effects/clock.ts';
+import { wholeLines, yieldToCalls } from '../src/effects/observation-thread.ts';
 import { systemRandom } from '../src/effects/random.ts';
-import { yieldToCalls } from '../src/effects/thread-priority.ts';
-import { wholeLines } from '../src/effects/whole-lines.ts';
 import { type RecordConsole, recordConsole } from '../src/telemetry/console-line.ts';
 import { TelemetryHost } from '../src/telemetry/host.ts';
 import type { TelemetryTask } from '../src/telemetry/tasks.ts';

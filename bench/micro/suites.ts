@@ -2,8 +2,7 @@
 // times, so that none of them rots. Every step returns a number that depends on its work.
 
 import { CallTable } from '../../src/core/calls/call-table.ts';
-import type { Executor } from '../../src/core/calls/executor.ts';
-import { selectWorker } from '../../src/core/calls/select-worker.ts';
+import { type Executor, selectWorker } from '../../src/core/calls/select-worker.ts';
 import { decodeWorkerFrame } from '../../src/protocol/frames/decode.ts';
 import { encodeEngineFrame } from '../../src/protocol/frames/encode.ts';
 import { rawJson } from '../../src/protocol/json/byte-string.ts';

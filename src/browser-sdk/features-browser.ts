@@ -2,22 +2,18 @@
 // handlers, schemas, channels and streams.
 
 import { SUBPROTOCOL_JSON } from '../protocol/frames/subprotocols.ts';
-import type { CalledSide } from '../sdk/calls/called-side.ts';
 import type { Deadline, Deadlines } from '../sdk/calls/deadline-wheel.ts';
-import type { IncomingCallsParts } from '../sdk/calls/incoming-calls.ts';
-import { JsonWire } from '../sdk/wire/wire-json.ts';
+import type { CalledSide, IncomingCallsOptions } from '../sdk/calls/incoming-calls.ts';
+import { JsonWire } from '../sdk/wire/json-wire.ts';
 import type { Called, Features } from '../sdk/worker/features.ts';
 import type { PlatformClock } from '../sdk/worker/platform.ts';
 import type { Registrations } from '../sdk/worker/registrations.ts';
-import { LateChannels } from './late-channels.ts';
-import { type LateParts, loadPart } from './late-parts.ts';
-import { createLateQueue } from './late-queue.ts';
-import { createLateState } from './late-state.ts';
-import { LateStreams } from './late-streams.ts';
+import { createLateQueue, createLateState, LateStreams } from './late-data.ts';
+import { LateChannels, loadPart, type PartLoader } from './part-loader.ts';
 
-export function createFeatures(parts: LateParts): Features {
+export function createFeatures(loader: PartLoader): Features {
   return {
-    dialFacts: () => ({ headers: {}, subprotocols: [SUBPROTOCOL_JSON] }),
+    dialOptions: () => ({ headers: {}, subprotocols: [SUBPROTOCOL_JSON] }),
     openWire: (socket, _frameBytesMax, noteReference) => new JsonWire(socket, noteReference),
     createDeadlines: (clock) => new Timers(clock),
     callWithRetry: async (...call) => (await loadPart(() => import('../sdk/calls/retry.ts'))).callWithRetry(...call),
@@ -37,8 +33,8 @@ export function createFeatures(parts: LateParts): Features {
           () => {},
         ),
     }),
-    createCalled: (calls, registrations) => new LateCalled(parts, calls, registrations),
-    createChannels: (platform, settings) => new LateChannels(parts, platform, settings),
+    createCalled: (calls, registrations) => new LateCalled(loader, calls, registrations),
+    createChannels: (platform, settings) => new LateChannels(loader, platform, settings),
     createState: createLateState,
     createQueue: createLateQueue,
     createStreams: (streams) => new LateStreams(streams),
@@ -56,13 +52,13 @@ export function createFeatures(parts: LateParts): Features {
 
 class LateCalled implements Called {
   side: CalledSide | undefined;
-  readonly #parts: LateParts;
-  readonly #calls: IncomingCallsParts;
+  readonly #loader: PartLoader;
+  readonly #calls: IncomingCallsOptions;
   readonly #registrations: Registrations;
   #isExpected = false;
 
-  constructor(parts: LateParts, calls: IncomingCallsParts, registrations: Registrations) {
-    this.#parts = parts;
+  constructor(loader: PartLoader, calls: IncomingCallsOptions, registrations: Registrations) {
+    this.#loader = loader;
     this.#calls = calls;
     this.#registrations = registrations;
   }
@@ -71,10 +67,10 @@ class LateCalled implements Called {
     if (this.#isExpected) return;
     this.#isExpected = true;
     const load = async (): Promise<void> => {
-      const { CalledSide } = await import('../sdk/calls/called-side.ts');
+      const { CalledSide } = await import('../sdk/calls/incoming-calls.ts');
       this.side = new CalledSide(this.#calls, this.#registrations);
     };
-    this.#parts.awaitPart(load, (error) => {
+    this.#loader.awaitPart(load, (error) => {
       this.#isExpected = false;
       this.#calls.settings.log('error', `cannot run functions of this page: ${error}`);
     });

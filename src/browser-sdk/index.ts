@@ -3,8 +3,8 @@
 import type { SvcWorker } from '../sdk/worker/svc-worker.ts';
 import { Worker } from '../sdk/worker/worker.ts';
 import { createFeatures } from './features-browser.ts';
-import { LateParts } from './late-parts.ts';
 import { type BrowserOptions, refuseForeign } from './options.ts';
+import { PartLoader } from './part-loader.ts';
 import { createPlatform } from './platform-browser.ts';
 
 /**
@@ -20,9 +20,9 @@ import { createPlatform } from './platform-browser.ts';
  */
 export function registerWorker(url: string, options: BrowserOptions = {}): SvcWorker {
   refuseForeign(options);
-  const parts = new LateParts();
-  const platform = createPlatform(options.auth, (events) => parts.holdBack(events));
-  return new Worker(url, options, platform, createFeatures(parts));
+  const loader = new PartLoader();
+  const platform = createPlatform(options.auth, (events) => loader.holdBack(events));
+  return new Worker(url, options, platform, createFeatures(loader));
 }
 
 export {
@@ -34,9 +34,9 @@ export {
   Void,
   type VoidCall,
 } from '../sdk/calls/actions.ts';
-export type { TraceIds } from '../sdk/calls/baggage.ts';
-export type { CallOptions, RetryOptions, TriggerRequest } from '../sdk/calls/call-options.ts';
+export type { CallOptions, RetryOptions, TriggerRequest } from '../sdk/calls/call-types.ts';
 export {
+  Fatal,
   isEnqueueRefused,
   isFunctionNotFound,
   isInvocationStopped,
@@ -45,11 +45,11 @@ export {
   isSvcError,
   isTimeout,
   type RemoteFailure,
+  RetryLater,
   SvcError,
   type SvcErrorDetails,
 } from '../sdk/calls/errors.ts';
-export { Fatal, RetryLater } from '../sdk/calls/job-errors.ts';
-export type { IncomingCall, Middleware, OutgoingCall } from '../sdk/calls/middleware.ts';
+export type { TraceIds } from '../sdk/calls/trace-context.ts';
 export type { ChannelReader } from '../sdk/channels/channel-reader.ts';
 export type { ChannelRef } from '../sdk/channels/channel-ref.ts';
 export type { ChannelWriter } from '../sdk/channels/channel-writer.ts';
@@ -73,13 +73,11 @@ export type { FunctionDefinition, RegisteredFunction } from '../sdk/functions/fu
 // All of it, not by name: users extend `Functions` by merging with this module, and merging only reaches exports of
 // this kind.
 export * from '../sdk/functions/functions.ts';
-export type { JsonSchema } from '../sdk/schema/json-schema.ts';
-export type { Schema } from '../sdk/schema/schema.ts';
-export type { StandardIssue, StandardResult, StandardSchema } from '../sdk/schema/standard-schema.ts';
+export type { JsonSchema, Schema, StandardIssue, StandardResult, StandardSchema } from '../sdk/functions/schema.ts';
 export type { StreamChange, StreamEvent } from '../sdk/streams/stream-items.ts';
 export type { StreamHandlers, StreamSubscription, SubscribeOptions } from '../sdk/streams/stream-subscription.ts';
 export type { StreamGroup, StreamUpdate, SvcStream } from '../sdk/streams/streams.ts';
-export type { Logger, LoggerLevel } from '../sdk/telemetry/logger.ts';
+export type { Logger, LoggerLevel } from '../sdk/telemetry/telemetry.ts';
 export type {
   RegisteredTrigger,
   RegisteredTriggerType,
@@ -97,7 +95,14 @@ export {
   type EventTrigger,
   event,
 } from '../sdk/triggers/trigger-kinds.ts';
-export type { HandlerContext, TriggerOrigin } from '../sdk/worker/context.ts';
 export type { Rejection, WorkerEvents } from '../sdk/worker/events.ts';
+export type {
+  Handler,
+  HandlerContext,
+  IncomingCall,
+  Middleware,
+  OutgoingCall,
+  TriggerOrigin,
+} from '../sdk/worker/handler.ts';
 export type { SvcWorker } from '../sdk/worker/svc-worker.ts';
 export type { BrowserOptions } from './options.ts';

@@ -1,7 +1,7 @@
 // The SDK in a page or a web worker: the browser's clock, random numbers, sockets and log.
 
-import { utf8Length } from '../sdk/wire/utf8.ts';
-import type { ContextStorage, HostFacts, LogLevel, Platform, SocketEvents } from '../sdk/worker/platform.ts';
+import { utf8Length } from '../sdk/wire/wire.ts';
+import type { ContextStorage, HostDescription, LogLevel, Platform, SocketEvents } from '../sdk/worker/platform.ts';
 import { BrowserSocket, type GetToken } from './socket-browser.ts';
 
 /** `holdBack` wraps the events of a worker's socket. */
@@ -34,7 +34,7 @@ export function createPlatform(
       // biome-ignore lint/suspicious/noConsole: the one place where a page shows what happens in it.
       console[level](`svc-browser-sdk: ${message}`);
     },
-    describeHost: (): HostFacts => ({ runtime: 'browser', name: `browser:${location.host}` }),
+    describeHost: (): HostDescription => ({ runtime: 'browser', name: `browser:${location.host}` }),
     requestedWire: () => 'json',
   };
 }

@@ -1,6 +1,5 @@
 // The top-level settings that this version reads, and the refusal of those that belong to later ones (PD-29).
 
-import type { ValueOf } from '../core/config-fields/fields.ts';
 import {
   anything,
   either,
@@ -14,11 +13,12 @@ import {
   refused,
   secretText,
   text,
+  type ValueOf,
 } from '../core/config-fields/fields.ts';
 import type { FieldProblem } from '../core/config-fields/fields-check.ts';
 import { redactUrl } from '../core/config-fields/redaction.ts';
-import { parseAddressBlock } from '../core/gates/address-block.ts';
-import { readListedPlaces } from '../core/gates/outgoing-rules.ts';
+import { parseAddressBlock } from '../core/limits/client-address.ts';
+import { readListedPlaces } from '../core/limits/outgoing-rules.ts';
 
 const KIB = 1024;
 const MIB = 1024 * KIB;
@@ -55,7 +55,7 @@ const trustedLimits = fields({
 });
 
 const engineLimits = fields({
-  in_flight: limit(65_536, 1, 10_000_000, 'Calls that the whole engine has in flight'),
+  in_flight: limit(65_536, 1, 10_000_000, 'Calls that the whole engine has in flight. Half are for trusted callers'),
   outbound_buffers_bytes: limit(512 * MIB, MIB, 64 * GIB, 'Bytes waiting for all connections together'),
   channels: limit(10_000, 1, 1_000_000, 'Open channels; one more gets OVERLOADED. Half are for trusted callers'),
   channel_buffer_bytes: limit(

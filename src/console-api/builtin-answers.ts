@@ -3,7 +3,7 @@
 // `src/validators/console-answers.ts` compiles the checks: an answer reaches the console as JSON text.
 
 import type { DeadRow, JobRow } from '../core/queue/shapes.ts';
-import type { QueueSecret } from './queues.ts';
+import type { UnreportedDetail } from './queues.ts';
 import type { StateRow } from './states.ts';
 import type { HealthWord } from './system.ts';
 import type { Alerts, AlertsEvaluated, Sampling } from './telemetry.ts';
@@ -61,7 +61,7 @@ export interface QueueOverview {
   kind: 'queue' | 'topic';
   type: 'standard' | 'fifo' | null;
   adapter: string;
-  not_told: readonly QueueSecret[];
+  not_told: readonly UnreportedDetail[];
   waiting: number;
   delayed: number;
   retrying: number;

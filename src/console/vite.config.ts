@@ -31,7 +31,6 @@ export default defineConfig({
             // What every page is made of is one file of the first load, so that no page or editor pulls in another.
             { name: 'kit', test: /\/web\/(?:data|kit\/(?!json\/(?:code-|schema-|form-|editor-)))/ },
             { name: 'kit', test: /node_modules\/(?:@radix-ui|@floating-ui|@tanstack\/(?:react-)?virtual)/ },
-            { name: 'logic', test: /\/web\/pages\/\w+\/logic\//, minShareCount: 2 },
           ],
         },
       },

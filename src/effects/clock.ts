@@ -1,4 +1,4 @@
-// The engine's clock. Tests pass in their own and advance it by hand.
+// The engine's clock, and work with a time limit. Tests pass in their own clock and advance it by hand.
 
 export interface Clock {
   /** Wall-clock time, Unix milliseconds: for what people read and for schedules, never for waiting. */
@@ -30,3 +30,19 @@ export const systemClock: Clock = {
     setImmediate(task);
   },
 };
+
+/**
+ * Work with a time limit, because an engine that stops cannot wait for work that never ends (G1). Resolves when the
+ * work has ended, or when its time is over; the work is then abandoned.
+ */
+export async function atMost(clock: Pick<Clock, 'after'>, ms: number, work: Promise<unknown>): Promise<void> {
+  let cancel = (): void => {};
+  const late = new Promise<void>((resolve) => {
+    cancel = clock.after(ms, resolve);
+  });
+  try {
+    await Promise.race([work, late]);
+  } finally {
+    cancel();
+  }
+}

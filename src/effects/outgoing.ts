@@ -7,8 +7,14 @@
 import { lookup as systemLookup } from 'node:dns/promises';
 import type { IncomingMessage } from 'node:http';
 import type { LookupFunction } from 'node:net';
-import { type IpAddress, readIp } from '../core/gates/ip-address.ts';
-import { judgeAddresses, judgeUrl, type ListedPlaces, type OutgoingTarget } from '../core/gates/outgoing-rules.ts';
+import {
+  type IpAddress,
+  judgeAddresses,
+  judgeUrl,
+  type ListedPlaces,
+  type OutgoingTarget,
+  readIp,
+} from '../core/limits/outgoing-rules.ts';
 import type { Clock } from './clock.ts';
 import { http, https } from './http-library.ts';
 
@@ -43,7 +49,7 @@ export class OutgoingError extends Error {
   }
 }
 
-export interface OutgoingParts {
+export interface OutgoingClientOptions {
   readonly listed: ListedPlaces;
   readonly clock: Clock;
   readonly resolve?: Resolve;
@@ -53,13 +59,13 @@ export interface OutgoingParts {
 const IDLE_MS_MAX = 4_000;
 
 export class OutgoingClient {
-  readonly #parts: OutgoingParts;
+  readonly #parts: OutgoingClientOptions;
   readonly #agents = {
     'http:': new http.Agent({ keepAlive: true, timeout: IDLE_MS_MAX }),
     'https:': new https.Agent({ keepAlive: true, timeout: IDLE_MS_MAX }),
   };
 
-  constructor(parts: OutgoingParts) {
+  constructor(parts: OutgoingClientOptions) {
     this.#parts = parts;
   }
 

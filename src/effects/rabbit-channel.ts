@@ -5,8 +5,7 @@
 // sends nothing while it blocks publishers, and then the client ignores heartbeats too.
 
 import { AMQPError, type AsyncMessage, type Channel, type Connection } from 'rabbitmq-client';
-import { atMost } from './at-most.ts';
-import type { Clock } from './clock.ts';
+import { atMost, type Clock } from './clock.ts';
 
 /** Less than the deadline of most calls. */
 export const ANSWER_MS_MAX = 20_000;

@@ -15,8 +15,7 @@
 import { AMQPError, type AsyncMessage, Connection, type SyncMessage } from 'rabbitmq-client';
 import { Refusal } from '../core/calls/refusal.ts';
 import { redactUrl } from '../core/config-fields/redaction.ts';
-import { atMost } from './at-most.ts';
-import type { Clock } from './clock.ts';
+import { atMost, type Clock } from './clock.ts';
 import type { Logger } from './logger.ts';
 import { ANSWER_MS_MAX, RabbitChannel } from './rabbit-channel.ts';
 import { StartFailure } from './start-failure.ts';

@@ -125,20 +125,20 @@ function signalGroup({ pid }: ChildProcess, signal: NodeJS.Signals): void {
 /**
  * Where no process could be created, for lack of descriptors, Node leaves its streams undefined, whatever their type.
  */
-function readLines(stream: Readable | null | undefined, tell: (line: string) => void): void {
+function readLines(stream: Readable | null | undefined, report: (line: string) => void): void {
   if (stream === null || stream === undefined) return;
   let rest = '';
   stream.setEncoding('utf8');
   stream.on('data', (chunk: string) => {
     const lines = (rest + chunk).split('\n');
     rest = lines.pop() ?? '';
-    for (const line of lines) tell(line.endsWith('\r') ? line.slice(0, -1) : line);
+    for (const line of lines) report(line.endsWith('\r') ? line.slice(0, -1) : line);
     if (rest.length <= LINE_CHARS_MAX) return;
-    tell(rest);
+    report(rest);
     rest = '';
   });
   stream.on('end', () => {
-    if (rest !== '') tell(rest);
+    if (rest !== '') report(rest);
   });
   stream.on('error', () => {});
 }

@@ -8,14 +8,14 @@
 import { describeConfig, describeSchema } from '../config/describe.ts';
 import type { LoadedConfig } from '../config/load.ts';
 import { refusals } from '../core/calls/refusal.ts';
-import { listPlaces } from '../core/gates/outgoing-rules.ts';
+import { listPlaces } from '../core/limits/outgoing-rules.ts';
 import type { Counters } from '../core/registry/counters.ts';
 import { type Clock, systemClock } from '../effects/clock.ts';
-import { type LoadGauge, startLoadGauge } from '../effects/load-gauge.ts';
 import type { Logger } from '../effects/logger.ts';
 import { OpenFilesWatch, openFilesMax } from '../effects/open-files.ts';
 import { OutgoingClient } from '../effects/outgoing.ts';
 import { createOwnThread, createPool } from '../effects/pool.ts';
+import { type LoadGauge, startLoadGauge } from '../effects/process-figures.ts';
 import { type Random, systemRandom } from '../effects/random.ts';
 import { spillFilesIn } from '../effects/spill-file.ts';
 import { engineVersion } from '../effects/version.ts';
@@ -23,22 +23,21 @@ import type { ListenerFacts, ModuleContext, ReloadReport } from '../modules/modu
 import { ReservedPaths } from '../modules/reserved-paths.ts';
 import { Taps } from '../modules/taps.ts';
 import { CLOSE_CODES } from '../protocol/frames/close-codes.ts';
+import { outcomeOf } from '../router/calls/call.ts';
+import { settle } from '../router/calls/in-flight.ts';
 import { LargeFrames } from '../router/calls/large-frames.ts';
-import { outcomeOf } from '../router/calls/reply.ts';
-import { settle } from '../router/calls/settle.ts';
 import type { RouterContext } from '../router/context.ts';
 import { createContext } from '../router/create-context.ts';
 import { RouterPort } from '../router/port.ts';
-import { withdraw } from '../router/registrations/withdraw.ts';
 import { Router } from '../router/router.ts';
 import { startHousekeeping } from '../router/session/housekeeping.ts';
 import { startPressureWatch } from '../router/session/pressure-watch.ts';
+import { withdraw } from '../router/session/withdraw.ts';
 import { StoreRegistry } from '../store/place/registry.ts';
-import { FlushQueue } from '../transport/outbox.ts';
 import { selectTransport } from '../transport/select-transport.ts';
+import { FlushQueue } from '../transport/send-queue.ts';
 import { loadUws } from '../transport/uws/uws-library.ts';
-import { listModules } from './listed-modules.ts';
-import { ModuleSet } from './module-set.ts';
+import { listModules, ModuleSet } from './module-set.ts';
 import { ReloadableConfiguration } from './running-configuration.ts';
 import {
   assertSafeToStart,
@@ -264,5 +263,5 @@ function endOfTurn(context: RouterContext): Promise<void> {
 
 /** Closing a connection would drop data that its peer has not read: reading a large answer takes time. */
 function hasUnsentFrames({ sessions, channels }: RouterContext): boolean {
-  return channels.isDelivering || [...sessions.values()].some(({ outbox }) => outbox.bytes > 0);
+  return channels.isDelivering || [...sessions.values()].some(({ sendQueue }) => sendQueue.bytes > 0);
 }

@@ -4,18 +4,50 @@
 
 import { isDeepStrictEqual } from 'node:util';
 import type { ModulePlace } from '../config/changes.ts';
+import type { LoadedConfig } from '../config/load.ts';
 import { Refusal } from '../core/calls/refusal.ts';
 import type { Pool } from '../effects/pool.ts';
 import { StartFailure } from '../effects/start-failure.ts';
-import type { EngineModule, ListenerFacts, ModuleContext, ModuleHealth, Reconfiguration } from '../modules/module.ts';
+import { MODULES } from '../modules/catalogue.ts';
+import type {
+  ChosenAdapter,
+  EngineModule,
+  ListenerFacts,
+  ModuleContext,
+  ModuleDefinition,
+  ModuleHealth,
+  Reconfiguration,
+} from '../modules/module.ts';
 import { plugIn, plugInOffence, unplug } from '../modules/plug-in.ts';
 import type { RouterContext } from '../router/context.ts';
 import { StoreInUse } from '../store/place/directory-lock.ts';
 import { StoreDamaged, type StoreRegistry } from '../store/place/registry.ts';
-import { ListenError } from '../transport/socket.ts';
-import type { ListedModule } from './listed-modules.ts';
+import { ListenError } from '../transport/transport.ts';
 import { keepMarkKey } from './mark-key.ts';
 import { StartError } from './start-checks.ts';
+
+export interface ListedModule {
+  readonly name: string;
+  readonly adapter: ChosenAdapter | undefined;
+  readonly definition: ModuleDefinition;
+  readonly config: unknown;
+}
+
+/** The code of the configured modules. */
+export function listModules(config: LoadedConfig): ListedModule[] {
+  return config.modules.map(({ name, adapter, config: moduleConfig }) => ({
+    name,
+    adapter,
+    definition: definitionOf(name),
+    config: moduleConfig,
+  }));
+}
+
+function definitionOf(name: string): ModuleDefinition {
+  const definition = MODULES.find(({ declaration }) => declaration.name === name);
+  if (definition === undefined) throw new Error(`The loader accepted a module that is not in the catalogue: ${name}`);
+  return definition;
+}
 
 interface RunningModule extends ListedModule {
   readonly module: EngineModule;

@@ -14,8 +14,7 @@ import { Refusal } from '../core/calls/refusal.ts';
 import type { NewEntry, ProjectWorker } from '../core/workers/worker-manifest.ts';
 import type { Logger } from '../effects/logger.ts';
 import type { ListenerFacts, ModuleContext, ReloadReport, RunningConfiguration } from '../modules/module.ts';
-import { listModules } from './listed-modules.ts';
-import type { ModuleSet } from './module-set.ts';
+import { listModules, type ModuleSet } from './module-set.ts';
 import { assertSafeToStart, declareModules, StartError } from './start-checks.ts';
 
 export interface Parts {

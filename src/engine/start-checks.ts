@@ -1,5 +1,5 @@
 // Checks of the configuration at the start: its warnings, and the errors that prevent a start. Commands that start
-// nothing load this file too, so it imports no code of modules; `listed-modules.ts` does.
+// nothing load this file too, so it imports no code of modules; `module-set.ts` does.
 
 import { type LoadedConfig, modulesOf } from '../config/load.ts';
 import { formatProblem } from '../config/problem.ts';

@@ -14,6 +14,8 @@
 //     this with each plan, and is asked again when a page was empty (F3).
 //   - Within a group of a FIFO queue, a job is sent only after the one before it was taken (`outbox-lines.ts`).
 
+import type { KeptRights } from '../core/access/kept-rights.ts';
+import { laneOf, withoutLane } from '../core/queue/queue-names.ts';
 import type { ChangePlan, ChangeTarget, EnqueueAnswer, EnqueueRules, OutboxHead } from '../core/queue/shapes.ts';
 import { distinctBindings } from '../core/registry/trigger-table.ts';
 import type { Clock } from '../effects/clock.ts';
@@ -21,13 +23,11 @@ import type { Logger } from '../effects/logger.ts';
 import { isOutboxPage, isPlanAnswer } from '../generated/queue-shapes.ts';
 import { asRawJson } from '../protocol/json/byte-string.ts';
 import { Payload } from '../protocol/payload/payload.ts';
-import type { Binding, Cause } from '../router/builtin.ts';
-import type { JobTarget } from '../router/context.ts';
+import type { Binding, Cause, JobTarget } from '../router/builtin.ts';
 import type { RouterPort } from '../router/port.ts';
 import { rightsToKeep } from '../router/restricted/reach.ts';
-import { decodeFramed } from '../store/commands/queue/framed.ts';
+import { decodeFramed, parseAs } from '../store/commands/queue/encoding.ts';
 import { readGroup } from '../store/commands/queue/group-value.ts';
-import { parseAs } from '../store/commands/queue/marks.ts';
 import type { Store } from '../store/thread/contract.ts';
 import { sendInLines } from './outbox-lines.ts';
 import { OutboxRounds } from './outbox-rounds.ts';
@@ -42,7 +42,7 @@ export interface ChangeJobsParts {
   readonly groupFields: readonly string[];
   readonly router: Pick<
     RouterPort,
-    'jobTarget' | 'takeJob' | 'jobsCame' | 'onQueuesChanged' | 'onQueueJudged' | 'count'
+    'jobTarget' | 'sharesQueue' | 'takeJob' | 'jobsCame' | 'onQueuesChanged' | 'onQueueJudged' | 'count'
   >;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -61,6 +61,8 @@ interface QueuedBinding {
 
 /** Every change checks all of them. */
 const TRIGGERS_MAX = 1_000;
+/** Those of all restricted connections together. */
+const RESTRICTED_TRIGGERS_MAX = 100;
 const RETRY_MS = 1_000;
 const LOG_INTERVAL_MS = 60_000;
 /**
@@ -109,8 +111,8 @@ export class ChangeJobs {
     ];
   }
 
-  /** Why a trigger cannot name that queue. */
-  refuse(queue: string): string | undefined {
+  /** Why the trigger cannot name that queue. */
+  refuse(queue: string, binding: Binding): string | undefined {
     const { owner, router, isOfThisMachine } = this.#parts;
     if (!isOfThisMachine) {
       const place = `where ${owner} is kept on this machine (adapter kv)`;
@@ -118,6 +120,10 @@ export class ChangeJobs {
     }
     if (this.#bindings.size >= TRIGGERS_MAX)
       return `The limit of triggers of ${owner} that name a queue is ${TRIGGERS_MAX}`;
+    const restricted = isRestricted(binding) ? [...this.#bindings.keys()].filter(isRestricted).length : 0;
+    if (restricted >= RESTRICTED_TRIGGERS_MAX) {
+      return `The limit of triggers of ${owner} that name a queue is ${RESTRICTED_TRIGGERS_MAX} on restricted ports`;
+    }
     const target = router.jobTarget(queue);
     return typeof target === 'string' ? target : this.#groupOffence(queue, target.rules);
   }
@@ -189,6 +195,11 @@ export class ChangeJobs {
     return typeof target !== 'string' && target.store === this.#parts.store;
   }
 
+  /** Its jobs go to the lane of the queue, which the queue module opens: so they go through the outbox. */
+  #isApart(rights: KeptRights | undefined, queue: string): boolean {
+    return rights !== undefined && !this.#parts.router.sharesQueue(rights, queue);
+  }
+
   #sendPlan(changed: string | undefined): void {
     const { owner, store, router, logger } = this.#parts;
     const planned = distinctBindings(trustedFirst(this.#bindings.keys())).flatMap((binding) =>
@@ -222,7 +233,7 @@ export class ChangeJobs {
       {
         where: queued.where.map((name) => name ?? null),
         ...(queued.exceptKind !== undefined && { exceptKind: queued.exceptKind }),
-        queue: queued.queue,
+        queue: this.#isApart(rights, queued.queue) ? laneOf(queued.queue) : queued.queue,
         rules: target.rules,
         payloadBytesMax: target.payloadBytesMax,
         facts: {
@@ -232,7 +243,7 @@ export class ChangeJobs {
           ...(metadata !== undefined && { metadata }),
           ...(conditionFunctionId !== undefined && { conditionFunctionId }),
         },
-        isHere: this.#isHere(queued.queue),
+        isHere: this.#isHere(queued.queue) && !this.#isApart(rights, queued.queue),
       },
     ];
   }
@@ -293,7 +304,7 @@ export class ChangeJobs {
 
   /** The group of a FIFO queue that the job belongs to. */
   #lineOf(queue: string, payload: Uint8Array): string | undefined {
-    const target = this.#parts.router.jobTarget(queue);
+    const target = this.#parts.router.jobTarget(withoutLane(queue));
     if (typeof target === 'string' || target.rules.groupField === undefined) return undefined;
     const group = readGroup(queue, target.rules.groupField, payload);
     return `${queue}\n${group.ok ? group.digest : ''}`;
@@ -307,7 +318,7 @@ export class ChangeJobs {
         metadata: facts.metadata === undefined ? undefined : asRawJson(facts.metadata),
         traceparent: facts.traceparent,
         baggage: facts.baggage,
-        action: { type: 'enqueue', queue, idempotency_key: key },
+        action: { type: 'enqueue', queue: withoutLane(queue), idempotency_key: key },
         trigger: facts.trigger,
         rights: facts.rights,
         conditionFunctionId: facts.conditionFunctionId,
@@ -357,6 +368,9 @@ export class ChangeJobs {
 /** Among equal triggers, the one whose owner has the most rights represents all. */
 function trustedFirst(bindings: Iterable<Binding>): Binding[] {
   const all = [...bindings];
-  const isTrusted = ({ owner }: Binding): boolean => owner?.access === undefined;
-  return [...all.filter(isTrusted), ...all.filter((binding) => !isTrusted(binding))];
+  return [...all.filter((binding) => !isRestricted(binding)), ...all.filter(isRestricted)];
+}
+
+function isRestricted({ owner }: Binding): boolean {
+  return owner?.access !== undefined;
 }

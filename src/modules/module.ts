@@ -3,9 +3,8 @@
 import type { Config, ConfigSchema } from '../console-api/system.ts';
 import type { ChannelShareLimits } from '../core/channels/channel-share.ts';
 import type { AdapterDeclaration, ModuleDeclaration } from '../core/config-fields/module-declaration.ts';
-import type { AddressLimits } from '../core/gates/address-gate.ts';
-import type { GateLimits } from '../core/gates/connection-gate.ts';
-import type { MessageRateLimits } from '../core/gates/message-rate.ts';
+import type { ConnectionLimits } from '../core/limits/connection-limits.ts';
+import type { MessageRateLimits } from '../core/limits/message-rate.ts';
 import type { NewEntry, ProjectWorker } from '../core/workers/worker-manifest.ts';
 import type { Clock } from '../effects/clock.ts';
 import type { Logger } from '../effects/logger.ts';
@@ -18,7 +17,7 @@ import type { RouterPort } from '../router/port.ts';
 import type { Router } from '../router/router.ts';
 import type { SessionLimits } from '../router/session/session.ts';
 import type { StoreRegistry } from '../store/place/registry.ts';
-import type { Transport } from '../transport/socket.ts';
+import type { Transport } from '../transport/transport.ts';
 import type { ReservedPaths } from './reserved-paths.ts';
 import type { Taps } from './taps.ts';
 
@@ -123,15 +122,15 @@ export interface ModuleSettings {
   /** Addresses and CIDR blocks. */
   readonly trustedProxies: readonly string[];
   readonly http: { readonly connectionsMax: number; readonly bodyBuffersBytesMax: number };
-  readonly trusted: SessionLimits & GateLimits & { readonly frameBytes: number };
+  readonly trusted: SessionLimits & ConnectionLimits & { readonly frameBytes: number };
   readonly browser: BrowserLimits;
   readonly stream: StreamLimits;
 }
 
 /** The limits of ports with `rbac`. */
-export interface BrowserLimits extends SessionLimits, GateLimits {
+export interface BrowserLimits extends SessionLimits, ConnectionLimits {
   readonly frameBytes: number;
-  readonly perAddress: AddressLimits;
+  readonly perAddress: ConnectionLimits;
   readonly messages: MessageRateLimits;
   /** Of one connection. */
   readonly channels: ChannelShareLimits;
@@ -142,9 +141,9 @@ export interface BrowserLimits extends SessionLimits, GateLimits {
 }
 
 /** The limits of the stream server. */
-export interface StreamLimits extends GateLimits {
+export interface StreamLimits extends ConnectionLimits {
   readonly frameBytes: number;
-  readonly perAddress: AddressLimits;
+  readonly perAddress: ConnectionLimits;
   /** New connections that the auth function checks at the same time. */
   readonly authCalls: number;
   /** For the auth function and handlers of `stream:join`. */

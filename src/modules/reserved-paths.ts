@@ -4,7 +4,7 @@
 import type { HttpExchange } from '../transport/http.ts';
 import type { PeerSocket, SocketEvents } from '../transport/socket.ts';
 
-export interface ConsoleDoor {
+export interface ReservedPathHandler {
   /** Answers the request, at once or later. */
   take(exchange: HttpExchange): void;
   /** A live socket was opened. `isKnown`: its client need not show the token in its first frame. */
@@ -15,14 +15,14 @@ export interface ConsoleDoor {
 export const LIVE_PATH = '/_console/v1/live';
 
 export class ReservedPaths {
-  #door: ConsoleDoor | undefined;
+  #handler: ReservedPathHandler | undefined;
 
   /** `undefined`: no module serves paths below `/_console/`. */
-  get door(): ConsoleDoor | undefined {
-    return this.#door;
+  get handler(): ReservedPathHandler | undefined {
+    return this.#handler;
   }
 
-  offer(door: ConsoleDoor): void {
-    this.#door = door;
+  offer(handler: ReservedPathHandler): void {
+    this.#handler = handler;
   }
 }

@@ -5,7 +5,7 @@ import { ID_BYTES_MAX } from '../protocol/frames/limits.ts';
 import { findTextMember } from '../protocol/json/json-member.ts';
 import { Payload } from '../protocol/payload/payload.ts';
 import type { BuiltinCall } from '../router/builtin.ts';
-import { type Outcome, outcomeOfError } from '../router/calls/reply.ts';
+import { type Outcome, outcomeOfError } from '../router/calls/call.ts';
 import type { StoreReply } from '../store/thread/contract.ts';
 
 const NO_INPUT = Buffer.alloc(0);

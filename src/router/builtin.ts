@@ -1,20 +1,19 @@
-// What the router needs of the parts that live inside the engine: functions it can run here, and trigger types it
-// can bind here. Modules implement these.
+// What the router needs of the parts that live inside the engine: functions it can run here, trigger types it can bind
+// here, and where jobs go. Modules implement these.
 
 import type { Access } from '../core/access/access.ts';
-import type { Executor } from '../core/calls/executor.ts';
+import type { KeptRights } from '../core/access/kept-rights.ts';
+import { Refusal } from '../core/calls/refusal.ts';
+import type { Executor } from '../core/calls/select-worker.ts';
+import type { EnqueueAnswer, EnqueueRules } from '../core/queue/shapes.ts';
 import type { TriggerBinding, TriggerTypeFacts } from '../core/registry/trigger-table.ts';
 import type { OpenSpan } from '../core/telemetry/spans/span-rows.ts';
+import type { EnqueueAction, TriggerOrigin } from '../protocol/frames/frames.ts';
+import type { RawJson } from '../protocol/json/byte-string.ts';
 import type { Payload } from '../protocol/payload/payload.ts';
-import type { Outcome } from './calls/reply.ts';
+import type { Outcome } from './calls/call.ts';
+import type { PayloadLimits } from './calls/payload-size-check.ts';
 import type { Session } from './session/session.ts';
-
-/** Bytes of a payload as JSON. */
-export interface PayloadLimits {
-  /** The caller is a connection with rights. */
-  readonly restricted: number;
-  readonly trusted: number;
-}
 
 /** A function that runs inside the engine. Throws a `Refusal` to answer with an error of its own code. */
 export interface BuiltinDefinition {
@@ -61,6 +60,11 @@ export interface BuiltinCall extends Cause {
   readonly span?: OpenSpan | undefined;
 }
 
+/** For functions that a restricted connection must not call, even where its port exposes them. */
+export function assertTrusted(functionId: string, { rights }: Pick<BuiltinCall, 'rights'>): void {
+  if (rights !== undefined) throw new Refusal('FORBIDDEN', `${functionId} is for trusted connections only`);
+}
+
 /** A function bound to a trigger type, as the router keeps it. The same object from `bound` to `unbound`. */
 export type Binding = TriggerBinding<Session>;
 
@@ -92,3 +96,42 @@ export class ModuleExecutor implements Executor {
   readonly isAccepting = true;
   inFlight = 0;
 }
+
+/** A call that is to be delivered through a queue. */
+export interface JobRequest {
+  readonly functionId: string;
+  /** Valid until `take` returns. */
+  readonly payload: Payload | undefined;
+  readonly metadata: RawJson | undefined;
+  readonly traceparent: string | undefined;
+  readonly baggage: string | undefined;
+  readonly action: EnqueueAction;
+  /** The trigger that made it, and the condition that is asked before each attempt. */
+  readonly trigger?: TriggerOrigin | undefined;
+  readonly conditionFunctionId?: string | undefined;
+  /** Rights of the connection that enqueued it or registered its trigger; absent: it may do everything. */
+  readonly rights?: KeptRights | undefined;
+  /** Its idempotency key names no job of another scope; absent: that of the engine and of trusted connections. */
+  readonly keyScope?: string | undefined;
+}
+
+/** A queue as described to modules that write its jobs together with what caused them. */
+export interface JobTarget {
+  /** The store that holds its jobs; `undefined`: not a store of this machine. */
+  readonly store: object | undefined;
+  readonly rules: EnqueueRules;
+  readonly payloadBytesMax: number;
+}
+
+/** Where calls with the action `enqueue` go: the queue module. */
+export interface JobTaker {
+  /** Calls `done` once, at once or later: with a receipt only when the job is durable (Q1). */
+  take(job: JobRequest, done: (answer: EnqueueAnswer) => void): void;
+  /** The queue of a trigger that names one; a text: why there is none. */
+  target(queue: string): JobTarget | string;
+  /** Another module wrote this number of jobs of the queue into its store. */
+  jobsCame(queue: string, jobs: number): void;
+}
+
+/** Why a queue cannot have those rules; `undefined`: it can. */
+export type QueueJudge = (queue: string, rules: EnqueueRules) => string | undefined;

@@ -1,10 +1,11 @@
-// What the verbs of the router share: the tables, the outside world, and the settings.
+// What the verbs of the router share: the tables, the outside world, the settings, and a call as they pass it on.
 
-import type { KeptRights, PortPolicies } from '../core/access/kept-rights.ts';
+import type { Access } from '../core/access/access.ts';
+import type { PortPolicies } from '../core/access/kept-rights.ts';
 import type { Reservations } from '../core/access/reservations.ts';
-import type { CallTable } from '../core/calls/call-table.ts';
-import type { Pressure } from '../core/gates/pressure.ts';
-import type { EnqueueAnswer, EnqueueRules } from '../core/queue/shapes.ts';
+import type { Call, CallTable } from '../core/calls/call-table.ts';
+import type { CompactPayloads } from '../core/calls/compact-payloads.ts';
+import type { Pressure } from '../core/limits/pressure.ts';
 import type { Counters } from '../core/registry/counters.ts';
 import type { FunctionTable } from '../core/registry/function-table.ts';
 import type { TriggerTable } from '../core/registry/trigger-table.ts';
@@ -14,23 +15,40 @@ import type { Clock } from '../effects/clock.ts';
 import type { Logger } from '../effects/logger.ts';
 import type { OutgoingClient } from '../effects/outgoing.ts';
 import type { Random } from '../effects/random.ts';
-import type { EnqueueAction, TriggerOrigin } from '../protocol/frames/frames.ts';
 import type { RawJson } from '../protocol/json/byte-string.ts';
-import type { Payload } from '../protocol/payload/payload.ts';
-import type { AnyBuiltin, ModuleExecutor, ModuleTriggerType } from './builtin.ts';
-import type { CompactPayloads } from './calls/compact-payloads.ts';
-import type { PayloadGate } from './calls/payload-gate.ts';
-import type { Outcome } from './calls/reply.ts';
+import type { AnyBuiltin, JobTaker, ModuleExecutor, ModuleTriggerType, QueueJudge } from './builtin.ts';
+import type { CallerRef, CallOrder, LocalCaller } from './calls/call.ts';
+import type { PayloadSizeCheck } from './calls/payload-size-check.ts';
 import type { Channels } from './channels/channels.ts';
 import type { IdClaims } from './restricted/id-claims.ts';
 import type { Session } from './session/session.ts';
 
-/** A call that started inside the engine; its outcome is passed to a function and not sent to a connection. */
-export interface LocalCaller {
-  settle(outcome: Outcome): void;
+export type Caller = Session | LocalCaller;
+
+/** A call to be made. Its `depth` is that of its caller (I8). */
+export interface CallRequest extends CallOrder {
+  /** The caller: shown to built-in functions, and counted against its limits. */
+  readonly from: Session | undefined;
+  /** What the connection it is made for may reach; `undefined`: everything. */
+  readonly rights: Access | undefined;
+  /**
+   * Durable work of trusted origin: it runs on no restricted connection, unless the connection's prefix covers the
+   * function.
+   */
+  readonly isTrustedWork?: boolean | undefined;
+  /** Who gets the answer, under which id; `undefined`: no caller waits. */
+  readonly caller: Caller | undefined;
+  readonly ref: CallerRef;
+  /** Called with the name of the worker that gets the call. */
+  readonly handed?: ((workerName: string) => void) | undefined;
+  /** A call of the console: marked in its trace, and not counted in metrics (API-2). */
+  readonly isInternal?: boolean | undefined;
+  /** A request from outside: the depth it claims counts towards the limit, and does not make it part of a chain. */
+  readonly isFromOutside?: boolean | undefined;
 }
 
-export type Caller = Session | LocalCaller;
+/** A call in the table of calls in flight. */
+export type HandedCall = Call<Session | ModuleExecutor, Caller>;
 
 export interface RouterSettings {
   /** Answer as `iii` does wherever the engine's own behaviour differs (PD-1). */
@@ -42,45 +60,6 @@ export interface RouterSettings {
   /** The mark that several engines share for traces of log triggers; absent: each engine has a key of its own. */
   readonly markKey?: string | undefined;
 }
-
-/** A call that is to be delivered through a queue. */
-export interface JobRequest {
-  readonly functionId: string;
-  /** Valid until `take` returns. */
-  readonly payload: Payload | undefined;
-  readonly metadata: RawJson | undefined;
-  readonly traceparent: string | undefined;
-  readonly baggage: string | undefined;
-  readonly action: EnqueueAction;
-  /** The trigger that made it, and the condition that is asked before each attempt. */
-  readonly trigger?: TriggerOrigin | undefined;
-  readonly conditionFunctionId?: string | undefined;
-  /** Rights of the connection that enqueued it or registered its trigger; absent: it may do everything. */
-  readonly rights?: KeptRights | undefined;
-  /** Its idempotency key names no job of another scope; absent: that of the engine and of trusted connections. */
-  readonly keyScope?: string | undefined;
-}
-
-/** A queue as described to modules that write its jobs together with what caused them. */
-export interface JobTarget {
-  /** The store that holds its jobs; `undefined`: not a store of this machine. */
-  readonly store: object | undefined;
-  readonly rules: EnqueueRules;
-  readonly payloadBytesMax: number;
-}
-
-/** Where calls with the action `enqueue` go: the queue module. */
-export interface JobTaker {
-  /** Calls `done` once, at once or later: with a receipt only when the job is durable (Q1). */
-  take(job: JobRequest, done: (answer: EnqueueAnswer) => void): void;
-  /** The queue of a trigger that names one; a text: why there is none. */
-  target(queue: string): JobTarget | string;
-  /** Another module wrote this number of jobs of the queue into its store. */
-  jobsCame(queue: string, jobs: number): void;
-}
-
-/** Why a queue cannot have those rules; `undefined`: it can. */
-export type QueueJudge = (queue: string, rules: EnqueueRules) => string | undefined;
 
 export interface RouterContext {
   readonly settings: RouterSettings;
@@ -100,17 +79,17 @@ export interface RouterContext {
   readonly portPolicies: PortPolicies;
   readonly channels: Channels;
   readonly compact: CompactPayloads;
-  readonly payloadGate: PayloadGate;
+  readonly payloadSizes: PayloadSizeCheck;
   /** Requests to addresses that users configured (X16 to X18). */
   readonly outgoing: OutgoingClient;
   /** The engine's own environment, which holds the secrets of functions that are a URL. */
   readonly environment: Readonly<Record<string, string | undefined>>;
   /** Callers that wait for a provider's verdict on a binding, by trigger id. */
   readonly verdicts: Map<string, (error: RawJson | undefined) => void>;
-  /** Reports events to the engine's own trigger types; see `router/registrations/announcements.ts`. */
   /** Registrations of restricted connections that wait until another one has released the id. */
   readonly triggerClaims: IdClaims;
   readonly typeClaims: IdClaims;
+  /** Reports events to the engine's own trigger types; see `router/registrations/announcements.ts`. */
   readonly announce: Announcements;
   readonly startedAtMs: number;
   /** Knows which work a log trigger caused. */

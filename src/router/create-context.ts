@@ -3,8 +3,9 @@
 import { PortPolicies } from '../core/access/kept-rights.ts';
 import { Reservations } from '../core/access/reservations.ts';
 import { CallTable } from '../core/calls/call-table.ts';
+import { CompactPayloads } from '../core/calls/compact-payloads.ts';
 import type { Balance } from '../core/calls/select-worker.ts';
-import { Pressure } from '../core/gates/pressure.ts';
+import { Pressure } from '../core/limits/pressure.ts';
 import { Counters } from '../core/registry/counters.ts';
 import { balanceBy, FunctionTable } from '../core/registry/function-table.ts';
 import { TriggerTable } from '../core/registry/trigger-table.ts';
@@ -15,8 +16,7 @@ import type { OutgoingClient } from '../effects/outgoing.ts';
 import type { Random } from '../effects/random.ts';
 import type { OpenSpillFile } from '../effects/spill-file.ts';
 import { ModuleExecutor } from './builtin.ts';
-import { CompactPayloads } from './calls/compact-payloads.ts';
-import { PayloadGate } from './calls/payload-gate.ts';
+import { PayloadSizeCheck } from './calls/payload-size-check.ts';
 import { type ChannelSettings, Channels } from './channels/channels.ts';
 import type { RouterContext, RouterSettings } from './context.ts';
 import { createAnnouncements } from './registrations/announcements.ts';
@@ -25,7 +25,7 @@ import { IdClaims } from './restricted/id-claims.ts';
 /** Names of at most 256 bytes each, which the tables of functions and triggers hold as well. */
 const RESERVATIONS_MAX = 100_000;
 
-export interface ContextParts {
+export interface ContextOptions {
   readonly settings: RouterSettings;
   readonly channels: ChannelSettings;
   readonly balance: Balance | Readonly<Record<string, Balance>>;
@@ -37,8 +37,8 @@ export interface ContextParts {
   readonly environment: Readonly<Record<string, string | undefined>>;
 }
 
-export function createContext({ settings, balance, ...parts }: ContextParts): RouterContext {
-  const { clock, random, logger } = parts;
+export function createContext({ settings, balance, ...options }: ContextOptions): RouterContext {
+  const { clock, random, logger } = options;
   const counters = new Counters();
   const context: RouterContext = {
     settings,
@@ -55,17 +55,17 @@ export function createContext({ settings, balance, ...parts }: ContextParts): Ro
     sessions: new Map(),
     portPolicies: new PortPolicies(),
     channels: new Channels({
-      settings: parts.channels,
+      settings: options.channels,
       clock,
       random,
       logger,
       counters,
-      openSpillFile: parts.openSpillFile,
+      openSpillFile: options.openSpillFile,
     }),
     compact: new CompactPayloads(),
-    payloadGate: new PayloadGate({ clock, logger, counters }),
-    outgoing: parts.outgoing,
-    environment: parts.environment,
+    payloadSizes: new PayloadSizeCheck({ clock, logger, counters }),
+    outgoing: options.outgoing,
+    environment: options.environment,
     verdicts: new Map(),
     triggerClaims: new IdClaims(clock, (id) => context.triggers.binding(id)?.owner),
     typeClaims: new IdClaims(clock, (id) => {

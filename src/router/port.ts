@@ -2,9 +2,10 @@
 // here, so that access, depth, deadlines and tracing apply to all alike.
 
 import type { PolicyInForce, Registrations } from '../core/access/access.ts';
+import type { KeptRights } from '../core/access/kept-rights.ts';
 import type { Reservations, ReservedKind } from '../core/access/reservations.ts';
 import { Refusal } from '../core/calls/refusal.ts';
-import type { Pressure } from '../core/gates/pressure.ts';
+import type { Pressure } from '../core/limits/pressure.ts';
 import type { EnqueueAnswer, EnqueueRules } from '../core/queue/shapes.ts';
 import type { NewBinding, TriggerType } from '../core/registry/trigger-table.ts';
 import type { QuietMarks } from '../core/telemetry/logs/quiet.ts';
@@ -13,14 +14,12 @@ import type { WorkerAnnouncement } from '../protocol/frames/frames.ts';
 import { REGISTRATION_BYTES_MAX } from '../protocol/frames/limits.ts';
 import { type RawJson, rawJson } from '../protocol/json/byte-string.ts';
 import type { Payload } from '../protocol/payload/payload.ts';
-import type { Binding, Cause, ModuleTriggerType } from './builtin.ts';
+import type { Binding, Cause, JobRequest, JobTaker, JobTarget, ModuleTriggerType, QueueJudge } from './builtin.ts';
+import { errorLine, type Outcome } from './calls/call.ts';
 import { callLocally, deliverLocally, type LocalAction, type LocalCall } from './calls/call-locally.ts';
-import { errorLine } from './calls/error-text.ts';
-import type { Outcome } from './calls/reply.ts';
 import type { Channels } from './channels/channels.ts';
-import type { JobRequest, JobTaker, JobTarget, QueueJudge, RouterContext } from './context.ts';
-import { sizeOf } from './registrations/functions.ts';
-import { reserve } from './registrations/reserve.ts';
+import type { RouterContext } from './context.ts';
+import { reserve, sizeOf } from './registrations/functions.ts';
 import {
   type Entry,
   type FunctionRow,
@@ -32,14 +31,20 @@ import {
   type WorkerRow,
   workerRow,
 } from './registrations/rows.ts';
-import { closeExpired } from './restricted/guard.ts';
 import { isOffered, registrationsOf } from './restricted/reach.ts';
 import { noteWorker } from './session/observe.ts';
 import type { Session } from './session/session.ts';
+import { closeExpired } from './session/withdraw.ts';
 import { askCondition, type ConditionQuestion, type ConditionVerdict } from './triggers/condition.ts';
-import { enqueueFiring, type QueuedFiring, type QueuedVerdict } from './triggers/enqueue-trigger.ts';
-import { callTarget, Firings, isBound } from './triggers/fire-trigger.ts';
-import { bind, unbind } from './triggers/triggers.ts';
+import {
+  callTarget,
+  enqueueFiring,
+  Firings,
+  isBound,
+  type QueuedFiring,
+  type QueuedVerdict,
+} from './triggers/fire-trigger.ts';
+import { bind, providerOf, unbind } from './triggers/triggers.ts';
 
 export interface DurableTrigger {
   readonly type: string;
@@ -170,13 +175,13 @@ export class RouterPort {
 
   /** Queues came or went, or their rules changed. */
   queuesChanged(): void {
-    for (const tell of this.#context.queueListeners) tell();
+    for (const listener of this.#context.queueListeners) listener();
   }
 
   /** Returns a function that ends it. */
-  onQueuesChanged(tell: () => void): () => void {
-    this.#context.queueListeners.add(tell);
-    return () => this.#context.queueListeners.delete(tell);
+  onQueuesChanged(listener: () => void): () => void {
+    this.#context.queueListeners.add(listener);
+    return () => this.#context.queueListeners.delete(listener);
   }
 
   /** Asked before the rules of a queue change; a text: why they cannot. Returns a function that ends it. */
@@ -199,6 +204,11 @@ export class RouterPort {
     return this.#context.jobTaker?.target(queue) ?? NO_QUEUES;
   }
 
+  /** Whether jobs with these rights share the queue with trusted jobs. */
+  sharesQueue(rights: KeptRights, queue: string): boolean {
+    return this.#context.portPolicies.sharesQueue(rights, queue);
+  }
+
   /** A job of a trigger whose change is durable already. Called once. */
   takeJob(job: JobRequest, done: (answer: EnqueueAnswer) => void): void {
     if (this.#context.jobTaker === undefined) done({ reason: 'QUEUE_NOT_FOUND', message: NO_QUEUES });
@@ -211,9 +221,9 @@ export class RouterPort {
   }
 
   /** Functions came or went: called within 250 ms. Returns a function that ends it. */
-  onFunctionsChanged(tell: () => void): () => void {
-    this.#context.functionListeners.add(tell);
-    return () => this.#context.functionListeners.delete(tell);
+  onFunctionsChanged(listener: () => void): () => void {
+    this.#context.functionListeners.add(listener);
+    return () => this.#context.functionListeners.delete(listener);
   }
 
   /**
@@ -370,7 +380,7 @@ export class RouterPort {
       throw new Refusal('BAD_REQUEST', text);
     }
     const { binding, refusal } = bind(context, request);
-    const isJudgedByWorker = context.triggers.type(trigger.type)?.provider.kind === 'worker';
+    const isJudgedByWorker = providerOf(context, binding)?.kind === 'worker';
     const verdict = refusal ?? (isJudgedByWorker ? await this.#waitForVerdict(binding.id) : undefined);
     if (verdict === undefined) return binding.id;
     context.triggers.remove(binding);

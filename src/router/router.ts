@@ -14,23 +14,21 @@ import { type DecodeRefusal, decodeWorkerFrame } from '../protocol/frames/decode
 import type { Reattach, WorkerFrame } from '../protocol/frames/frames.ts';
 import { SUBPROTOCOL_BINARY, SUBPROTOCOL_COMPACT, type Subprotocol } from '../protocol/frames/subprotocols.ts';
 import type { RawJson } from '../protocol/json/byte-string.ts';
-import { BinaryOutbox, type FlushQueue, TextOutbox } from '../transport/outbox.ts';
+import { BinarySendQueue, type FlushQueue, TextSendQueue } from '../transport/send-queue.ts';
 import type { PeerSocket, SocketEvents } from '../transport/socket.ts';
 import { BinaryFrames } from './calls/binary-frames.ts';
-import { handleInvoke } from './calls/invoke.ts';
+import { handleInvoke, handleResult } from './calls/json-frames.ts';
 import type { LargeFrames } from './calls/large-frames.ts';
 import { refuseFrame } from './calls/refused-frames.ts';
-import { handleResult } from './calls/settle.ts';
 import type { RouterContext } from './context.ts';
 import { handleRegisterFunction, handleUnregisterFunction } from './registrations/functions.ts';
-import { withdraw } from './registrations/withdraw.ts';
-import { chargeMessage, type Guard } from './restricted/guard.ts';
+import type { Guard } from './restricted/guard.ts';
+import { chargeMessage } from './restricted/guarded-calls.ts';
 import { guardFrame } from './restricted/guarded-frames.ts';
-import { BinaryWire } from './session/binary-wire.ts';
-import { closeSlow } from './session/housekeeping.ts';
-import { JsonWire } from './session/json-wire.ts';
 import { Session, type SessionEnd, type SessionLimits } from './session/session.ts';
 import { mayBeTelemetry, takeTelemetry } from './session/telemetry.ts';
+import { BinaryWire, JsonWire } from './session/wire.ts';
+import { closeSlow, withdraw } from './session/withdraw.ts';
 import {
   handleRegisterTrigger,
   handleRegisterTriggerType,
@@ -103,19 +101,19 @@ export class Router {
     subprotocol: Subprotocol | undefined,
     limits: SessionLimits,
     sessionOf: () => Session,
-  ): Pick<Session, 'outbox' | 'wire'> {
+  ): Pick<Session, 'sendQueue' | 'wire'> {
     const events = {
-      dropped: () => this.#outboxDropped(sessionOf()),
+      dropped: () => this.#frameDropped(sessionOf()),
       overflowed: (bytes: number) => closeSlow(this.context, sessionOf(), bytes),
     };
-    const parts = { socket, flushes: this.#flushes, bytesMax: limits.outboundCloseBytes, events };
+    const options = { socket, flushes: this.#flushes, bytesMax: limits.outboundCloseBytes, events };
     if (isBinaryForm(subprotocol)) {
-      const outbox = new BinaryOutbox(parts);
+      const sendQueue = new BinarySendQueue(options);
       const shapes = subprotocol === SUBPROTOCOL_COMPACT ? this.context.compact.shapes : undefined;
-      return { outbox, wire: new BinaryWire(outbox, shapes) };
+      return { sendQueue, wire: new BinaryWire(sendQueue, shapes) };
     }
-    const outbox = new TextOutbox(parts);
-    return { outbox, wire: new JsonWire(outbox, subprotocol !== undefined) };
+    const sendQueue = new TextSendQueue(options);
+    return { sendQueue, wire: new JsonWire(sendQueue, subprotocol !== undefined) };
   }
 
   #wayIn(session: Session, subprotocol: Subprotocol | undefined): SocketEvents['message'] {
@@ -246,7 +244,7 @@ export class Router {
     });
   }
 
-  #outboxDropped(session: Session): void {
+  #frameDropped(session: Session): void {
     this.context.counters.count('connections.closed', 'frame_dropped');
     withdraw(this.context, session, 'terminate');
   }

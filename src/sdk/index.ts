@@ -31,9 +31,9 @@ export {
   Void,
   type VoidCall,
 } from './calls/actions.ts';
-export type { TraceIds } from './calls/baggage.ts';
-export type { CallOptions, RetryOptions, TriggerRequest } from './calls/call-options.ts';
+export type { CallOptions, RetryOptions, TriggerRequest } from './calls/call-types.ts';
 export {
+  Fatal,
   isEnqueueRefused,
   isFunctionNotFound,
   isInvocationStopped,
@@ -42,11 +42,11 @@ export {
   isSvcError,
   isTimeout,
   type RemoteFailure,
+  RetryLater,
   SvcError,
   type SvcErrorDetails,
 } from './calls/errors.ts';
-export { Fatal, RetryLater } from './calls/job-errors.ts';
-export type { IncomingCall, Middleware, OutgoingCall } from './calls/middleware.ts';
+export type { TraceIds } from './calls/trace-context.ts';
 export type { ChannelReader } from './channels/channel-reader.ts';
 export type { ChannelRef } from './channels/channel-ref.ts';
 export type { ChannelWriter } from './channels/channel-writer.ts';
@@ -70,13 +70,11 @@ export type { FunctionDefinition, RegisteredFunction } from './functions/functio
 // All of it, not by name: users extend `Functions` by merging with this module, and merging only reaches exports of
 // this kind.
 export * from './functions/functions.ts';
-export type { JsonSchema } from './schema/json-schema.ts';
-export type { Schema } from './schema/schema.ts';
-export type { StandardIssue, StandardResult, StandardSchema } from './schema/standard-schema.ts';
+export type { JsonSchema, Schema, StandardIssue, StandardResult, StandardSchema } from './functions/schema.ts';
 export type { StreamChange, StreamEvent } from './streams/stream-items.ts';
 export type { StreamHandlers, StreamSubscription, SubscribeOptions } from './streams/stream-subscription.ts';
 export type { StreamGroup, StreamUpdate, SvcStream } from './streams/streams.ts';
-export type { Logger, LoggerLevel } from './telemetry/logger.ts';
+export type { Logger, LoggerLevel } from './telemetry/telemetry.ts';
 export {
   type LogTrigger,
   type LogTriggerOptions,
@@ -90,17 +88,7 @@ export {
   type StreamTriggerEvent,
   type StreamTriggerOptions,
 } from './triggers/data-triggers.ts';
-export {
-  HttpAnswer,
-  type HttpHeaders,
-  type HttpMethod,
-  type HttpReply,
-  type HttpRequest,
-  type HttpTrigger,
-  type HttpTriggerOptions,
-  http,
-  streamed,
-} from './triggers/http.ts';
+export { HttpAnswer, type HttpHeaders, type HttpReply, type HttpRequest, streamed } from './triggers/http.ts';
 export type {
   RegisteredTrigger,
   RegisteredTriggerType,
@@ -117,8 +105,19 @@ export {
   cron,
   type EventTrigger,
   event,
+  type HttpMethod,
+  type HttpTrigger,
+  type HttpTriggerOptions,
+  http,
 } from './triggers/trigger-kinds.ts';
-export type { HandlerContext, TriggerOrigin } from './worker/context.ts';
 export type { Rejection, WorkerEvents } from './worker/events.ts';
+export type {
+  Handler,
+  HandlerContext,
+  IncomingCall,
+  Middleware,
+  OutgoingCall,
+  TriggerOrigin,
+} from './worker/handler.ts';
 export type { WorkerOptions } from './worker/options.ts';
 export type { SvcWorker } from './worker/svc-worker.ts';

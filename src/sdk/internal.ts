@@ -2,7 +2,11 @@
 
 import { nodeFeatures } from './node/features-node.ts';
 import { nodePlatform } from './node/platform-node.ts';
-import { LastingSubscription, type StreamSubscription, type SubscriptionParts } from './streams/stream-subscription.ts';
+import {
+  LastingSubscription,
+  type StreamSubscription,
+  type SubscriptionContext,
+} from './streams/stream-subscription.ts';
 import type { InternalOptions } from './worker/options.ts';
 import type { Platform } from './worker/platform.ts';
 import type { SvcWorker } from './worker/svc-worker.ts';
@@ -14,7 +18,7 @@ export type { Platform } from './worker/platform.ts';
 
 /** A subscription without a worker, for the command line. */
 export function watchStream(
-  watch: Omit<SubscriptionParts<unknown>, 'platform' | 'onEnded' | 'onThrown'>,
+  watch: Omit<SubscriptionContext<unknown>, 'platform' | 'onEnded' | 'onThrown'>,
   platform: Platform = nodePlatform,
 ): StreamSubscription<unknown> {
   const onThrown = (error: unknown): never => {

@@ -12,7 +12,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { testConfiguration } from './testing/testing-configuration.ts';
 
-export type { FakeRequest, FakeResponse } from './testing/testing-engine.ts';
+export type { FakeRequest, FakeResponse } from './testing/testing-fake.ts';
 export { createFake, type Fake, type FakeOptions, type RecordedCall } from './testing/testing-fake.ts';
 
 /**

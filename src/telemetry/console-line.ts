@@ -3,11 +3,17 @@
 // left out there and counted; the store and log triggers still get them.
 
 import { redactFields } from '../core/config-fields/redaction.ts';
-import { LineLimit } from '../core/gates/line-limit.ts';
+import { LineLimit } from '../core/limits/line-limit.ts';
 import type { LogRecord, SeverityText } from '../core/telemetry/records/records.ts';
 import type { Clock } from '../effects/clock.ts';
-import { LimitedLines } from '../effects/limited-lines.ts';
-import { type ConsoleStyle, LOG_LEVELS, type LogLevel, levelOfSummary, renderLine } from '../effects/logger.ts';
+import {
+  type ConsoleStyle,
+  LimitedLines,
+  LOG_LEVELS,
+  type LogLevel,
+  levelOfSummary,
+  renderLine,
+} from '../effects/logger.ts';
 
 const LEVELS: Readonly<Record<SeverityText, LogLevel>> = {
   TRACE: 'debug',

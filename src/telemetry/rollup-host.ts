@@ -1,7 +1,6 @@
 // The inside of the thread that rolls metrics up: a million points take a second, which must not delay other work.
 
-import { readPayload } from '../core/calls/read-payload.ts';
-import { Refusal } from '../core/calls/refusal.ts';
+import { Refusal, readPayload } from '../core/calls/refusal.ts';
 import { ROLLUP_LEVELS, RollupStore } from '../core/telemetry/metrics/rollup.ts';
 import { validateRollupsList } from '../generated/telemetry-payloads.ts';
 import { answerWith } from './answer.ts';

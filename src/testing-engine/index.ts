@@ -6,14 +6,13 @@
 import { describeConfig, describeSchema } from '../config/describe.ts';
 import { type LoadedConfig, loadConfig } from '../config/load.ts';
 import { formatProblem } from '../config/problem.ts';
-import { listPlaces } from '../core/gates/outgoing-rules.ts';
+import { listPlaces } from '../core/limits/outgoing-rules.ts';
 import { createLogger } from '../effects/logger.ts';
 import { OutgoingClient } from '../effects/outgoing.ts';
 import type { Pool } from '../effects/pool.ts';
 import { systemRandom } from '../effects/random.ts';
 import { spillFilesIn } from '../effects/spill-file.ts';
-import { listModules } from '../engine/listed-modules.ts';
-import { ModuleSet } from '../engine/module-set.ts';
+import { listModules, ModuleSet } from '../engine/module-set.ts';
 import { channelSettings, declareModules, moduleSettings } from '../engine/start-checks.ts';
 import type { ModuleContext } from '../modules/module.ts';
 import { ReservedPaths } from '../modules/reserved-paths.ts';
@@ -25,16 +24,15 @@ import { createContext } from '../router/create-context.ts';
 import { RouterPort } from '../router/port.ts';
 import { Router } from '../router/router.ts';
 import { startHousekeeping } from '../router/session/housekeeping.ts';
-import type { EngineInside, EngineInsideOptions, FakeResponse } from '../sdk/testing/testing-engine.ts';
-import { SDK_VERSION } from '../sdk/version.ts';
+import type { EngineInside, EngineInsideOptions, FakeResponse } from '../sdk/testing/testing-fake.ts';
+import { SDK_VERSION } from '../sdk/worker/announcement.ts';
 import { MemoryStore } from '../store/kv/kv-memory.ts';
 import { ENDLESS_ROOM } from '../store/kv/room.ts';
 import { StoreRegistry } from '../store/place/registry.ts';
 import type { StoreWorker } from '../store/thread/client.ts';
 import { StoreThread } from '../store/thread/thread.ts';
-import { FlushQueue } from '../transport/outbox.ts';
-import { MemoryExchange } from './memory-exchange.ts';
-import { MemoryTransport } from './memory-transport.ts';
+import { FlushQueue } from '../transport/send-queue.ts';
+import { MemoryExchange, MemoryTransport } from './memory-transport.ts';
 
 /** Modules that need threads, processes or a console, and that no handler needs. */
 const LEFT_OUT = new Set(['svc-observability', 'svc-console-api', 'svc-workers']);

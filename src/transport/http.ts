@@ -1,7 +1,6 @@
 // One HTTP request and its answer as the engine sees them, independent of the library.
 
 import type { ByteString } from '../protocol/json/byte-string.ts';
-import type { SocketOptions } from './socket.ts';
 
 /**
  * Names in lower case and values in turn, in the order received, including repeated ones. The headers of an answer are
@@ -59,21 +58,6 @@ export interface HttpExchange {
   abort(): void;
   /** The client left before the answer was complete; called once. */
   whenGone(listener: () => void): void;
-}
-
-export interface HttpListenOptions {
-  readonly host: string;
-  /** 0 selects any free port. */
-  readonly port: number;
-  readonly connectionsMax: number;
-  /** A request has arrived; its body may still be on its way. */
-  request(exchange: HttpExchange): void;
-  /** Whether the port is short of connections: then each connection ends with its answer. */
-  closesAfterAnswer(): boolean;
-  /** The transport answered a request itself, with that status. */
-  refused(status: number): void;
-  /** A path that accepts WebSockets. Requests for it without an upgrade come to `request`. */
-  readonly sockets?: SocketOptions & { readonly path: string };
 }
 
 /** Statuses whose answers have no body by definition. */

@@ -1,7 +1,7 @@
 // Which library carries the sockets: the faster one where it loads, otherwise the other, or the one that was asked for.
 
 import type { Clock } from '../effects/clock.ts';
-import type { Transport } from './socket.ts';
+import type { Transport } from './transport.ts';
 import type { Uws } from './uws/uws-library.ts';
 import { createUwsTransport } from './uws/uws-transport.ts';
 

@@ -1,8 +1,7 @@
 // One WebSocket as the engine sees it, independent of the library.
 
 import type { ByteString } from '../protocol/json/byte-string.ts';
-import type { HttpListenOptions } from './http.ts';
-import type { PreparedTexts } from './prepared-texts.ts';
+import type { PreparedTexts } from './server-frames.ts';
 
 /** One open connection. Every member may be called after the client is gone: it then does nothing. */
 export interface PeerSocket {
@@ -22,7 +21,7 @@ export interface PeerSocket {
    * never for a connection that has ended. To be called outside a cork, while bytes wait, and not again before the
    * callback.
    */
-  whenDrained(told: () => void): void;
+  whenDrained(drained: () => void): void;
   ping(): void;
   /** Sends a close frame with a code. Nothing may be sent after it. */
   close(code: number, reason: string): void;
@@ -69,12 +68,6 @@ export interface PendingAdmission {
   gone(): void;
 }
 
-export interface ListenOptions extends SocketOptions {
-  readonly host: string;
-  /** 0 selects any free port. */
-  readonly port: number;
-}
-
 /** Which requests may open WebSockets, and how large their messages may be. */
 export interface SocketOptions {
   readonly frameBytesMax: number;
@@ -89,28 +82,4 @@ export interface AcceptedRequest {
   readonly path: string;
   readonly remoteAddress: string;
   readonly subprotocol: string | undefined;
-}
-
-export interface Listener {
-  readonly host: string;
-  readonly port: number;
-  /** Stops accepting; open connections stay. */
-  stopAccepting(): void;
-  /** Ends every remaining connection and frees the port. */
-  close(): void;
-}
-
-export interface Transport {
-  readonly name: string;
-  /** Rejects with a `ListenError` when the port cannot be opened. */
-  listen(options: ListenOptions): Promise<Listener>;
-  /** A port that speaks HTTP. Rejects in the same way. */
-  serve(options: HttpListenOptions): Promise<Listener>;
-}
-
-export class ListenError extends Error {
-  constructor(host: string, port: number) {
-    super(`Cannot listen on ${host}:${port}: the port is in use, or the address is not one of this machine`);
-    this.name = 'ListenError';
-  }
 }

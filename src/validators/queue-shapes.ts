@@ -1,20 +1,19 @@
 // Compiled checks of the messages between the queue module and its store, and of the payloads of its functions.
 
 import typia from 'typia';
-import type { GroupsInput, GroupsPage } from '../core/queue/group-shapes.ts';
 import type {
-  BrokerBook,
   BrokerJob,
-  DeadMark,
+  BrokerRegistry,
+  DeadRecord,
   QueueHead,
-  RunningMark,
+  RunningRecord,
+  StoredSubscription,
   StoreHead,
-  SubscriptionMark,
-  WaitingMark,
+  WaitingRecord,
 } from '../core/queue/records.ts';
 import type {
-  AdvanceFacts,
   AdvanceInput,
+  AdvanceSummary,
   ChangePlan,
   DeadListInput,
   DeadMovesInput,
@@ -22,7 +21,9 @@ import type {
   EnqueueAnswer,
   EnqueueHead,
   ForgetInput,
-  JobFacts,
+  GroupsInput,
+  GroupsPage,
+  JobHeader,
   JobInput,
   JobOptions,
   JobRow,
@@ -48,17 +49,17 @@ export const isEnqueueHead = typia.createIs<EnqueueHead>();
 export const isEnqueueAnswer = typia.createIs<EnqueueAnswer>();
 export const isJobOptions = typia.createIs<JobOptions>();
 export const isAdvanceInput = typia.createIs<AdvanceInput>();
-export const isAdvanceFacts = typia.createIs<AdvanceFacts>();
+export const isAdvanceSummary = typia.createIs<AdvanceSummary>();
 export const isQueueStatsList = typia.createIs<QueueStats[]>();
-export const isJobFacts = typia.createIs<JobFacts>();
+export const isJobHeader = typia.createIs<JobHeader>();
 export const isQueueHead = typia.createIs<QueueHead>();
 export const isStoreHead = typia.createIs<StoreHead>();
-export const isWaitingMark = typia.createIs<WaitingMark>();
-export const isRunningMark = typia.createIs<RunningMark>();
-export const isDeadMark = typia.createIs<DeadMark>();
-export const isSubscriptionMark = typia.createIs<SubscriptionMark>();
-export const isSubscriptionMarks = typia.createIs<SubscriptionMark[]>();
-export const isSubscriptionInput = typia.createIs<SubscriptionMark>();
+export const isWaitingRecord = typia.createIs<WaitingRecord>();
+export const isRunningRecord = typia.createIs<RunningRecord>();
+export const isDeadRecord = typia.createIs<DeadRecord>();
+export const isStoredSubscription = typia.createIs<StoredSubscription>();
+export const areStoredSubscriptions = typia.createIs<StoredSubscription[]>();
+export const isSubscriptionInput = typia.createIs<StoredSubscription>();
 export const isOpenInput = typia.createIs<OpenInput>();
 export const isOpenAnswer = typia.createIs<OpenAnswer>();
 export const isForgetInput = typia.createIs<ForgetInput>();
@@ -76,7 +77,7 @@ export const isJobsPage = typia.createIs<JobsPage>();
 export const isJobRowOrNull = typia.createIs<JobRow | null>();
 export const isDeadRows = typia.createIs<DeadRow[]>();
 export const isBrokerJob = typia.createIs<BrokerJob>();
-export const isBrokerBook = typia.createIs<BrokerBook>();
+export const isBrokerRegistry = typia.createIs<BrokerRegistry>();
 export const isChangePlan = typia.createIs<ChangePlan>();
 export const isPlanAnswer = typia.createIs<PlanAnswer>();
 export const isOutboxAsk = typia.createIs<OutboxAsk>();

@@ -2,7 +2,7 @@
 // `validate` runs only on a frame that `is` refused, to say what is wrong with it. An unparsed JSON value is a string
 // here, for any content.
 
-import typia from 'typia';
+import typia, { type tags } from 'typia';
 import type {
   EnqueueAction,
   ErrorBody,
@@ -18,6 +18,7 @@ import type {
   UnregisterTrigger,
   UnregisterTriggerType,
 } from '../protocol/frames/frames.ts';
+import type { UrlInvocation } from '../router/calls/url-invocation.ts';
 
 export const isRegisterFunction = typia.createIs<RegisterFunction<string>>();
 export const isUnregisterFunction = typia.createIs<UnregisterFunction>();
@@ -44,3 +45,30 @@ export const validateTriggerRegistrationResult = typia.createValidate<TriggerReg
 export const validateInvokeFunction = typia.createValidate<InvokeFunction<string>>();
 export const validateInvocationResult = typia.createValidate<InvocationResult<string>>();
 export const validateReattach = typia.createValidate<Reattach>();
+
+/**
+ * A call: known flags; no compact flag without a payload; a function number below NAMES_MAX; a timeout up to an hour;
+ * any depth that the field can hold.
+ */
+interface CheckedCallHeader {
+  flags:
+    | (number & tags.Type<'uint32'> & tags.Maximum<63>)
+    | (number & tags.Type<'uint32'> & tags.Minimum<160> & tags.Maximum<191>);
+  depth: number & tags.Type<'uint32'> & tags.Maximum<65_535>;
+  idLow: number & tags.Type<'uint32'>;
+  idHigh: number & tags.Type<'uint32'>;
+  functionNumber: number & tags.Type<'uint32'> & tags.Maximum<65_535>;
+  timeoutMs: number & tags.Type<'uint32'> & tags.Maximum<3_600_000>;
+}
+
+/** A result: no flags but payload, and error or compact form. */
+interface CheckedResultHeader {
+  flags: (0 | 32 | 96 | 160) & number;
+  idLow: number & tags.Type<'uint32'>;
+  idHigh: number & tags.Type<'uint32'>;
+}
+
+export const isCallHeader = typia.createIs<CheckedCallHeader>();
+export const isResultHeader = typia.createIs<CheckedResultHeader>();
+
+export const validateUrlInvocation = typia.createValidate<UrlInvocation>();

@@ -351,6 +351,37 @@ describe('a trigger type of a trusted worker that is away', () => {
   });
 });
 
+describe('a durable trigger of a type that no trusted worker has provided', () => {
+  test.each([
+    ['waits where a stranger provides the type', {}, 'mine', []],
+    [
+      'goes to the connection whose prefix covers the type',
+      { function_registration_prefix: 'own' },
+      'own::mine',
+      ['f'],
+    ],
+  ])('%s', async (_what, grant, id, sent) => {
+    using folder = new TemporaryFolder();
+    await using engine = await startEngine(folder.path);
+    await using client = await RawWorker.connect(engine.url);
+    await client.serve('auth', () => ({ context: {}, allow_trigger_type_registration: true, ...grant }));
+    await using page = await RawWorker.connect(portsOf(engine).granting);
+    page.send({ type: 'registertriggertype', id, description: 'watches' });
+    await page.settled();
+    const bound = { trigger_type: id, function_id: 'f', config: { key: 'secret' } };
+    // Where it is delivered, its provider has ten seconds to refuse it.
+    const call = client.startCall('engine::register_trigger', bound);
+    if (sent.length === 0) expect((await client.answerTo(call)).error).toBeUndefined();
+    await client.settled();
+    // A live trigger is delivered: pages may be sources of events.
+    client.send({ type: 'registertrigger', id: 'live', ...bound, function_id: 'g' });
+    await client.settled();
+    await page.settled();
+    const frames = page.frames.filter(({ type }) => type === 'registertrigger');
+    expect(frames.map(({ function_id }) => function_id)).toEqual([...sent, 'g']);
+  });
+});
+
 describe('a job that a restricted connection enqueues directly', () => {
   test('reaches no more than that connection may, when it runs', async () => {
     using folder = new TemporaryFolder();

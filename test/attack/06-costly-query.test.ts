@@ -93,7 +93,7 @@ describe('thirty times (a|a)* over a thousand records of 15 KB', () => {
     await worker.answerTo(ids.at(-1) ?? '');
     const query = Array.from({ length: 60 }, (_, one) => `-word${one}`).join(' ');
     // It took fifteen seconds, and an answer has five.
-    const { error } = await worker.call('engine::logs::search', { query });
+    const error = await waitFor('enough of them are stored', () => errorOf(query), 20_000);
     expect(error).toMatchObject({ code: 'BAD_REQUEST', message: expect.stringContaining('"word') });
     const { result } = await worker.call('engine::logs::search', { query: `x${'\u0130'.repeat(3)} -order` });
     expect(result).toMatchObject({ total: 0 });
@@ -105,13 +105,24 @@ describe('thirty times (a|a)* over a thousand records of 15 KB', () => {
     const ids = Array.from({ length: RECORDS }, () => worker.startCall('engine::log::info', line));
     await worker.answerTo(ids.at(-1) ?? '');
     const query = Array.from({ length: 60 }, (_, one) => `-function=${one}`).join(' ');
-    const { error } = await worker.call('engine::logs::search', { query });
+    const error = await waitFor('enough of them are stored', () => errorOf(query), 20_000);
     expect(error).toMatchObject({ code: 'BAD_REQUEST', message: expect.stringContaining('function=') });
   });
 
   test('is no matter where a word in front leaves few records', async () => {
     await worker.call('engine::log::info', { message: 'order 17 failed' });
-    const { result } = await worker.call('engine::logs::search', { query: '/\\d+ failed/ order' });
-    expect(result).toMatchObject({ total: 1, logs: [{ body: 'order 17 failed' }] });
+    const found = await waitFor(
+      'the record is stored',
+      async () => {
+        const { result } = await worker.call('engine::logs::search', { query: '/\\d+ failed/ order' });
+        return Object(result).total > 0 && result;
+      },
+      20_000,
+    );
+    expect(found).toMatchObject({ total: 1, logs: [{ body: 'order 17 failed' }] });
   });
 });
+
+async function errorOf(query: string): Promise<unknown> {
+  return (await worker.call('engine::logs::search', { query })).error;
+}

@@ -1,5 +1,5 @@
-// Queues are shared: whoever may put jobs into one takes its room, its slots and the places of its groups. A stranger who
-// may call one function must not thereby hold up what trusted workers keep in a queue of their own.
+// A queue serves trusted workers and pages. A page that may call one function must not thereby take the capacity, the
+// slots or a place in a group from trusted jobs: its jobs run in a lane of their own.
 
 import { expect, test } from 'vitest';
 import { RawWorker } from '../support/clients/raw-worker.ts';
@@ -7,41 +7,117 @@ import { startTestEngine, type TestEngine } from '../support/engine/test-engine.
 import { enqueue } from '../support/stores/queue-engine.ts';
 import { waitFor } from '../support/wait-for.ts';
 
-const NOT_ALLOWED = { error: { code: 'FORBIDDEN', message: "queue 'orders' not allowed (add to rbac.allow_queues)" } };
-
-test('a stranger puts no job at the head of a group of a queue that is not for strangers', async () => {
+test('a page does not put a job at the head of a group of trusted jobs', async () => {
   await using engine = await startEngine();
   await using client = await RawWorker.connect(engine.url);
   await using page = await RawWorker.connect(String(engine.urls[1]));
   const ran: unknown[] = [];
   await client.serve('orders::bill', (data) => ran.push(data));
   const inOrders = { queue: 'orders' };
-  // Of a function that nobody offers, and one that waits for a year.
-  expect(await enqueue(page, 'api::nobody', { id: 1 }, inOrders)).toMatchObject(NOT_ALLOWED);
+  // Of a function that no worker offers, and one that waits for a year.
+  expect(await enqueue(page, 'api::absent', { id: 1 }, inOrders)).not.toHaveProperty('error');
   const late = { ...inOrders, delay_ms: 365 * 86_400_000 };
-  expect(await enqueue(page, 'api::nobody', { id: 2 }, late)).toMatchObject(NOT_ALLOWED);
+  expect(await enqueue(page, 'api::absent', { id: 2 }, late)).not.toHaveProperty('error');
   for (const id of [1, 2]) await enqueue(client, 'orders::bill', { id }, inOrders);
-  await waitFor('both ran', () => ran.length === 2);
-  // Nor does it learn which queues there are.
-  const unknown = await enqueue(page, 'api::nobody', {}, { queue: 'no such queue' });
-  expect(unknown.error).toMatchObject({ code: 'FORBIDDEN' });
-  expect(await enqueue(page, 'api::nobody', {})).not.toHaveProperty('error');
+  await waitFor('both trusted jobs ran', () => ran.length === 2);
 });
 
-test('a trigger of a stranger makes no jobs of such a queue', async () => {
+test('a page does not take the slots of a queue', async () => {
   await using engine = await startEngine();
+  await using client = await RawWorker.connect(engine.url);
   await using page = await RawWorker.connect(String(engine.urls[1]));
-  await page.register('x::slow');
-  const config = { expression: '* * * * * *', queue: 'orders' };
-  page.send({ type: 'registertrigger', id: 'slow', trigger_type: 'cron', function_id: 'x::slow', config });
-  expect(await page.next('triggerregistrationresult')).toMatchObject(NOT_ALLOWED);
+  await page.register('api::slow');
+  const running = () => page.frames.filter(({ type }) => type === 'invokefunction').length;
+  // `default` has ten slots.
+  for (let job = 0; job < 30; job++) await enqueue(page, 'api::slow', job);
+  await waitFor('the slots of the lane are taken', () => running() === 10);
+  const ran: unknown[] = [];
+  await client.serve('orders::bill', (data) => ran.push(data));
+  await enqueue(client, 'orders::bill', 1);
+  await waitFor('the trusted job ran', () => ran.length === 1);
 });
 
-test('queues that the port names are open', async () => {
-  await using engine = await startEngine(', allow_queues: [orders]');
+test('a page that fills a queue leaves the capacity of trusted jobs, and the words name the queue', async () => {
+  await using engine = await startEngine();
+  await using client = await RawWorker.connect(engine.url);
   await using page = await RawWorker.connect(String(engine.urls[1]));
-  expect(await enqueue(page, 'api::x', { id: 1 }, { queue: 'orders' })).not.toHaveProperty('error');
-  expect((await enqueue(page, 'api::x', {})).error).toMatchObject({ code: 'FORBIDDEN' });
+  const inSmall = { queue: 'small' };
+  for (let job = 0; job < 3; job++) await enqueue(page, 'api::absent', job, inSmall);
+  const { error } = await enqueue(page, 'api::absent', 3, inSmall);
+  const message = "Queue 'small' is full: it holds 3 jobs, its limit";
+  expect(error).toMatchObject({ code: 'enqueue_error', reason: 'QUEUE_FULL', message });
+  expect(await enqueue(client, 'orders::bill', 1, inSmall)).not.toHaveProperty('error');
+});
+
+test('jobs of a page are listed, counted, paused and found as jobs of their queue', async () => {
+  await using engine = await startEngine();
+  await using client = await RawWorker.connect(engine.url);
+  await using page = await RawWorker.connect(String(engine.urls[1]));
+  await client.call('engine::queue::pause', { queue: 'default' });
+  const { result } = await enqueue(page, 'api::x', 1);
+  await enqueue(client, 'api::x', 2);
+  const { result: listed } = await client.call('engine::queue::list', {});
+  expect(Object(listed).filter(({ name }: { name: string }) => name.startsWith('default'))).toMatchObject([
+    { name: 'default', kind: 'queue', waiting: 2, concurrency: 10 },
+  ]);
+  const { messageReceiptId } = Object(result);
+  expect(await client.call('engine::queue::job', { messageReceiptId })).toMatchObject({ result: { queue: 'default' } });
+  const jobs = await client.call('engine::queue::jobs', { queue: 'default' });
+  expect(jobs).toMatchObject({ result: { items: [{ queue: 'default' }, { queue: 'default' }] } });
+  const seen: unknown[] = [];
+  await client.serve('api::x', (data) => seen.push(data));
+  expect(seen).toEqual([]);
+  await client.call('engine::queue::resume', { queue: 'default' });
+  await waitFor('both ran', () => seen.length === 2);
+});
+
+test('a caller cannot name a lane', async () => {
+  await using engine = await startEngine();
+  await using client = await RawWorker.connect(engine.url);
+  await using page = await RawWorker.connect(String(engine.urls[1]));
+  await enqueue(page, 'api::x', 1);
+  for (const worker of [client, page]) {
+    const { error } = await enqueue(worker, 'api::x', 1, { queue: 'default\trestricted' });
+    expect(error).toMatchObject({ reason: 'QUEUE_NOT_FOUND' });
+  }
+});
+
+test('jobs of pages and trusted ones share a queue that the port names in shared_queues', async () => {
+  await using engine = await startEngine(', shared_queues: [orders]');
+  await using client = await RawWorker.connect(engine.url);
+  await using page = await RawWorker.connect(String(engine.urls[1]));
+  const ran: unknown[] = [];
+  await client.serve('api::x', (data) => ran.push(data));
+  await client.call('engine::queue::pause', { queue: 'orders' });
+  for (const [at, worker] of [page, client, page, client].entries()) {
+    await enqueue(worker, 'api::x', { id: 1, at }, { queue: 'orders' });
+  }
+  await client.call('engine::queue::resume', { queue: 'orders' });
+  await waitFor('all ran', () => ran.length === 4);
+  // One group, so that they ran in the order in which they came.
+  expect(ran).toEqual([0, 1, 2, 3].map((at) => ({ id: 1, at })));
+});
+
+test('a page whose trigger fills a queue does not hold up the trigger of a trusted worker', async () => {
+  await using engine = await startEngine();
+  await using client = await RawWorker.connect(engine.url);
+  await using page = await RawWorker.connect(String(engine.urls[1]));
+  const ran: unknown[] = [];
+  await client.serve('orders::changed', (data) => ran.push(data));
+  await page.register('x::absent');
+  const bound = { type: 'registertrigger', trigger_type: 'state', config: { queue: 'small' } };
+  page.send({ ...bound, id: 'mine', function_id: 'x::absent' });
+  await page.settled();
+  expect(page.frames.filter(({ type }) => type === 'triggerregistrationresult')).toEqual([]);
+  client.send({ ...bound, id: 'real', function_id: 'orders::changed' });
+  await client.settled();
+  // Of a function that left: its jobs wait, and three fill the lane.
+  page.send({ type: 'unregisterfunction', id: 'x::absent' });
+  await page.settled();
+  for (let change = 0; change < 10; change++) {
+    await client.call('state::set', { scope: 'orders', key: 'k', value: change });
+    await waitFor('the trusted trigger ran', () => ran.length === change + 1);
+  }
 });
 
 test('a tick of a trusted trigger is no job of a stranger with an equal trigger', async () => {
@@ -89,7 +165,7 @@ workers:
   - {name: svc-state, config: {adapter: {name: kv, config: {store_method: in_memory}}}}
   - name: svc-queue
     config:
-      queue_configs: {orders: {type: fifo, message_group_field: id}}
+      queue_configs: {orders: {type: fifo, message_group_field: id}, small: {max_jobs: 3}}
       adapter: {name: builtin, config: {store_method: in_memory}}
 `,
   });

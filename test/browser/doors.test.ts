@@ -10,7 +10,7 @@ import serverManifest from '../../src/sdk/package.json' with { type: 'json' };
 const SOURCES = join(import.meta.dirname, '../../src');
 const DIST = join(SOURCES, 'browser-sdk/dist');
 const PARTS = [
-  ...['called-side', 'channels', 'checked-handler', 'http', 'log-by-call', 'queue-client'],
+  ...['channels', 'checked-handler', 'http', 'incoming-calls', 'log-by-call', 'queue-client'],
   ...['retry', 'shutdown', 'state-client', 'streams', 'triggers'],
 ];
 const BYTES_MAX = 14_000;

@@ -53,22 +53,22 @@ function viewOf(svc: SvcWorker | undefined): View<ConnectionView> {
       if (state === 'connected' || state === 'closed') return { state, error };
       return { state: wasConnected ? 'disconnected' : 'connecting', error };
     };
-    const tell = (): void => view.show(read);
+    const update = (): void => view.show(read);
     const stands = (): void => {
       error = undefined;
-      tell();
+      update();
     };
     const ends = [
       svc.on('connected', stands),
       svc.on('reconnected', stands),
-      svc.on('disconnected', tell),
+      svc.on('disconnected', update),
       svc.on('rejected', (rejection) => {
         if (rejection.subject !== 'connection') return;
         error = rejection.error;
-        tell();
+        update();
       }),
     ];
-    tell();
+    update();
     return () => {
       for (const end of ends) end();
     };

@@ -1,9 +1,8 @@
 // `useFunction`: calls of one function, and the state of the last one.
 
-import type { CallArguments } from '../../sdk/calls/call-options.ts';
+import type { CallArguments, PayloadOf, ResultOf, Target, Untyped } from '../../sdk/calls/call-types.ts';
 import type { FunctionId } from '../../sdk/functions/functions.ts';
 import type { SvcWorker } from '../../sdk/worker/svc-worker.ts';
-import type { PayloadOf, ResultOf, Target, Untyped } from '../../sdk/worker/target.ts';
 import { missingWorker, useSvc } from './provider.ts';
 import { asError, useView, View } from './view.ts';
 
@@ -71,21 +70,21 @@ class Calls extends View<CallState<Untyped>> {
     this.#last += 1;
     const mine = this.#last;
     const { data } = this.#state;
-    this.#tell({ status: 'pending', data, error: undefined });
+    this.#show({ status: 'pending', data, error: undefined });
     const outcome = this.#begin(payload, options);
-    const tell = (state: CallState<Untyped>): void => {
-      if (mine === this.#last) this.#tell(state);
+    const showIfLast = (state: CallState<Untyped>): void => {
+      if (mine === this.#last) this.#show(state);
     };
     outcome.then(
-      (result) => tell({ status: 'done', data: result, error: undefined }),
-      (thrown: unknown) => tell({ status: 'failed', data, error: asError(thrown) }),
+      (result) => showIfLast({ status: 'done', data: result, error: undefined }),
+      (thrown: unknown) => showIfLast({ status: 'failed', data, error: asError(thrown) }),
     );
     return outcome;
   };
 
   readonly reset = (): void => {
     this.#last += 1;
-    this.#tell(IDLE);
+    this.#show(IDLE);
   };
 
   async #begin(...[payload, options]: CallArguments<unknown, undefined>): Promise<Untyped> {
@@ -93,7 +92,7 @@ class Calls extends View<CallState<Untyped>> {
     return await this.#svc.trigger({ ...options, function_id: this.#functionId, payload });
   }
 
-  #tell(state: CallState<Untyped>): void {
+  #show(state: CallState<Untyped>): void {
     this.#state = state;
     this.show(() => state);
   }

@@ -60,13 +60,13 @@ function follow<T>(view: View<Known<T>>, svc: SvcWorker, scope: string, key: str
   let isOver = false;
   let changes = 0;
   let value: T | null | undefined;
-  const tell = (error: Error | undefined): void => {
+  const report = (error: Error | undefined): void => {
     if (!isOver) view.show(() => ({ value, error }));
   };
   const watch = svc.state.watch<T>({ scope, key }, ({ new_value }) => {
     changes += 1;
     value = new_value;
-    tell(undefined);
+    report(undefined);
   });
   const read = async (): Promise<void> => {
     try {
@@ -75,9 +75,9 @@ function follow<T>(view: View<Known<T>>, svc: SvcWorker, scope: string, key: str
       const stored = await svc.state.get<T>(scope, key);
       // A change that arrived in the meantime may be newer than what was read; later changes are reported.
       if (changes === before) value = stored;
-      tell(undefined);
+      report(undefined);
     } catch (thrown) {
-      tell(asError(thrown));
+      report(asError(thrown));
     }
   };
   void read();

@@ -102,15 +102,15 @@ function viewOf<T>(
     let state = initial;
     /** The items of the subscription, which changes them in place; undefined: nothing changed since the last frame. */
     let changed: ReadonlyMap<string, T> | undefined;
-    let told: StreamEvent[] | undefined;
+    let newEvents: StreamEvent[] | undefined;
     const read = (): StreamView<T> => {
       if (changed !== undefined) state = { ...state, items: new Map(changed) };
-      if (told !== undefined) state = { ...state, events: told };
+      if (newEvents !== undefined) state = { ...state, events: newEvents };
       changed = undefined;
-      told = undefined;
+      newEvents = undefined;
       return state;
     };
-    const tell = (news: Partial<StreamView<T>>): void => {
+    const update = (news: Partial<StreamView<T>>): void => {
       state = { ...state, ...news };
       view.show(read);
     };
@@ -121,20 +121,20 @@ function viewOf<T>(
         {
           onSync(items, { isGap }) {
             changed = items;
-            tell({ status: 'live', recovered: !isGap });
+            update({ status: 'live', recovered: !isGap });
           },
           onChange(_change, items) {
             changed = items;
             view.show(read);
           },
           onEvent(event) {
-            told ??= [...state.events];
-            told.push(event);
-            told.splice(0, told.length - keep());
+            newEvents ??= [...state.events];
+            newEvents.push(event);
+            newEvents.splice(0, newEvents.length - keep());
             view.show(read);
           },
-          onDisconnect: () => tell({ status: 'reconnecting' }),
-          onError: (error) => tell({ status: 'ended', error }),
+          onDisconnect: () => update({ status: 'reconnecting' }),
+          onError: (error) => update({ status: 'ended', error }),
         },
         options,
       );

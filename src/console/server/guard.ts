@@ -5,8 +5,7 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { TOKEN_SUBPROTOCOL_PREFIX } from '../../console-api/console-server.ts';
 import type { ApiError } from '../../console-api/envelope.ts';
-import { fetchSiteOffence } from '../../core/access/fetch-site.ts';
-import { isLoopbackHost, originOffence } from '../../core/access/origin.ts';
+import { fetchSiteOffence, originOffence } from '../../core/access/origin.ts';
 import type { ConsoleOptions } from './options.ts';
 
 export interface Offence {
@@ -21,9 +20,9 @@ export class Guard {
     this.#options = options;
   }
 
-  /** On loopback a local user can reach the engine anyway. On other addresses the token is required. */
+  /** On loopback too: the engine has a token, and other users of the machine must not act with this server's. */
   get needsToken(): boolean {
-    return this.#options.token !== undefined && !isLoopbackHost(this.#options.host);
+    return this.#options.token !== undefined;
   }
 
   /** Checked for every request, also for pages. */

@@ -6,7 +6,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { CONSOLE_INFO_PATH, type ConsoleInfo, HTTP_REQUEST_PATH } from '../../console-api/console-server.ts';
 import type { ErrorEnvelope } from '../../console-api/envelope.ts';
 import { bareHost, hostInUrl } from '../../core/access/origin.ts';
-import { SDK_VERSION } from '../../sdk/version.ts';
+import { SDK_VERSION } from '../../sdk/worker/announcement.ts';
 import { BridgeLink } from './engine-link.ts';
 import { Guard, type Offence } from './guard.ts';
 import { sendHttpRequest } from './http-request.ts';

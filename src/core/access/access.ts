@@ -18,7 +18,8 @@ import type { Pattern } from './pattern.ts';
 export interface AccessPolicy {
   readonly expose: readonly ExposeFilter[];
   readonly triggerTypes: ReadonlySet<string>;
-  readonly queues: ReadonlySet<string>;
+  /** Where its jobs wait and run together with trusted ones. */
+  readonly sharedQueues: ReadonlySet<string>;
 }
 
 /** Where a connection finds the policy that holds now (X12). */
@@ -117,9 +118,9 @@ export class Access {
     return (this.grant.triggerTypes ?? this.#inForce.policy.triggerTypes).has(triggerType);
   }
 
-  /** A connection that may put jobs into a queue shares its room, its slots and its groups with all other jobs (Q6). */
-  mayEnqueueTo(queue: string): boolean {
-    return this.#inForce.policy.queues.has(queue);
+  /** Whether its jobs share the capacity, the slots and the groups of the queue with trusted jobs (Q6). */
+  sharesQueue(queue: string): boolean {
+    return this.#inForce.policy.sharedQueues.has(queue);
   }
 
   #decide(functionId: string): Reach {

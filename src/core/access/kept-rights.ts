@@ -38,6 +38,12 @@ export class PortPolicies {
     return () => this.#inForce.delete(inForce);
   }
 
+  /** Whether jobs of the port share the queue with trusted jobs. */
+  sharesQueue({ port }: KeptRights, queue: string): boolean {
+    const named = [...this.#inForce].filter((one) => one.port === port);
+    return named.length > 0 && named.every(({ policy }) => policy.sharedQueues.has(queue));
+  }
+
   restore({ port, allowed, allowedPatterns = [], forbidden }: KeptRights, registrations: Registrations): Access {
     const named = [...this.#inForce].filter((one) => one.port === port);
     const [inForce] = named;
@@ -55,4 +61,4 @@ export class PortPolicies {
   }
 }
 
-const NOTHING: AccessPolicy = { expose: [], triggerTypes: new Set(), queues: new Set() };
+const NOTHING: AccessPolicy = { expose: [], triggerTypes: new Set(), sharedQueues: new Set() };

@@ -1,9 +1,8 @@
 // Every call in flight, from hand-over to its one answer.
 //
 // Job: create the id under which the executor knows the call, keep its deadline, settle it exactly once (I1).
-// Neighbours: `router/calls/open-call.ts` opens calls, `router/calls/settle.ts` ends them; both act on what is returned
-// here.
-// Invariants:
+// Neighbours: `router/calls/in-flight.ts` opens calls, `router/calls/in-flight.ts` ends them; both act on what is
+// returned here. Invariants:
 //   - An open call is in its slot, in one deadline bucket, and in no free list; a settled one is only in the free list.
 //     `settle` is the single way from one to the other.
 //   - A slot's generation rises each time it is settled, so an id names one call for ever and a late or repeated result
@@ -15,7 +14,7 @@
 // and not a hash of 36 characters.
 
 import type { OpenSpan } from '../telemetry/spans/span-rows.ts';
-import type { Executor } from './executor.ts';
+import type { Executor } from './select-worker.ts';
 
 /** One call. Fields are valid from `open` until `settle` has returned; do not keep the object. */
 export class Call<E extends Executor, O> {
@@ -38,6 +37,8 @@ export class Call<E extends Executor, O> {
   isQuiet = false;
   /** A restricted connection runs it for the engine or for a trusted one. */
   isOwed = false;
+  /** A restricted connection made it or runs it. */
+  isRestricted = false;
   bucket = 0;
   indexInBucket = 0;
   isOpen = false;
@@ -64,6 +65,8 @@ export interface NewCall<E extends Executor, O> {
   span?: OpenSpan | undefined;
   /** A call of the console (API-2). */
   isInternal?: boolean | undefined;
+  /** A restricted connection makes it or runs it. */
+  isRestricted?: boolean | undefined;
 }
 
 /** Deadlines are checked in steps of this size: an answer is late by at most one step plus the timer's own delay. */
@@ -77,6 +80,7 @@ export class CallTable<E extends Executor, O> {
   readonly #firstGeneration: number;
   #expiredUpTo = 0;
   #openCount = 0;
+  #restrictedCount = 0;
 
   /**
    * `idMiddle`: the random part of all ids of this engine, shaped `xxxx-4xxx-yxxx`. `firstGeneration` is random too, so
@@ -91,6 +95,11 @@ export class CallTable<E extends Executor, O> {
     return this.#openCount;
   }
 
+  /** Those of the open calls that a restricted connection made or runs. */
+  get restrictedCount(): number {
+    return this.#restrictedCount;
+  }
+
   open(call: NewCall<E, O>): Call<E, O> {
     // After an idle time no bucket waits: skip the steps that passed and do not walk them.
     if (this.#openCount === 0) this.#expiredUpTo = bucketOf(call.nowMs);
@@ -103,6 +112,8 @@ export class CallTable<E extends Executor, O> {
     record.span = call.span;
     record.isQuiet = false;
     record.isOwed = false;
+    record.isRestricted = call.isRestricted === true;
+    if (record.isRestricted) this.#restrictedCount++;
     record.isCounted = call.origin !== undefined && call.isInternal !== true;
     record.deadlineMs = call.nowMs + call.timeoutMs;
     record.isOpen = true;
@@ -137,6 +148,7 @@ export class CallTable<E extends Executor, O> {
     call.origin = undefined;
     call.span = undefined;
     this.#openCount--;
+    if (call.isRestricted) this.#restrictedCount--;
     this.#leaveBucket(call);
     this.#free.push(call.slot);
   }

@@ -1,8 +1,12 @@
-// A call that the engine answers with an error of its own. Thrown by built-in functions, turned into a reply
-// in one place (`router/calls/reply.ts`).
+// A call that the engine answers with an error of its own. Thrown by built-in functions, turned into a reply in one
+// place (`router/calls/call.ts`).
+//
+// `readPayload` checks the payload of a built-in function with its compiled validator. A payload that does not fit is
+// refused with the field, what it must be and what was found.
 
 import type { ErrorCode } from '../../protocol/frames/errors.ts';
 import type { ErrorBody } from '../../protocol/frames/frames.ts';
+import { mismatchText } from '../../protocol/json/expected-text.ts';
 
 export class Refusal extends Error {
   readonly code: ErrorCode;
@@ -33,4 +37,28 @@ export const refusals = {
 /** A payload of the binary wire is parsed only where it must become text; only then invalid JSON is found. */
 export function unreadablePayload(what: string): Refusal {
   return new Refusal('BAD_REQUEST', `${what[0]?.toUpperCase()}${what.slice(1)} is not JSON, or nested too deep`);
+}
+
+interface FieldError {
+  readonly path: string;
+  readonly expected: string;
+  readonly value?: unknown;
+}
+
+export type Validator<T> = (
+  input: unknown,
+) => { success: true; data: T } | { success: false; data: unknown; errors: readonly FieldError[] };
+
+/** An absent payload counts as an empty one, because clients leave it out when it has no fields. */
+export function readPayload<T>(functionId: string, validate: Validator<T>, payload: unknown): T {
+  const verdict = validate(payload ?? {});
+  if (verdict.success) return verdict.data;
+  const [first] = verdict.errors;
+  const detail = first === undefined ? 'it has the wrong shape' : describe(first);
+  throw new Refusal('deserialization_error', `Failed to deserialize input for ${functionId}: ${detail}`);
+}
+
+function describe({ path, expected, value }: FieldError): string {
+  const field = path === '$input' ? 'the payload' : `field '${path.replace(/^\$input\.?/, '')}'`;
+  return `${field} ${mismatchText(expected, value)}`;
 }

@@ -1,6 +1,14 @@
-// Which of the workers that offer a function gets the next call (I6).
+// Which of the workers that offer a function gets the next call (I6), and what the pure tables need to know of a worker
+// connection. The router's session implements `Executor`. Ownership is by the object, which is never used for another
+// connection, and never by a name (W3).
 
-import type { Executor } from './executor.ts';
+export interface Executor {
+  /** Calls handed to it that have no result yet. */
+  inFlight: number;
+  readonly inFlightMax: number;
+  /** False once it is closed, or while too much waits for it unread: no new call may be handed to it. */
+  readonly isAccepting: boolean;
+}
 
 export type Balance = 'least_in_flight' | 'newest' | 'reject_duplicates';
 

@@ -8,8 +8,8 @@
 //   - A share that ended takes no further channel: nothing would end it.
 
 import { Refusal } from '../calls/refusal.ts';
-import { ByteBudget } from '../gates/byte-budget.ts';
-import { MessageRate } from '../gates/message-rate.ts';
+import { ByteBudget } from '../limits/byte-budget.ts';
+import { MessageRate } from '../limits/message-rate.ts';
 import type { Channel } from './channel.ts';
 
 export interface ChannelShareLimits {

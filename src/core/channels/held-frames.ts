@@ -9,7 +9,7 @@
 //   - The bounds hold at every moment; a frame that does not fit is refused and leaves no trace.
 //   - What was taken from the budgets is given back, each byte once, at the latest by `discard`.
 
-import type { Budget, JointBudget } from '../gates/byte-budget.ts';
+import type { Budget, JointBudget } from '../limits/byte-budget.ts';
 
 export interface Frame {
   readonly bytes: Uint8Array;

@@ -1,8 +1,7 @@
 // The records of queues and jobs, without the jobs themselves. `src/validators/queue-shapes.ts` compiles these shapes.
 
-import type { FailedAttempt } from './past-attempts.ts';
-import type { DeathReason, JobFacts, QueueCounts } from './shapes.ts';
-import type { SteadyReading } from './steady-time.ts';
+import type { DeathReason, FailedAttempt, JobHeader, QueueCounts } from './shapes.ts';
+import type { SteadyReading } from './waits.ts';
 
 /** The current form of queue records; `store/commands/queue/migrate.ts` describes each form. */
 export const QUEUES_FORMAT = 2;
@@ -54,27 +53,27 @@ export interface JobPast {
   editedMs?: number;
 }
 
-export interface WaitingMark extends JobPast {
+export interface WaitingRecord extends JobPast {
   state: 'ready' | 'blocked' | 'delayed' | 'retrying' | 'parked';
-  /** In steady time (`steady-time.ts`), like every wait. */
+  /** In steady time (`waits.ts`), like every wait. */
   dueMs?: number;
   /** Parked: waits for a subscriber, not for a worker. */
   isKept?: boolean;
 }
 
-export interface RunningMark extends JobPast {
+export interface RunningRecord extends JobPast {
   /** When it was handed over. */
   sinceMs: number;
 }
 
-export interface DeadMark extends JobPast {
+export interface DeadRecord extends JobPast {
   death: number;
   reason: DeathReason;
   atMs: number;
 }
 
 /** A function that gets a copy of each job published under a topic. */
-export interface SubscriptionMark {
+export interface StoredSubscription {
   topic: string;
   functionId: string;
   /** When its worker left; the worker may come back. */
@@ -87,7 +86,7 @@ export interface SubscriptionMark {
 export interface BrokerJob {
   id: string;
   enqueuedMs: number;
-  facts: JobFacts;
+  facts: JobHeader;
   attempts: number;
   /** Hand-overs before this message was written. */
   deliveries: number;
@@ -100,16 +99,32 @@ export interface BrokerJob {
 }
 
 /** What a broker does not record of its queues. */
-export interface BrokerBook {
+export interface BrokerRegistry {
   /** Rises with every change: of two books the higher one counts. */
   version: number;
-  queues: BookedQueue[];
-  subscriptions: SubscriptionMark[];
+  queues: RegisteredQueue[];
+  subscriptions: StoredSubscription[];
 }
 
-export interface BookedQueue {
+export interface RegisteredQueue {
   name: string;
   /** Absent: it has not been configured yet. */
   isFifo?: boolean;
   isPaused: boolean;
 }
+
+const ATTEMPTS_KEPT = 10;
+const EARLIER_ERROR_CHARS_MAX = 500;
+
+export function withAttempt(before: readonly FailedAttempt[] | undefined, newest: FailedAttempt): FailedAttempt[] {
+  return [...(before ?? []).slice(1 - ATTEMPTS_KEPT).map(shortened), newest];
+}
+
+/** The full error recorded its length: an error that was cut once stays as it is. */
+function shortened(attempt: FailedAttempt): FailedAttempt {
+  const { error } = attempt;
+  if (error.length <= EARLIER_ERROR_CHARS_MAX || CUT.test(error)) return attempt;
+  return { ...attempt, error: `${error.slice(0, EARLIER_ERROR_CHARS_MAX)} … (${error.length} characters)` };
+}
+
+const CUT = / … \(\d+ characters\)$/;

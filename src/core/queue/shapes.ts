@@ -1,10 +1,9 @@
 // The messages between the queue module and its store. `src/validators/queue-shapes.ts` compiles these shapes.
 
 import type { KeptRights } from '../access/kept-rights.ts';
-import type { FailedAttempt } from './past-attempts.ts';
 
 /** A requested job, without its payload, which travels as bytes. */
-export interface JobFacts {
+export interface JobHeader {
   functionId: string;
   /** JSON texts as byte strings. */
   metadata?: string;
@@ -28,7 +27,7 @@ export interface JobOptions {
 }
 
 export interface NewJob extends JobOptions {
-  facts: JobFacts;
+  facts: JobHeader;
   /** The position of its payload among those that travel with it. */
   at: number;
   bytes: number;
@@ -77,7 +76,8 @@ export type EnqueueReason =
   | 'STORAGE_UNAVAILABLE'
   | 'SHUTTING_DOWN'
   | 'OVERLOADED'
-  | 'INVALID_ARGUMENTS';
+  | 'INVALID_ARGUMENTS'
+  | 'NOT_SUPPORTED';
 
 export type EnqueueAnswer = { id: string } | EnqueueRefused;
 
@@ -114,16 +114,21 @@ export interface ClaimedJob {
   attempt: number;
   id: string;
   enqueuedMs: number;
-  facts: JobFacts;
+  facts: JobHeader;
   at: number;
   bytes: number;
 }
 
-export interface AdvanceAnswer extends AdvanceFacts {
+/** A claimed job and its payload. */
+export interface TakenJob extends ClaimedJob {
+  readonly payload: Buffer;
+}
+
+export interface AdvanceAnswer extends AdvanceSummary {
   jobs: ClaimedJob[];
 }
 
-export interface AdvanceFacts {
+export interface AdvanceSummary {
   /** Whether more can be claimed at once. */
   hasMore: boolean;
   /** When the next delayed job, retry or expiry is due, by the monotonic clock of this engine. */
@@ -151,6 +156,17 @@ export interface QueueStats extends QueueCounts {
 }
 
 export type JobState = 'waiting' | 'delayed' | 'running' | 'retrying' | 'waiting_for_worker' | 'done' | 'dead';
+
+export interface FailedAttempt {
+  attempt: number;
+  /** When it ended. */
+  at: number;
+  error: string;
+  worker?: string;
+  trace_id?: string;
+  /** The wait before the next one. */
+  delay_ms?: number;
+}
 
 export interface JobRow {
   messageReceiptId: string;
@@ -281,7 +297,7 @@ export interface ChangeTarget {
   queue: string;
   rules: EnqueueRules;
   payloadBytesMax: number;
-  facts: JobFacts;
+  facts: JobHeader;
   /** The queue is in the same store: its job is written with the change. Otherwise it waits in the outbox. */
   isHere: boolean;
 }
@@ -294,7 +310,7 @@ export interface PlanAnswer {
 /** A job that waits in the outbox of a store for its way to a queue in another store; its payload follows. */
 export interface OutboxHead {
   queue: string;
-  facts: JobFacts;
+  facts: JobHeader;
   /** The same for every repetition of the send. */
   key: string;
 }
@@ -324,5 +340,25 @@ export interface MigrateInput {
 }
 
 export interface MigrateAnswer extends MigrateInput {
+  hasMore: boolean;
+}
+
+export interface GroupsInput {
+  queue: string;
+  groupField?: string;
+  limit: number;
+}
+
+export interface GroupRow {
+  /** As JSON; null where the queue is one group as a whole. */
+  value: string | null;
+  /** The number of jobs in the group, including the head. */
+  jobs: number;
+  head: JobRow;
+}
+
+export interface GroupsPage {
+  groups: GroupRow[];
+  /** There are more of them than the requested number. */
   hasMore: boolean;
 }

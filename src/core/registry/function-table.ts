@@ -8,8 +8,7 @@
 //   - An id that a module provides cannot be registered by a worker.
 
 import type { RawJson } from '../../protocol/json/byte-string.ts';
-import type { Executor } from '../calls/executor.ts';
-import { type Balance, type Candidates, selectWorker } from '../calls/select-worker.ts';
+import { type Balance, type Candidates, type Executor, selectWorker } from '../calls/select-worker.ts';
 
 /** A worker's description of its function; schemas are stored and shown, never enforced. */
 export interface FunctionFacts {

@@ -13,7 +13,7 @@
 //   - When a type's provider leaves, its bindings are parked, never lost.
 
 import type { RawJson } from '../../protocol/json/byte-string.ts';
-import type { Executor } from '../calls/executor.ts';
+import type { Executor } from '../calls/select-worker.ts';
 import { Groups } from './groups.ts';
 
 export interface TriggerTypeFacts {

@@ -2,7 +2,7 @@
 // reached through the HTTP port, so without the HTTP module no client can reach it (PD-59).
 
 import { defineModule, type EngineModule, HOLDS_NOTHING, type ModuleContext } from '../module.ts';
-import { ConsoleApi } from './api.ts';
+import { ApiHandler } from './api-handler.ts';
 import { consoleDeclaration } from './config.ts';
 import { type ConsoleContext, createConsoleContext } from './console-context.ts';
 import { LivePort } from './live/connection.ts';
@@ -37,12 +37,12 @@ class ConsoleModule implements EngineModule {
     this.#context = context;
     this.#console = createConsoleContext(context);
     this.#live = new LivePort(this.#console);
-    const api = new ConsoleApi({
+    const handler = new ApiHandler({
       context,
       routes: allRoutes(this.#console),
       connected: (socket, isKnown) => this.#live.connected(socket, isKnown),
     });
-    context.reservedPaths.offer(api);
+    context.reservedPaths.offer(handler);
   }
 
   async start(): Promise<void> {

@@ -1,13 +1,11 @@
 // `engine::stores::backup`: called by `svc backup` on a running engine.
 
 import { isAbsolute } from 'node:path';
-import { readPayload } from '../../core/calls/read-payload.ts';
-import { Refusal } from '../../core/calls/refusal.ts';
-import { validateBackup } from '../../generated/engine-payloads.ts';
-import type { BuiltinDefinition } from '../../router/builtin.ts';
+import { Refusal, readPayload } from '../../core/calls/refusal.ts';
+import { validateBackup } from '../../generated/module-payloads.ts';
+import { assertTrusted, type BuiltinDefinition } from '../../router/builtin.ts';
 import { BackupRefused } from '../../store/place/backup.ts';
 import type { ModuleContext } from '../module.ts';
-import { assertTrusted } from './trusted-only.ts';
 
 export function storesBackup({ stores }: ModuleContext): BuiltinDefinition {
   const id = 'engine::stores::backup';

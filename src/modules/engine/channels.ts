@@ -1,7 +1,7 @@
 // `engine::channels::create`.
 
-import { readPayload } from '../../core/calls/read-payload.ts';
-import { validateChannelsCreate } from '../../generated/engine-payloads.ts';
+import { readPayload } from '../../core/calls/refusal.ts';
+import { validateChannelsCreate } from '../../generated/module-payloads.ts';
 import { SMALL_PAYLOAD_LIMITS } from '../../protocol/frames/limits.ts';
 import type { BuiltinDefinition } from '../../router/builtin.ts';
 import type { RouterPort } from '../../router/port.ts';

@@ -1,9 +1,8 @@
 // `engine::triggers::fire`: called by the console's "Trigger now" and by `svc triggers fire`.
 
 import type { BuiltinAnswers } from '../../console-api/builtin-answers.ts';
-import { readPayload } from '../../core/calls/read-payload.ts';
-import { Refusal } from '../../core/calls/refusal.ts';
-import { validateFireTrigger } from '../../generated/engine-payloads.ts';
+import { Refusal, readPayload } from '../../core/calls/refusal.ts';
+import { validateFireTrigger } from '../../generated/module-payloads.ts';
 import { rawJson } from '../../protocol/json/byte-string.ts';
 import { Payload } from '../../protocol/payload/payload.ts';
 import type { Binding, BuiltinDefinition } from '../../router/builtin.ts';

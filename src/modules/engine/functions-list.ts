@@ -1,9 +1,8 @@
 // `engine::functions::list` and `engine::functions::info`.
 
 import type { Access } from '../../core/access/access.ts';
-import { readPayload } from '../../core/calls/read-payload.ts';
-import { Refusal } from '../../core/calls/refusal.ts';
-import { validateFunctionsInfo, validateFunctionsList } from '../../generated/engine-payloads.ts';
+import { Refusal, readPayload } from '../../core/calls/refusal.ts';
+import { validateFunctionsInfo, validateFunctionsList } from '../../generated/module-payloads.ts';
 import type { BuiltinDefinition } from '../../router/builtin.ts';
 import type { RouterPort } from '../../router/port.ts';
 import type { Entry, FunctionRow } from '../../router/registrations/rows.ts';

@@ -1,4 +1,4 @@
-// The payloads of the engine's own functions. `src/validators/engine-payloads.ts` compiles these shapes.
+// The payloads of the engine's own functions. `src/validators/module-payloads.ts` compiles these shapes.
 
 import type { ReservedKind } from '../../core/access/reservations.ts';
 

@@ -1,12 +1,10 @@
 // `engine::reservations::…`: the names that belong to trusted workers, and how one is released to restricted
 // connections.
 
-import { readPayload } from '../../core/calls/read-payload.ts';
-import { Refusal } from '../../core/calls/refusal.ts';
-import { validateReservation, validateReservationsList } from '../../generated/engine-payloads.ts';
-import type { BuiltinDefinition } from '../../router/builtin.ts';
+import { Refusal, readPayload } from '../../core/calls/refusal.ts';
+import { validateReservation, validateReservationsList } from '../../generated/module-payloads.ts';
+import { assertTrusted, type BuiltinDefinition } from '../../router/builtin.ts';
 import type { RouterPort } from '../../router/port.ts';
-import { assertTrusted } from './trusted-only.ts';
 
 const LIST_MAX = 1_000;
 

@@ -1,7 +1,6 @@
 // `engine::triggers::…` (types), `engine::registered-triggers::…` (bindings), and durable triggers.
 
-import { readPayload } from '../../core/calls/read-payload.ts';
-import { Refusal } from '../../core/calls/refusal.ts';
+import { Refusal, readPayload } from '../../core/calls/refusal.ts';
 import { namespaceOf } from '../../core/registry/function-table.ts';
 import {
   validateId,
@@ -9,14 +8,13 @@ import {
   validateTriggersList,
   validateTriggerTypesList,
   validateUnregisterTrigger,
-} from '../../generated/engine-payloads.ts';
-import { idOffence } from '../../protocol/frames/ids.ts';
+} from '../../generated/module-payloads.ts';
+import { idOffence } from '../../protocol/frames/limits.ts';
 import { parseRawJson } from '../../protocol/json/byte-string.ts';
-import type { Binding, BuiltinCall, BuiltinDefinition } from '../../router/builtin.ts';
+import { assertTrusted, type Binding, type BuiltinCall, type BuiltinDefinition } from '../../router/builtin.ts';
 import type { RouterPort } from '../../router/port.ts';
 import { hiddenRefusal, mayBeShown } from '../../router/restricted/reach.ts';
 import type { DurableTriggers } from './durable-triggers.ts';
-import { assertTrusted } from './trusted-only.ts';
 
 type TriggerType = NonNullable<ReturnType<RouterPort['triggerType']>>;
 

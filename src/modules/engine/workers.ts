@@ -1,13 +1,12 @@
 // `engine::workers::register`, `::list`, `::info` and `::revoke`.
 
-import { readPayload } from '../../core/calls/read-payload.ts';
-import { Refusal } from '../../core/calls/refusal.ts';
+import { Refusal, readPayload } from '../../core/calls/refusal.ts';
 import {
   validateRegisterWorker,
   validateWorkersInfo,
   validateWorkersList,
   validateWorkersRevoke,
-} from '../../generated/engine-payloads.ts';
+} from '../../generated/module-payloads.ts';
 import type { WorkerAnnouncement } from '../../protocol/frames/frames.ts';
 import { SMALL_PAYLOAD_LIMITS, WORKER_TEXT_CHARS_MAX } from '../../protocol/frames/limits.ts';
 import { detach } from '../../protocol/json/byte-string.ts';

@@ -1,11 +1,10 @@
 // `publish`, which clients of `iii` call, and `engine::events::emit`, which also returns the triggers that it fires.
 
 import type { BuiltinAnswers } from '../../console-api/builtin-answers.ts';
-import { readPayload } from '../../core/calls/read-payload.ts';
-import { Refusal } from '../../core/calls/refusal.ts';
+import { Refusal, readPayload } from '../../core/calls/refusal.ts';
 import { distinctBindings } from '../../core/registry/trigger-table.ts';
-import { validateEmit, validatePublish } from '../../generated/event-payloads.ts';
-import { idOffence } from '../../protocol/frames/ids.ts';
+import { validateEmit, validatePublish } from '../../generated/module-payloads.ts';
+import { idOffence } from '../../protocol/frames/limits.ts';
 import { RAW_NULL } from '../../protocol/json/byte-string.ts';
 import type { Binding, BuiltinDefinition } from '../../router/builtin.ts';
 import { mayBeShown } from '../../router/restricted/reach.ts';

@@ -1,4 +1,4 @@
-// The payloads of this module's functions, and the messages between engines. `src/validators/event-payloads.ts`
+// The payloads of this module's functions, and the messages between engines. `src/validators/module-payloads.ts`
 // compiles these shapes.
 
 export interface PublishPayload {

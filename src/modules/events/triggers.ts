@@ -2,7 +2,7 @@
 
 import { readPattern } from '../../core/access/pattern.ts';
 import { fields, optional, text, type ValueOf } from '../../core/config-fields/fields.ts';
-import { idOffence } from '../../protocol/frames/ids.ts';
+import { idOffence } from '../../protocol/frames/limits.ts';
 import { rawJson } from '../../protocol/json/byte-string.ts';
 import type { Binding, ModuleTriggerType } from '../../router/builtin.ts';
 import { CONDITION_FIELD, readTriggerConfig } from '../trigger-config.ts';

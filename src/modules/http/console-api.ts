@@ -1,7 +1,6 @@
 // The paths below `/_console/`: for the console and for tools, never for routes of workers (X3, X4).
 
-import { fetchSiteOffence } from '../../core/access/fetch-site.ts';
-import { type OriginRules, originOffence } from '../../core/access/origin.ts';
+import { fetchSiteOffence, type OriginRules, originOffence } from '../../core/access/origin.ts';
 import { equalSecrets } from '../../effects/random.ts';
 import { textToByteString } from '../../protocol/json/byte-string.ts';
 import type { HttpExchange } from '../../transport/http.ts';
@@ -40,38 +39,40 @@ export class ConsoleApi {
     exchange.answer(200, ['content-type', 'application/json'], textToByteString(JSON.stringify(document)));
   }
 
-  /** The same for Prometheus, which calls the engine by its host name on the network; a token makes up for that. */
+  /**
+   * The same for Prometheus, which calls the engine by its host name on the network; a token makes up for that. On this
+   * machine figures need no token.
+   */
   offenceOfReader(exchange: HttpExchange): ErrorAnswer | undefined {
-    return this.hasToken(exchange) ? undefined : this.#offence(exchange);
+    if (this.hasToken(exchange)) return undefined;
+    return this.#offence(exchange, bearerOf(exchange) === '' && isLocalClient(exchange));
   }
 
   /** Admission to the live socket. A browser cannot send a header with it, so the token may follow later. */
   admit(request: UpgradeRequest): Admission {
-    const { door } = this.#context.reservedPaths;
+    const { handler } = this.#context.reservedPaths;
     const offence = this.#placeOffence((name) => request.header(name));
     if (offence !== undefined) return { ok: false, status: 403, text: offence };
-    if (door === undefined) return { ok: false, status: 404, text: UNKNOWN.message };
+    if (handler === undefined) return { ok: false, status: 404, text: UNKNOWN.message };
     const headers = [...request.headers()].flat();
     const mayShowLater =
       this.#context.settings.bridgeToken !== undefined && headerOf(headers, 'authorization') === undefined;
     const isKnown = this.#mayEnter({ headers, remoteAddress: request.remoteAddress });
-    if (!isKnown && !mayShowLater) return { ok: false, status: 401, text: NEEDS_TOKEN };
-    return { ok: true, subprotocol: undefined, connected: (socket) => door.connected(socket, isKnown) };
+    if (!isKnown && !mayShowLater) return { ok: false, status: 401, text: this.#needsToken };
+    return { ok: true, subprotocol: undefined, connected: (socket) => handler.connected(socket, isKnown) };
   }
 
   #handOn(exchange: HttpExchange): void {
-    const { door } = this.#context.reservedPaths;
-    if (door === undefined) refuse(exchange, UNKNOWN);
-    else door.take(exchange);
+    const { handler } = this.#context.reservedPaths;
+    if (handler === undefined) refuse(exchange, UNKNOWN);
+    else handler.take(exchange);
   }
 
-  #offence(exchange: HttpExchange): ErrorAnswer | undefined {
+  #offence(exchange: HttpExchange, mayEnter = this.#mayEnter(exchange)): ErrorAnswer | undefined {
     const { headers } = exchange;
     const offence = this.#placeOffence((name) => headerOf(headers, name));
     if (offence !== undefined) return errorAnswer('FORBIDDEN', offence);
-    if (!this.#mayEnter(exchange)) {
-      return errorAnswer('UNAUTHORIZED', NEEDS_TOKEN);
-    }
+    if (!mayEnter) return errorAnswer('UNAUTHORIZED', this.#needsToken);
     const type = headerOf(headers, 'content-type') ?? '';
     const isJson = /^application\/json\s*(;|$)/i.test(type);
     return exchange.bodyBytes === 0 || isJson ? undefined : ONLY_JSON;
@@ -82,10 +83,13 @@ export class ConsoleApi {
     return originOffence(request, this.#rules) ?? fetchSiteOffence(header);
   }
 
-  /** A wrong token is refused, even from this machine. */
+  /** Where there is a token, it is needed on this machine too: other users of the machine have full power otherwise. */
   #mayEnter(exchange: Pick<HttpExchange, 'headers' | 'remoteAddress'>): boolean {
-    if (this.#context.settings.bridgeToken !== undefined && bearerOf(exchange) !== '') return this.hasToken(exchange);
-    return isLocalClient(exchange);
+    return this.#context.settings.bridgeToken === undefined ? isLocalClient(exchange) : this.hasToken(exchange);
+  }
+
+  get #needsToken(): string {
+    return this.#context.settings.bridgeToken === undefined ? NO_TOKEN : NEEDS_TOKEN;
   }
 
   hasToken(exchange: Pick<HttpExchange, 'headers'>): boolean {
@@ -99,7 +103,8 @@ function bearerOf({ headers }: Pick<HttpExchange, 'headers'>): string {
   return /^bearer /i.test(header) ? header.slice('bearer '.length).trim() : '';
 }
 
-const NEEDS_TOKEN = 'Requests from other machines need Authorization: Bearer <bridge_token>';
+const NEEDS_TOKEN = 'This path needs Authorization: Bearer <bridge_token>';
+const NO_TOKEN = 'Requests from other machines need a bridge_token in the configuration, and Authorization: Bearer';
 const UNKNOWN = errorAnswer('NOT_FOUND', 'There is no such path below /_console/');
 const GET_ONLY: ErrorAnswer = {
   ...errorAnswer('METHOD_NOT_ALLOWED', 'This path supports GET and HEAD'),

@@ -1,8 +1,8 @@
 // `svc-http`: HTTP requests become calls of functions.
 
 import { hostInUrl } from '../../core/access/origin.ts';
-import { PRESSURE } from '../../core/gates/pressure.ts';
-import type { Listener } from '../../transport/socket.ts';
+import { PRESSURE } from '../../core/limits/pressure.ts';
+import type { Listener } from '../../transport/transport.ts';
 import { defineModule, type EngineModule, type ModuleContext, type Reconfiguration } from '../module.ts';
 import { type HttpConfig, httpDeclaration } from './config.ts';
 import { HttpPort } from './port.ts';

@@ -1,6 +1,6 @@
 // Whether a request comes from this machine, for functions that are limited to it (X4).
 
-import { plainAddress } from '../../core/gates/client-address.ts';
+import { plainAddress } from '../../core/limits/client-address.ts';
 import type { HttpExchange } from '../../transport/http.ts';
 import { headerOf } from './requests/request-text.ts';
 

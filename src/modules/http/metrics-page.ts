@@ -1,7 +1,7 @@
 // `/metrics` for Prometheus (PD-59): the metrics of the telemetry thread, and those that only this thread knows. Access
 // follows the rules of `/_console/` (X4); a route of that path replaces it.
 
-import type { Pressure } from '../../core/gates/pressure.ts';
+import type { Pressure } from '../../core/limits/pressure.ts';
 import { familyNames, PROMETHEUS_CONTENT_TYPE, prometheusText } from '../../core/telemetry/metrics/prometheus.ts';
 import type { Attributes, MetricRecord, MetricType } from '../../core/telemetry/records/records.ts';
 import { ProcessWatch } from '../../effects/process-figures.ts';

@@ -1,6 +1,6 @@
 // Paths that the engine answers itself if no route does (PD-59): whether it is alive and takes work.
 
-import { PRESSURE } from '../../core/gates/pressure.ts';
+import { PRESSURE } from '../../core/limits/pressure.ts';
 import type { ModuleContext } from '../module.ts';
 
 export const METRICS_PATH = '/metrics';

@@ -1,9 +1,8 @@
 // The HTTP port: finds the route of a request and hands it to a flight.
 
-import { AddressBlocks } from '../../core/gates/address-block.ts';
-import { ByteBudget } from '../../core/gates/byte-budget.ts';
-import { clientAddress } from '../../core/gates/client-address.ts';
-import { PRESSURE } from '../../core/gates/pressure.ts';
+import { ByteBudget } from '../../core/limits/byte-budget.ts';
+import { AddressBlocks, clientAddress } from '../../core/limits/client-address.ts';
+import { PRESSURE } from '../../core/limits/pressure.ts';
 import { decodeSegment } from '../../core/routing/route-pattern.ts';
 import { WITHDRAWN_MS } from '../../core/routing/route-table.ts';
 import { textToByteString } from '../../protocol/json/byte-string.ts';
@@ -19,8 +18,8 @@ import { type ErrorAnswer, errorAnswer, errorBody, errorHeaders } from './reques
 import { Flight } from './requests/flight.ts';
 import type { FlightWorld } from './requests/flight-world.ts';
 import { Flights } from './requests/flights.ts';
-import { RequestGate } from './requests/request-gate.ts';
 import { headerOf, linesOf, requestText, routeText } from './requests/request-text.ts';
+import { RequestsInFlight } from './requests/requests-in-flight.ts';
 import { HttpRoutes } from './routes.ts';
 import { CorsRules } from './rules/cors.ts';
 import { isOfForeignPage } from './rules/cross-site.ts';
@@ -37,7 +36,7 @@ export class HttpPort {
   readonly #hosts: ServedHosts;
   readonly #console: ConsoleApi;
   readonly #metrics: MetricsPage;
-  readonly #gate: RequestGate;
+  readonly #requests: RequestsInFlight;
   #requestIdHeader: string;
 
   constructor(context: ModuleContext, config: HttpConfig) {
@@ -57,14 +56,14 @@ export class HttpPort {
     });
     this.#console = new ConsoleApi(context, config, this.routes);
     this.#metrics = new MetricsPage(context);
-    this.#gate = new RequestGate(config.concurrency_request_limit);
+    this.#requests = new RequestsInFlight(config.concurrency_request_limit);
     this.#world = {
       config,
       isDropIn: settings.isDropIn,
       router,
       clock,
       random,
-      gate: this.#gate,
+      inFlight: this.#requests,
       bodyBudget: new ByteBudget(settings.http.bodyBuffersBytesMax),
       flights: new Flights(random.uuid()),
       globalMiddleware: middlewareOf(config),
@@ -78,14 +77,14 @@ export class HttpPort {
     this.#config = config;
     this.#requestIdHeader = config.request_id_header.toLowerCase();
     this.#cors = config.cors && new CorsRules(config.cors);
-    this.#gate.setLimit(config.concurrency_request_limit);
+    this.#requests.setLimit(config.concurrency_request_limit);
     this.#world = { ...this.#world, config, globalMiddleware: middlewareOf(config) };
   }
 
   /** Enforces time limits that nothing else enforces; runs at least once a second. */
   check(): void {
     const nowMs = this.#context.clock.monotonicMs();
-    this.#world.gate.expire(nowMs);
+    this.#world.inFlight.expire(nowMs);
     this.#world.flights.check(nowMs);
     this.routes.prune();
   }

@@ -7,8 +7,7 @@
 
 import type { ReservationChange, Reservations } from '../../core/access/reservations.ts';
 import { parseRoutePattern, type RoutePattern } from '../../core/routing/route-pattern.ts';
-import { type Route, RouteTable } from '../../core/routing/route-table.ts';
-import { RouteTrie } from '../../core/routing/route-trie.ts';
+import { type Route, RouteTable, RouteTrie } from '../../core/routing/route-table.ts';
 import type { Clock } from '../../effects/clock.ts';
 import type { Logger } from '../../effects/logger.ts';
 import type { Binding, ModuleTriggerType, Removal } from '../../router/builtin.ts';

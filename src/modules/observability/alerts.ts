@@ -21,7 +21,7 @@ import type { OutgoingClient } from '../../effects/outgoing.ts';
 import { RAW_NULL, rawJson } from '../../protocol/json/byte-string.ts';
 import { Payload } from '../../protocol/payload/payload.ts';
 import type { BuiltinDefinition } from '../../router/builtin.ts';
-import { errorLine } from '../../router/calls/error-text.ts';
+import { errorLine } from '../../router/calls/call.ts';
 import type { RouterPort } from '../../router/port.ts';
 import type { Measured, MetricWindow } from '../../telemetry/tasks.ts';
 

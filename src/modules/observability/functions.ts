@@ -4,8 +4,7 @@
 // The telemetry thread and the rollup thread answer the others. Payloads are passed on unread, and answers come back as
 // bytes, so a list of a thousand traces costs the router's thread only its bytes.
 
-import { readPayload } from '../../core/calls/read-payload.ts';
-import { Refusal, unreadablePayload } from '../../core/calls/refusal.ts';
+import { Refusal, readPayload, unreadablePayload } from '../../core/calls/refusal.ts';
 import {
   boundRecord,
   LOG_LEVELS,
@@ -23,11 +22,16 @@ import {
   spanIdOf,
   traceIdOf,
 } from '../../core/telemetry/spans/context.ts';
-import { validateBaggageGet, validateBaggageSet, validateLog } from '../../generated/observability-payloads.ts';
+import { validateBaggageGet, validateBaggageSet, validateLog } from '../../generated/module-payloads.ts';
 import { SMALL_PAYLOAD_LIMITS } from '../../protocol/frames/limits.ts';
 import { Payload } from '../../protocol/payload/payload.ts';
-import type { BuiltinCall, BuiltinDefinition, RawBuiltinDefinition } from '../../router/builtin.ts';
-import { outcomeOfError } from '../../router/calls/reply.ts';
+import {
+  assertTrusted,
+  type BuiltinCall,
+  type BuiltinDefinition,
+  type RawBuiltinDefinition,
+} from '../../router/builtin.ts';
+import { outcomeOfError } from '../../router/calls/call.ts';
 import type { RouterPort } from '../../router/port.ts';
 import type { TelemetryClient } from '../../telemetry/client.ts';
 import { DESCRIPTIONS } from '../../telemetry/functions/definition.ts';
@@ -150,9 +154,9 @@ export function threadFunctions(
   return Object.entries(DESCRIPTIONS).map(([id, description]) => ({
     id,
     description,
-    handleRaw(payload, { rights }, done) {
+    handleRaw(payload, call, done) {
       // Observability covers everything, so a caller that may not reach everything sees none of it (X10).
-      if (rights !== undefined) throw new Refusal('FORBIDDEN', `${id} is for trusted connections`);
+      assertTrusted(id, call);
       const input = payload?.asJsonBytes();
       if (payload !== undefined && input === undefined) throw unreadablePayload(`the payload for ${id}`);
       collector.flush();

@@ -5,7 +5,7 @@
 // Most functions are answered by the telemetry thread in bytes; this folder only passes them on.
 
 import { isDeepStrictEqual } from 'node:util';
-import { PRESSURE } from '../../core/gates/pressure.ts';
+import { PRESSURE } from '../../core/limits/pressure.ts';
 import { recordOfLine } from '../../core/telemetry/logs/log-record.ts';
 import { isOfEngine } from '../../core/telemetry/metrics/engine-counters.ts';
 import type { ServiceIdentity } from '../../core/telemetry/records/intake.ts';

@@ -1,4 +1,4 @@
-// The payloads of functions that run on the router's thread. `src/validators/observability-payloads.ts` compiles these.
+// The payloads of functions that run on the router's thread. `src/validators/module-payloads.ts` compiles these.
 
 export interface LogPayload {
   message: string;

@@ -1,16 +1,15 @@
 // `worker::add`, `remove`, `start`, `stop`, `restart`, `list`, `status`, `logs` (modules 18, PD-30).
 
 import { dirname, isAbsolute, relative } from 'node:path';
-import { readPayload } from '../../core/calls/read-payload.ts';
-import { Refusal } from '../../core/calls/refusal.ts';
+import { Refusal, readPayload } from '../../core/calls/refusal.ts';
 import type { NewEntry } from '../../core/workers/worker-manifest.ts';
 import {
   validateAddWorker,
   validateNameWorker,
   validateReadLogs,
   validateStopWorker,
-} from '../../generated/worker-payloads.ts';
-import type { BuiltinDefinition } from '../../router/builtin.ts';
+} from '../../generated/module-payloads.ts';
+import { assertTrusted, type BuiltinDefinition } from '../../router/builtin.ts';
 import type { ModuleContext } from '../module.ts';
 import type { AddWorker } from './payloads.ts';
 import { readProject } from './project.ts';
@@ -51,8 +50,8 @@ function define(parts: Parts, verb: string, description: string, run: Verb): Bui
   return {
     id,
     description,
-    handle(payload, { rights }) {
-      if (rights !== undefined) throw new Refusal('FORBIDDEN', `Only trusted connections may call ${id}`);
+    handle(payload, call) {
+      assertTrusted(id, call);
       return run(parts, id, payload);
     },
   };

@@ -3,11 +3,10 @@
 import { fields, integer, mapOf, oneOf, optional, text, type ValueOf } from '../../core/config-fields/fields.ts';
 import type { FieldProblem } from '../../core/config-fields/fields-check.ts';
 import type { ModuleDeclaration } from '../../core/config-fields/module-declaration.ts';
-import { BACKOFF_MS_MAX, type RetryRules } from '../../core/queue/backoff.ts';
 import type { EnqueueRules } from '../../core/queue/shapes.ts';
-import { idOffence } from '../../protocol/frames/ids.ts';
-import { CALL_TIMEOUT_MS_MAX, ID_BYTES_MAX } from '../../protocol/frames/limits.ts';
-import { QUEUE_ADAPTERS } from './adapters/config.ts';
+import { BACKOFF_MS_MAX, type RetryRules } from '../../core/queue/waits.ts';
+import { CALL_TIMEOUT_MS_MAX, ID_BYTES_MAX, idOffence } from '../../protocol/frames/limits.ts';
+import { QUEUE_ADAPTERS } from './adapters/catalogue.ts';
 
 const DAY_MS = 86_400_000;
 const MIB = 1024 * 1024;
@@ -77,7 +76,7 @@ export const queueDeclaration = {
   repeatable: false,
   alwaysLoaded: false,
   config: queueConfig,
-  adapters: QUEUE_ADAPTERS,
+  adapters: QUEUE_ADAPTERS.map(({ declaration }) => declaration),
   contradictions: ({ queue_configs: queues }) =>
     Object.entries(queues).flatMap(([name, queue]) => wrongOf(name, queue)),
 } satisfies ModuleDeclaration<QueueModuleConfig>;

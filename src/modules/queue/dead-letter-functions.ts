@@ -1,58 +1,57 @@
 // Dead letters: list, redrive one or all, edit, discard, purge (Q10).
 
 import type { BuiltinAnswers } from '../../console-api/builtin-answers.ts';
-import { readPayload } from '../../core/calls/read-payload.ts';
-import { Refusal } from '../../core/calls/refusal.ts';
-import { validateMessage, validateMoves, validateQueue, validateTopicPage } from '../../generated/queue-payloads.ts';
+import { Refusal, readPayload } from '../../core/calls/refusal.ts';
+import { ErrorGroups } from '../../core/queue/error-groups.ts';
+import { isTopicQueue, shownName } from '../../core/queue/queue-names.ts';
+import { validateMessage, validateMoves, validateQueue, validateTopicPage } from '../../generated/module-payloads.ts';
 import { isDeadRows } from '../../generated/queue-shapes.ts';
 import { parseRawJson } from '../../protocol/json/byte-string.ts';
 import { Payload } from '../../protocol/payload/payload.ts';
 import type { AnyBuiltin, RawBuiltinDefinition } from '../../router/builtin.ts';
-import { outcomeOf } from '../../router/calls/reply.ts';
-import { parseAs } from '../../store/commands/queue/marks.ts';
+import { outcomeOf } from '../../router/calls/call.ts';
+import { parseAs } from '../../store/commands/queue/encoding.ts';
 import { CommandInput } from '../../store/thread/command-input.ts';
+import { type DeadLetters, needed } from './adapters/capabilities.ts';
 import { deadLetterRows } from './dead-letter-page.ts';
-import { ErrorGroups } from './error-groups.ts';
-import { type FunctionParts, innerNames, namedQueue, shownName } from './function-parts.ts';
-import type { MessagePayload } from './payloads.ts';
-import { isTopicQueue } from './queues.ts';
+import { innerNames, type MessagePayload, namedQueue, type QueueFunctionContext } from './function-payloads.ts';
 
 const LISTED_DEFAULT = 50;
 const LISTED_MAX = 1_000;
 const IDS_MAX = 1_000;
 
-export function deadLetterFunctions(parts: FunctionParts): AnyBuiltin[] {
+export function deadLetterFunctions(context: QueueFunctionContext): AnyBuiltin[] {
   return [
     {
       id: 'engine::queue::dlq_topics',
       description: 'Lists the queues and topics that have dead letters',
       async handle() {
         const counts = new Map<string, { topic: string; broker_type: string; message_count: number }>();
-        for (const { queue, dead } of await parts.adapter.stats()) {
+        for (const { queue, dead } of await context.adapter.stats()) {
           if (dead === 0) continue;
           const topic = shownName(queue);
-          const brokerType = isTopicQueue(queue) ? parts.adapter.name : 'function_queue';
+          const brokerType = isTopicQueue(queue) ? context.adapter.name : 'function_queue';
           const known = counts.get(topic) ?? { topic, broker_type: brokerType, message_count: 0 };
           counts.set(topic, { ...known, message_count: known.message_count + dead });
         }
         return [...counts.values()];
       },
     },
-    list(parts),
-    groups(parts),
+    list(context),
+    groups(context),
     moveMany(
       'svc::queue::redrive',
       'Puts the dead letters of a queue back, oldest first, or those with these ids',
-      parts,
+      context,
     ),
-    moveMany('svc::queue::purge', 'Discards the dead letters of a queue, or those with these ids', parts),
-    redriveMessage(parts),
+    moveMany('svc::queue::purge', 'Discards the dead letters of a queue, or those with these ids', context),
+    redriveMessage(context),
     {
       id: 'svc::queue::discard_message',
       description: 'Discards one dead letter',
       async handle(payload) {
         const input = readPayload('svc::queue::discard_message', validateMessage, payload);
-        const count = await move(parts, input, (queue, id) => parts.adapter.discard(queue, id));
+        const count = await move(context, input, (deadLetters, queue, id) => deadLetters.discard(queue, id));
         return { queue: namedQueue(input), message_id: input.message_id, redriven: count, discarded: count };
       },
     },
@@ -60,7 +59,7 @@ export function deadLetterFunctions(parts: FunctionParts): AnyBuiltin[] {
 }
 
 /** Payloads are shown as they were enqueued: the list is never parsed here. */
-function list({ adapter, queues, topics }: FunctionParts): RawBuiltinDefinition {
+function list({ adapter, queues, topics }: QueueFunctionContext): RawBuiltinDefinition {
   const id = 'engine::queue::dlq_messages';
   return {
     id,
@@ -78,7 +77,7 @@ function list({ adapter, queues, topics }: FunctionParts): RawBuiltinDefinition 
         const field = groupField === undefined ? {} : { groupField };
         return { queue, offset, limit, ...one, ...bare, ...field };
       });
-      deadLetterRows(adapter, pages).then(
+      deadLetterRows(needed(adapter, 'deadLetters'), pages).then(
         (rows) => {
           const bytes = Buffer.concat([OPEN, ...rows.flatMap((row, at) => (at === 0 ? [row] : [COMMA, row])), CLOSE]);
           done({ result: Payload.ofBytes(bytes, 0, bytes.length) });
@@ -91,19 +90,20 @@ function list({ adapter, queues, topics }: FunctionParts): RawBuiltinDefinition 
 }
 
 /** Newest first, up to the limit of one call: the answer says whether that was all. */
-function groups({ adapter, queues, topics }: FunctionParts): AnyBuiltin {
+function groups({ adapter, queues, topics }: QueueFunctionContext): AnyBuiltin {
   const id = 'engine::queue::dlq_groups';
   return {
     id,
     description: 'Groups the dead letters of a queue or topic by their error, digits and ids folded',
     async handle(payload): Promise<BuiltinAnswers['engine::queue::dlq_groups']> {
       const name = namedQueue(readPayload(id, validateQueue, payload), 'topic_not_set');
+      const deadLetters = needed(adapter, 'deadLetters');
       const found = new ErrorGroups();
       let isComplete = true;
       for (const queue of innerNames(name, { queues, topics })) {
         for (let offset = 0; ; offset += LISTED_MAX) {
           const page = { queue, offset, limit: LISTED_MAX, withoutPayload: true };
-          const rows = parseAs(await adapter.deadLetters(page), isDeadRows);
+          const rows = parseAs(await deadLetters.list(page), isDeadRows);
           for (const row of rows) found.add(row);
           if (rows.length < LISTED_MAX) break;
           if (offset + LISTED_MAX < GROUPED_MAX) continue;
@@ -122,8 +122,8 @@ const OPEN = Buffer.from('[');
 const COMMA = Buffer.from(',');
 const CLOSE = Buffer.from(']');
 
-function moveMany(id: string, description: string, parts: FunctionParts): AnyBuiltin {
-  const { adapter, queues } = parts;
+function moveMany(id: string, description: string, context: QueueFunctionContext): AnyBuiltin {
+  const { adapter, queues } = context;
   const verb = id.endsWith('redrive') ? 'redrive' : 'discard';
   return {
     id,
@@ -135,9 +135,12 @@ function moveMany(id: string, description: string, parts: FunctionParts): AnyBui
       if (ids !== undefined && ids.length > IDS_MAX) {
         throw new Refusal('BAD_REQUEST', `${ids.length} ids were given, over the limit of ${IDS_MAX} of one call`);
       }
+      const deadLetters = needed(adapter, 'deadLetters');
       let count = 0;
-      for (const queue of innerNames(name, parts)) {
-        const counts = await Promise.all(ids?.map((one) => adapter[verb](queue, one)) ?? [adapter[verb](queue)]);
+      for (const queue of innerNames(name, context)) {
+        const counts = await Promise.all(
+          ids?.map((one) => deadLetters[verb](queue, one)) ?? [deadLetters[verb](queue)],
+        );
         count += counts.reduce((sum, moved) => sum + moved, 0);
         queues.find(queue)?.nudge();
       }
@@ -148,7 +151,7 @@ function moveMany(id: string, description: string, parts: FunctionParts): AnyBui
 }
 
 /** A given `payload` replaces the enqueued one. */
-function redriveMessage(parts: FunctionParts): RawBuiltinDefinition {
+function redriveMessage(context: QueueFunctionContext): RawBuiltinDefinition {
   const id = 'svc::queue::redrive_message';
   return {
     id,
@@ -159,11 +162,11 @@ function redriveMessage(parts: FunctionParts): RawBuiltinDefinition {
       const input = readPayload(id, validateMessage, text === undefined ? {} : parseRawJson(text));
       const edited = new CommandInput(id, bytes).json('payload');
       const copy = edited === undefined ? undefined : Buffer.from(edited);
-      if (copy !== undefined && copy.length > parts.payloadBytesMax) {
-        const words = `The payload has ${copy.length} bytes, over the limit of ${parts.payloadBytesMax} of a job`;
+      if (copy !== undefined && copy.length > context.payloadBytesMax) {
+        const words = `The payload has ${copy.length} bytes, over the limit of ${context.payloadBytesMax} of a job`;
         throw new Refusal('PAYLOAD_TOO_LARGE', words);
       }
-      move(parts, input, (queue, message) => parts.adapter.redrive(queue, message, copy)).then(
+      move(context, input, (deadLetters, queue, message) => deadLetters.redrive(queue, message, copy)).then(
         (count) => {
           const answer = { queue: namedQueue(input), message_id: input.message_id, redriven: count };
           const json = Buffer.from(JSON.stringify(answer));
@@ -178,16 +181,17 @@ function redriveMessage(parts: FunctionParts): RawBuiltinDefinition {
 
 /** 1 or 0: whether it existed. */
 async function move(
-  parts: FunctionParts,
+  context: QueueFunctionContext,
   input: MessagePayload,
-  act: (queue: string, id: string) => Promise<number>,
+  act: (deadLetters: DeadLetters, queue: string, id: string) => Promise<number>,
 ): Promise<number> {
   const name = namedQueue(input);
   const { message_id: id } = input;
   if (typeof id !== 'string' || id === '') throw new Refusal('message_id_not_set', 'The message_id is not set');
-  for (const queue of innerNames(name, parts)) {
-    if ((await act(queue, id)) === 0) continue;
-    parts.queues.find(queue)?.nudge();
+  const deadLetters = needed(context.adapter, 'deadLetters');
+  for (const queue of innerNames(name, context)) {
+    if ((await act(deadLetters, queue, id)) === 0) continue;
+    context.queues.find(queue)?.nudge();
     return 1;
   }
   return 0;

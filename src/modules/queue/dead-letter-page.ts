@@ -6,10 +6,10 @@
 import type { DeadListInput } from '../../core/queue/shapes.ts';
 import { isDeadRows } from '../../generated/queue-shapes.ts';
 import { skipValue } from '../../protocol/json/json-scan.ts';
-import { parseAs } from '../../store/commands/queue/marks.ts';
-import type { QueueAdapter } from './adapters/adapter.ts';
+import { parseAs } from '../../store/commands/queue/encoding.ts';
+import type { DeadLetters } from './adapters/capabilities.ts';
 
-type Lister = Pick<QueueAdapter, 'deadLetters'>;
+type Lister = Pick<DeadLetters, 'list'>;
 
 /** The limit of one read of a queue. */
 const LOOKED_AT_MAX = 1_000;
@@ -32,7 +32,7 @@ export async function deadLetterRows(lister: Lister, pages: readonly DeadListInp
   const [page] = pages;
   if (page === undefined) return [];
   if (pages.length === 1 || page.id !== undefined) {
-    const lists = await Promise.all(pages.map((one) => lister.deadLetters(one)));
+    const lists = await Promise.all(pages.map((one) => lister.list(one)));
     return lists.flatMap(rowsIn);
   }
   const heads = await Promise.all(pages.map((one) => headsOf(lister, one)));
@@ -52,7 +52,7 @@ async function headsOf(lister: Lister, { offset: from, limit, ...page }: DeadLis
   const wanted = from + limit;
   while (heads.length < wanted) {
     const asked = Math.min(LOOKED_AT_MAX, wanted - heads.length);
-    const list = await lister.deadLetters({ ...page, offset: heads.length, limit: asked, withoutPayload: true });
+    const list = await lister.list({ ...page, offset: heads.length, limit: asked, withoutPayload: true });
     const rows = rowsIn(list);
     const facts = parseAs(list, isDeadRows);
     heads.push(...rows.map((row, index) => ({ row, failedAt: facts[index]?.failed_at ?? 0 })));
@@ -83,7 +83,7 @@ function newestFirst(heads: readonly (readonly Head[])[], count: number): Place[
 async function rowsAt(lister: Lister, page: DeadListInput, at: readonly number[]): Promise<Uint8Array[]> {
   const [offset] = at;
   if (offset === undefined) return [];
-  return rowsIn(await lister.deadLetters({ ...page, offset, limit: at.length }));
+  return rowsIn(await lister.list({ ...page, offset, limit: at.length }));
 }
 
 /** The rows of a list as an adapter wrote it, without white space. */

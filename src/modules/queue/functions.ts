@@ -2,29 +2,28 @@
 // their own.
 
 import { Refusal, unreadablePayload } from '../../core/calls/refusal.ts';
-import { idOffence } from '../../protocol/frames/ids.ts';
+import { idOffence } from '../../protocol/frames/limits.ts';
 import type { Payload } from '../../protocol/payload/payload.ts';
 import type { AnyBuiltin, BuiltinCall, RawBuiltinDefinition } from '../../router/builtin.ts';
-import { type Outcome, outcomeOf, outcomeOfValue } from '../../router/calls/reply.ts';
+import { type Outcome, outcomeOf, outcomeOfValue } from '../../router/calls/call.ts';
 import { CommandInput } from '../../store/thread/command-input.ts';
 import { deadLetterFunctions } from './dead-letter-functions.ts';
-import type { FunctionParts } from './function-parts.ts';
-import { groupFunctions } from './group-functions.ts';
-import { jobFunctions } from './job-functions.ts';
+import type { QueueFunctionContext } from './function-payloads.ts';
+import { groupFunctions, jobFunctions } from './job-functions.ts';
 import { overviewFunctions } from './overview-functions.ts';
 
-export function queueFunctions(parts: FunctionParts): readonly AnyBuiltin[] {
+export function queueFunctions(context: QueueFunctionContext): readonly AnyBuiltin[] {
   return [
-    publish('svc::durable::publish', parts),
-    publish('enqueue', parts),
-    ...overviewFunctions(parts),
-    ...jobFunctions(parts),
-    ...groupFunctions(parts),
-    ...deadLetterFunctions(parts),
+    publish('svc::durable::publish', context),
+    publish('enqueue', context),
+    ...overviewFunctions(context),
+    ...jobFunctions(context),
+    ...groupFunctions(context),
+    ...deadLetterFunctions(context),
   ];
 }
 
-function publish(id: string, { topics, payloadBytesMax }: FunctionParts): RawBuiltinDefinition {
+function publish(id: string, { topics, payloadBytesMax }: QueueFunctionContext): RawBuiltinDefinition {
   return {
     id,
     description: 'Publishes a message: every subscribed function gets a copy, at least once',

@@ -1,25 +1,26 @@
 // `svc-queue`: calls that are kept until they have run, in named queues and in queues of topics.
 
+import { isNamedQueue } from '../../core/queue/queue-names.ts';
 import { StartFailure } from '../../effects/start-failure.ts';
 import { defineModule, type EngineModule, type ModuleContext, type ModuleHealth } from '../module.ts';
 import type { QueueAdapter } from './adapters/adapter.ts';
-import { createAdapter } from './adapters/choice.ts';
+import { createAdapter } from './adapters/catalogue.ts';
 import { type QueueModuleConfig, queueDeclaration } from './config.ts';
 import { FinishedJobs } from './finished-jobs.ts';
 import { queueFunctions } from './functions.ts';
-import { ParkedWatch } from './parked-watch.ts';
-import { isTopicQueue, Queues } from './queues.ts';
-import { groupRefusal, kindRefusal, reconfigureQueues, tellForgotten } from './reconfigure.ts';
+import { Queues } from './queues.ts';
+import { groupRefusal, kindRefusal, logForgotten, priorityLack, reconfigureQueues } from './reconfigure.ts';
 import type { Attempt } from './run-job.ts';
 import { Topics } from './topics.ts';
-import { WaitingGauge } from './waiting-gauge.ts';
+import { ParkedWatch, WaitingGauge } from './waiting-for-worker.ts';
 
 export const queueModule = defineModule({
   declaration: queueDeclaration,
   create: (context, config, adapter) => createQueues(context, config, createAdapter(context, adapter)),
 });
 
-function createQueues(
+/** The module on a given adapter. */
+export function createQueues(
   context: ModuleContext,
   configured: QueueModuleConfig,
   adapter: QueueAdapter,
@@ -28,9 +29,9 @@ function createQueues(
   const { router, clock, logger } = context;
   const finished = new FinishedJobs();
   const running = new Map<string, Attempt>();
-  const parts = { router, adapter, clock, logger, finished, running };
-  const queues = new Queues(parts, config);
-  const topics = new Topics({ ...parts, queues }, config.topic_unroutable_ttl_ms);
+  const shared = { router, adapter, clock, logger, finished, running };
+  const queues = new Queues(shared, config);
+  const topics = new Topics({ ...shared, queues }, config.topic_unroutable_ttl_ms);
   const parked = new ParkedWatch({ adapter, clock, queues, logger });
   const gauge = new WaitingGauge({ adapter, clock, router });
   const hooks: (() => void)[] = [router.takeJobs(queues)];
@@ -39,11 +40,12 @@ function createQueues(
     for (const unhook of hooks.splice(0)) unhook();
     parked.stop();
     gauge.stop();
+    queues.lanes.stop();
     queues.flush();
     topics.stop();
   };
   return {
-    functions: queueFunctions({ ...parts, queues, topics, payloadBytesMax: config.max_payload_bytes }),
+    functions: queueFunctions({ ...shared, queues, topics, payloadBytesMax: config.max_payload_bytes }),
     triggerTypes: topics.triggerTypes,
     async start() {
       try {
@@ -94,15 +96,18 @@ async function openQueues({ router, logger }: ModuleContext, { adapter, queues, 
   await adapter.start((queue) => queues.find(queue)?.nudge());
   for (const runner of queues.all) {
     const { name, isFifo, rules } = runner.settings;
+    const lack = priorityLack(adapter, runner.settings);
+    if (lack !== undefined) throw new StartFailure(78, lack);
     const offence = router.judgeQueue(name, rules);
     if (offence !== undefined) throw new StartFailure(78, groupRefusal(name, offence));
     const opened = await adapter.open(name, runner.settings);
     if (opened.isRefused) throw new StartFailure(78, kindRefusal(name, isFifo));
     runner.noteParked(opened.parkedFunctions);
   }
+  await queues.lanes.start();
   await topics.start();
   for (const stats of await adapter.stats()) {
-    if (queues.find(stats.queue) === undefined && !isTopicQueue(stats.queue)) tellForgotten(logger, stats);
+    if (queues.find(stats.queue) === undefined && isNamedQueue(stats.queue)) logForgotten(logger, stats);
   }
 }
 
@@ -111,8 +116,8 @@ function healthOf(adapter: QueueAdapter, queues: Queues, running: number): Modul
     status: adapter.trouble === undefined ? 'healthy' : 'unhealthy',
     adapter: adapter.name,
     details: {
-      ...adapter.facts,
-      queues: queues.all.filter(({ settings }) => !isTopicQueue(settings.name)).length,
+      ...adapter.location,
+      queues: queues.all.filter(({ settings }) => isNamedQueue(settings.name)).length,
       running,
       ...(adapter.trouble !== undefined && { trouble: adapter.trouble }),
     },

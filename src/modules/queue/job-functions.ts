@@ -1,18 +1,17 @@
-// Single jobs: the state of one, the list, and their progress (PD-38, QUE-2).
+// Jobs: the state of one, the list, their progress (PD-38, QUE-2), and the groups of FIFO queues (QUE-4).
 
 import type { BuiltinAnswers, ShownJob } from '../../console-api/builtin-answers.ts';
-import { readPayload } from '../../core/calls/read-payload.ts';
-import { Refusal } from '../../core/calls/refusal.ts';
-import { isErrorMeant } from '../../core/queue/fold-error.ts';
+import { Refusal, readPayload } from '../../core/calls/refusal.ts';
+import { isErrorMeant } from '../../core/queue/error-groups.ts';
+import { shownName } from '../../core/queue/queue-names.ts';
 import type { JobRow } from '../../core/queue/shapes.ts';
-import { validateJob, validateJobs, validateProgress } from '../../generated/queue-payloads.ts';
+import { validateGroups, validateJob, validateJobs, validateProgress } from '../../generated/module-payloads.ts';
 import { parseRawJson } from '../../protocol/json/byte-string.ts';
 import { Payload } from '../../protocol/payload/payload.ts';
 import type { AnyBuiltin, RawBuiltinDefinition } from '../../router/builtin.ts';
-import { outcomeOf } from '../../router/calls/reply.ts';
-import type { QueueAdapter } from './adapters/adapter.ts';
-import { type FunctionParts, innerNames, namedQueue, shownName } from './function-parts.ts';
-import type { JobsPayload } from './payloads.ts';
+import { outcomeOf } from '../../router/calls/call.ts';
+import { type JobList, needed } from './adapters/capabilities.ts';
+import { innerNames, type JobsPayload, namedQueue, type QueueFunctionContext } from './function-payloads.ts';
 
 const PROGRESS_BYTES_MAX = 4_096;
 const JOBS_LISTED_DEFAULT = 100;
@@ -20,27 +19,29 @@ const JOBS_LISTED_MAX = 1_000;
 /** The limit of one call, regardless of the filter: the next call continues there. */
 const PAGES_LOOKED_AT_MAX = 10;
 const PAGE_ROWS = 500;
+const GROUPS_LISTED_DEFAULT = 100;
+const GROUPS_LISTED_MAX = 1_000;
 
-export function jobFunctions(parts: FunctionParts): AnyBuiltin[] {
+export function jobFunctions(context: QueueFunctionContext): AnyBuiltin[] {
   return [
     {
       id: 'engine::queue::job',
       description: 'Returns the state of a job by its receipt',
       async handle(payload) {
         const { messageReceiptId: id } = readPayload('engine::queue::job', validateJob, payload);
-        const row = parts.finished.find(id, parts.router.nowMs) ?? (await findJob(id, parts));
+        const row = context.finished.find(id, context.router.nowMs) ?? (await findJob(id, context));
         if (row === null) {
           throw new Refusal('NOT_FOUND', `There is no job with the receipt ${id}, or it ended long ago`);
         }
-        return shown(row, parts);
+        return shown(row, context);
       },
     },
-    payload(parts),
+    payload(context),
     {
       id: 'engine::queue::jobs',
       description: 'Lists the jobs of a queue in the order in which they were enqueued, page by page',
       async handle(payload): Promise<BuiltinAnswers['engine::queue::jobs']> {
-        return await listJobs(readPayload('engine::queue::jobs', validateJobs, payload), parts);
+        return await listJobs(readPayload('engine::queue::jobs', validateJobs, payload), context);
       },
     },
     {
@@ -52,7 +53,7 @@ export function jobFunctions(parts: FunctionParts): AnyBuiltin[] {
         if (bytes > PROGRESS_BYTES_MAX) {
           throw new Refusal('PAYLOAD_TOO_LARGE', `The progress has ${bytes} bytes, the limit is ${PROGRESS_BYTES_MAX}`);
         }
-        const attempt = parts.running.get(id);
+        const attempt = context.running.get(id);
         if (attempt === undefined) throw new Refusal('NOT_FOUND', `No job with the receipt ${id} runs now`);
         attempt.progress = value;
         return null;
@@ -62,14 +63,15 @@ export function jobFunctions(parts: FunctionParts): AnyBuiltin[] {
 }
 
 /** The value of its group is in the payload, in a field that its queue knows. */
-async function findJob(id: string, { adapter, queues }: FunctionParts): Promise<JobRow | null> {
-  const row = await adapter.job(id);
+async function findJob(id: string, { adapter, queues }: QueueFunctionContext): Promise<JobRow | null> {
+  const lookup = needed(adapter, 'jobLookup');
+  const row = await lookup.find(id);
   const field = row === null ? undefined : queues.find(row.queue)?.settings.rules.groupField;
-  return field === undefined ? row : await adapter.job(id, field);
+  return field === undefined ? row : await lookup.find(id, field);
 }
 
 /** Returned as it was enqueued: it is never parsed here. */
-function payload({ adapter }: FunctionParts): RawBuiltinDefinition {
+function payload({ adapter }: QueueFunctionContext): RawBuiltinDefinition {
   const id = 'engine::queue::job_payload';
   return {
     id,
@@ -78,42 +80,42 @@ function payload({ adapter }: FunctionParts): RawBuiltinDefinition {
       const text = given?.asText();
       const input = text === undefined ? {} : parseRawJson(text);
       const { messageReceiptId: receipt } = readPayload(id, validateJob, input);
-      if (adapter.payload === undefined) {
-        throw new Refusal('NOT_SUPPORTED', `The adapter ${adapter.name} hands payloads to workers only`);
-      }
-      adapter.payload(receipt).then(
-        (bytes) => {
-          if (bytes !== undefined) return done({ result: Payload.ofBytes(Buffer.from(bytes), 0, bytes.length) });
-          const words = `There is no job with the receipt ${receipt}, or it is done`;
-          done(outcomeOf(new Refusal('NOT_FOUND', words)));
-        },
-        (error: unknown) =>
-          done(outcomeOf(error instanceof Refusal ? error : new Refusal('STORAGE_UNAVAILABLE', String(error)))),
-      );
+      needed(adapter, 'payloads')
+        .read(receipt)
+        .then(
+          (bytes) => {
+            if (bytes !== undefined) return done({ result: Payload.ofBytes(Buffer.from(bytes), 0, bytes.length) });
+            const words = `There is no job with the receipt ${receipt}, or it is done`;
+            done(outcomeOf(new Refusal('NOT_FOUND', words)));
+          },
+          (error: unknown) =>
+            done(outcomeOf(error instanceof Refusal ? error : new Refusal('STORAGE_UNAVAILABLE', String(error)))),
+        );
     },
   };
 }
 
-/** Queue by queue of a topic; `next_cursor` is null when all of them have been searched. */
-async function listJobs(input: JobsPayload, parts: FunctionParts) {
-  const queues = innerNames(namedQueue(input), parts);
+/** Queue by queue; `next_cursor` is null when all of them have been searched. */
+async function listJobs(input: JobsPayload, context: QueueFunctionContext) {
+  const list = needed(context.adapter, 'jobList');
+  const queues = innerNames(namedQueue(input), context);
   const limit = Math.min(JOBS_LISTED_MAX, Math.max(1, Math.trunc(input.limit ?? JOBS_LISTED_DEFAULT)));
   let { index, after } = readCursor(input.cursor);
   const items: ShownJob[] = [];
   for (let pages = 0; pages < PAGES_LOOKED_AT_MAX && items.length < limit; pages++) {
     const queue = queues[index];
     if (queue === undefined) break;
-    const { groupField } = parts.queues.find(queue)?.settings.rules ?? {};
-    const { rows, next } = await parts.adapter.jobs({
+    const { groupField } = context.queues.find(queue)?.settings.rules ?? {};
+    const { rows, next } = await list.page({
       queue,
       ...(after !== undefined && { after }),
       ...(input.text !== undefined && input.text !== null && { text: input.text }),
       ...(groupField !== undefined && { groupField }),
       limit: isFiltered(input) ? PAGE_ROWS : limit - items.length,
     });
-    const wanted = rows.filter((row) => isWanted(row, input) && isTextIn(row, input, parts.adapter));
+    const wanted = rows.filter((row) => isWanted(row, input) && isTextIn(row, input, list));
     const taken = wanted.slice(0, limit - items.length);
-    items.push(...taken.map((row) => shown(row, parts)));
+    items.push(...taken.map((row) => shown(row, context)));
     after = taken.length < wanted.length ? taken.at(-1)?.messageReceiptId : next;
     if (after === undefined) index++;
   }
@@ -144,8 +146,8 @@ function isWanted(row: JobRow, { state, function_id, attempt_min, error, group }
 }
 
 /** Only where the adapter has not searched payloads itself. */
-function isTextIn({ messageReceiptId: id, error }: JobRow, { text }: JobsPayload, adapter: QueueAdapter): boolean {
-  if (text === undefined || text === null || adapter.findsInPayloads === true) return true;
+function isTextIn({ messageReceiptId: id, error }: JobRow, { text }: JobsPayload, list: JobList): boolean {
+  if (text === undefined || text === null || list.searchesPayloads) return true;
   return id.includes(text) || error?.toLowerCase().includes(text.toLowerCase()) === true;
 }
 
@@ -155,7 +157,33 @@ function isGroupMeant(json: string | undefined, wanted: string | undefined): boo
 }
 
 /** A job of a topic is shown under the topic, and with its last reported progress. */
-function shown(row: JobRow, { running }: FunctionParts): ShownJob {
+function shown(row: JobRow, { running }: QueueFunctionContext): ShownJob {
   const progress = running.get(row.messageReceiptId)?.progress;
   return { ...row, queue: shownName(row.queue), ...(progress !== undefined && { progress }) };
+}
+
+export function groupFunctions({ adapter, queues }: QueueFunctionContext): AnyBuiltin[] {
+  const id = 'engine::queue::groups';
+  return [
+    {
+      id,
+      description: 'Lists the groups of a FIFO queue that have jobs, each with the job at the head of its line',
+      async handle(payload) {
+        const input = readPayload(id, validateGroups, payload);
+        const queue = namedQueue(input);
+        const runner = queues.find(queue);
+        if (runner === undefined) throw new Refusal('NOT_FOUND', `There is no queue '${queue}'`);
+        if (!runner.settings.isFifo) throw new Refusal('BAD_REQUEST', `The queue '${queue}' is not FIFO`);
+        const list = needed(adapter, 'groups');
+        const limit = Math.min(GROUPS_LISTED_MAX, Math.max(1, Math.trunc(input.limit ?? GROUPS_LISTED_DEFAULT)));
+        const { groupField } = runner.settings.rules;
+        const { groups, hasMore } = await list.page({
+          queue,
+          limit,
+          ...(groupField !== undefined && { groupField }),
+        });
+        return { groups, complete: !hasMore };
+      },
+    },
+  ];
 }

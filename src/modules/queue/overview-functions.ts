@@ -1,35 +1,47 @@
 // Overviews of queues, and pausing and resuming them (modules 6.6, PD-34, QUE-1, QUE-4).
 
 import type { BuiltinAnswers, QueueOverview } from '../../console-api/builtin-answers.ts';
-import { readPayload } from '../../core/calls/read-payload.ts';
-import { Refusal } from '../../core/calls/refusal.ts';
+import { Refusal, readPayload } from '../../core/calls/refusal.ts';
+import { isNamedQueue, shownName } from '../../core/queue/queue-names.ts';
 import type { JobRow, QueueStats } from '../../core/queue/shapes.ts';
-import { validateQueue } from '../../generated/queue-payloads.ts';
+import { validateQueue } from '../../generated/module-payloads.ts';
 import type { AnyBuiltin } from '../../router/builtin.ts';
-import { type QueueAdapter, secretsOf } from './adapters/adapter.ts';
+import type { QueueAdapter } from './adapters/adapter.ts';
+import { needed, unreportedBy } from './adapters/capabilities.ts';
 import type { QueueSettings } from './config.ts';
-import { type FunctionParts, innerNames, namedQueue, shownName } from './function-parts.ts';
-import { isTopicQueue } from './queues.ts';
+import { innerNames, namedQueue, type QueueFunctionContext } from './function-payloads.ts';
+import type { QueueRunner } from './runner.ts';
 
-type OverviewParts = Pick<FunctionParts, 'adapter' | 'queues' | 'topics' | 'clock'>;
+type OverviewContext = Pick<QueueFunctionContext, 'adapter' | 'queues' | 'topics' | 'clock'>;
 
 /** If more jobs run, no waiting job is searched for. */
 const RUNNING_LOOKED_AT_MAX = 1_000;
+/** Their oldest jobs are looked up, one by one. Of further queues only the numbers are listed. */
+const QUEUES_LOOKED_AT_MAX = 1_000;
 
-export function overviewFunctions(parts: OverviewParts): AnyBuiltin[] {
+/** What a row is made of, read once for all rows: topics can be many thousands. */
+interface Facts {
+  readonly stats: ReadonlyMap<string, QueueStats>;
+  readonly subscribers: ReadonlyMap<string, number>;
+}
+
+export function overviewFunctions(context: OverviewContext): AnyBuiltin[] {
   return [
-    listTopics(parts),
+    listTopics(context),
     {
       id: 'engine::queue::list',
       description: 'Lists queues and topics with the number of jobs in each state',
       async handle(): Promise<BuiltinAnswers['engine::queue::list']> {
-        const stats = await parts.adapter.stats();
+        const facts = { stats: byQueue(await context.adapter.stats()), subscribers: context.topics.subscribers };
+        const held = [...facts.stats.values()].filter((queue) => jobsIn(queue) + queue.dead > 0);
         const names = new Set([
-          ...parts.queues.all.map(({ settings }) => shownName(settings.name)),
-          ...parts.topics.subscribers.keys(),
-          ...stats.filter((queue) => jobsIn(queue) + queue.dead > 0).map(({ queue }) => shownName(queue)),
+          ...context.queues.all.map(({ settings }) => shownName(settings.name)),
+          ...facts.subscribers.keys(),
+          ...held.map(({ queue }) => shownName(queue)),
         ]);
-        return await Promise.all([...names].map((name) => rowOf(name, stats, parts)));
+        return await Promise.all(
+          [...names].map((name, place) => rowOf(name, facts, context, place < QUEUES_LOOKED_AT_MAX)),
+        );
       },
     },
     {
@@ -37,11 +49,11 @@ export function overviewFunctions(parts: OverviewParts): AnyBuiltin[] {
       description: 'Returns the number of jobs of a queue or topic in each state',
       async handle(payload): Promise<BuiltinAnswers['engine::queue::topic_stats']> {
         const name = namedQueue(readPayload('engine::queue::topic_stats', validateQueue, payload), 'topic_not_set');
-        const { states, dead, isPaused } = sumOf(name, await parts.adapter.stats(), parts);
-        const runner = parts.queues.find(name);
+        const { states, dead, isPaused } = sumOf(innerNames(name, context), byQueue(await context.adapter.stats()));
+        const runner = context.queues.find(name);
         return {
           depth: Object.values(states).reduce((sum, count) => sum + count, 0),
-          consumer_count: runner === undefined ? (parts.topics.subscribers.get(name) ?? 0) : 1,
+          consumer_count: runner === undefined ? (context.topics.subscribers.get(name) ?? 0) : 1,
           dlq_depth: dead,
           config: runner === undefined ? null : configOf(runner.settings),
           states,
@@ -49,17 +61,17 @@ export function overviewFunctions(parts: OverviewParts): AnyBuiltin[] {
         };
       },
     },
-    hold('pause', 'Pauses a queue: no more jobs are handed over, and running ones continue', parts),
-    hold('resume', 'Resumes a paused queue', parts),
+    hold('pause', 'Pauses a queue: no more jobs are handed over, and running ones continue', context),
+    hold('resume', 'Resumes a paused queue', context),
   ];
 }
 
-function listTopics({ adapter, queues, topics }: OverviewParts): AnyBuiltin {
+function listTopics({ adapter, queues, topics }: OverviewContext): AnyBuiltin {
   return {
     id: 'engine::queue::list_topics',
     description: 'Lists queues and topics',
     async handle() {
-      const named = queues.all.filter(({ settings }) => !isTopicQueue(settings.name));
+      const named = queues.all.filter(({ settings }) => isNamedQueue(settings.name));
       return [
         ...named.map(({ settings }) => ({
           name: settings.name,
@@ -77,8 +89,8 @@ function listTopics({ adapter, queues, topics }: OverviewParts): AnyBuiltin {
   };
 }
 
-function hold(verb: 'pause' | 'resume', description: string, parts: OverviewParts): AnyBuiltin {
-  const { adapter, queues, topics } = parts;
+function hold(verb: 'pause' | 'resume', description: string, context: OverviewContext): AnyBuiltin {
+  const { adapter, queues, topics } = context;
   const id = `engine::queue::${verb}`;
   return {
     id,
@@ -88,8 +100,9 @@ function hold(verb: 'pause' | 'resume', description: string, parts: OverviewPart
       if (queues.find(name) === undefined && !topics.subscribers.has(name)) {
         throw new Refusal('NOT_FOUND', `There is no queue or topic '${name}'`);
       }
-      for (const queue of innerNames(name, parts)) {
-        await adapter.setPaused(queue, verb === 'pause');
+      const pausing = needed(adapter, 'pausing');
+      for (const queue of innerNames(name, context)) {
+        await pausing.setPaused(queue, verb === 'pause');
         const runner = queues.find(queue);
         if (verb === 'pause') runner?.letGo();
         runner?.nudge();
@@ -100,12 +113,12 @@ function hold(verb: 'pause' | 'resume', description: string, parts: OverviewPart
 }
 
 /** Of one queue, or of all the queues of a topic. */
-function sumOf(name: string, all: readonly QueueStats[], parts: OverviewParts) {
-  const inner = new Set(innerNames(name, parts));
+function sumOf(inner: readonly string[], all: ReadonlyMap<string, QueueStats>) {
   const states = { waiting: 0, delayed: 0, retrying: 0, waiting_for_worker: 0, running: 0 };
   let [dead, isPaused] = [0, false];
-  for (const stats of all) {
-    if (!inner.has(stats.queue)) continue;
+  for (const queue of inner) {
+    const stats = all.get(queue);
+    if (stats === undefined) continue;
     states.waiting += stats.fresh + stats.ready + stats.blocked;
     states.delayed += stats.delayed;
     states.retrying += stats.retrying;
@@ -118,13 +131,19 @@ function sumOf(name: string, all: readonly QueueStats[], parts: OverviewParts) {
 }
 
 /** Totals count since the start of the engine: two answers give the rates between them. */
-async function rowOf(name: string, stats: readonly QueueStats[], parts: OverviewParts): Promise<QueueOverview> {
-  const { adapter, queues, topics, clock } = parts;
-  const { states, dead, isPaused } = sumOf(name, stats, parts);
-  const inner = innerNames(name, parts);
+async function rowOf(
+  name: string,
+  { stats, subscribers }: Facts,
+  context: OverviewContext,
+  isLookedAt: boolean,
+): Promise<QueueOverview> {
+  const { adapter, queues, clock } = context;
+  const inner = innerNames(name, context);
+  const { states, dead, isPaused } = sumOf(inner, stats);
   const runners = inner.flatMap((queue) => queues.find(queue) ?? []);
   const named = queues.find(name);
-  const looked = await Promise.all(inner.map((queue) => oldestJobs(adapter, queue, states.running)));
+  const holding = isLookedAt ? inner.filter((queue) => hasJobs(stats.get(queue))) : [];
+  const looked = await Promise.all(holding.map((queue) => oldestJobs(adapter, queue, states.running)));
   const times = looked.flat().map(({ enqueued_at: at }) => at);
   const waiting = looked.flatMap((rows) => rows.find(({ state }) => state !== 'running')?.enqueued_at ?? []);
   const rates = runners.map((runner) => runner.rates);
@@ -133,13 +152,13 @@ async function rowOf(name: string, stats: readonly QueueStats[], parts: Overview
     kind: named === undefined ? 'topic' : 'queue',
     type: named === undefined ? null : named.settings.isFifo ? 'fifo' : 'standard',
     adapter: adapter.name,
-    not_told: secretsOf(adapter),
+    not_told: unreportedBy(adapter),
     ...states,
     dead,
     paused: isPaused,
-    is_configured: named !== undefined || topics.subscribers.has(name),
-    concurrency: runners.reduce((sum, { settings }) => sum + (settings.isFifo ? 1 : settings.concurrency), 0),
-    subscribers: topics.subscribers.get(name) ?? 0,
+    is_configured: named !== undefined || subscribers.has(name),
+    concurrency: slotsOf(named === undefined ? runners : [named]),
+    subscribers: subscribers.get(name) ?? 0,
     running_here: runners.reduce((sum, { runningCount }) => sum + runningCount, 0),
     enqueued_total: runners.reduce((sum, { totals }) => sum + totals.enqueued, 0),
     finished_total: runners.reduce((sum, { totals }) => sum + totals.finished, 0),
@@ -151,16 +170,14 @@ async function rowOf(name: string, stats: readonly QueueStats[], parts: Overview
   };
 }
 
+function slotsOf(runners: readonly QueueRunner[]): number {
+  return runners.reduce((sum, { settings }) => sum + (settings.isFifo ? 1 : settings.concurrency), 0);
+}
+
 /** The oldest jobs and, if any wait, the oldest of these. */
 async function oldestJobs(adapter: QueueAdapter, queue: string, running: number): Promise<readonly JobRow[]> {
-  try {
-    const { rows } = await adapter.jobs({ queue, limit: Math.min(running, RUNNING_LOOKED_AT_MAX) + 1 });
-    return rows;
-  } catch (error) {
-    // A broker may not report which jobs wait.
-    if (error instanceof Refusal && error.code === 'NOT_SUPPORTED') return [];
-    throw error;
-  }
+  const limit = Math.min(running, RUNNING_LOOKED_AT_MAX) + 1;
+  return (await adapter.jobList?.page({ queue, limit }))?.rows ?? [];
 }
 
 function configOf({ isFifo, concurrency, retry, jobTimeoutMs, rules }: QueueSettings) {
@@ -172,6 +189,14 @@ function configOf({ isFifo, concurrency, retry, jobTimeoutMs, rules }: QueueSett
     job_timeout_ms: jobTimeoutMs,
     message_group_field: rules.groupField ?? null,
   };
+}
+
+function byQueue(all: readonly QueueStats[]): ReadonlyMap<string, QueueStats> {
+  return new Map(all.map((stats) => [stats.queue, stats]));
+}
+
+function hasJobs(stats: QueueStats | undefined): boolean {
+  return stats !== undefined && jobsIn(stats) > 0;
 }
 
 function jobsIn({ fresh, ready, blocked, delayed, retrying, parked, running }: QueueStats): number {

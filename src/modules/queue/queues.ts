@@ -1,17 +1,28 @@
-// The queues that this engine works on: those of the file, and one for each (topic, function).
+// The queues that this engine works on: those of the file, their lanes for jobs of restricted connections, and one for
+// each (topic, function).
 
 import { createHash } from 'node:crypto';
-import { PRESSURE } from '../../core/gates/pressure.ts';
+import { PRESSURE } from '../../core/limits/pressure.ts';
+import { isNamedQueue, laneOf, withoutLane } from '../../core/queue/queue-names.ts';
 import type { EnqueueAnswer } from '../../core/queue/shapes.ts';
-import type { JobRequest, JobTaker, JobTarget } from '../../router/context.ts';
+import { Payload } from '../../protocol/payload/payload.ts';
+import type { JobRequest, JobTaker, JobTarget } from '../../router/builtin.ts';
+import type { JobToKeep } from './adapters/adapter.ts';
+import { optionRefusal } from './adapters/capabilities.ts';
 import { configuredQueues, type QueueModuleConfig, type QueueSettings } from './config.ts';
-import { QueueRunner, type RunnerParts } from './runner.ts';
+import { type LaneAdapter, RestrictedLanes } from './restricted-lanes.ts';
+import { QueueRunner, type RunnerContext } from './runner.ts';
 
 const DELAY_MS_MAX = 365 * 86_400_000;
 const KEY_BYTES_MAX = 256;
 
+interface QueuesContext extends RunnerContext {
+  readonly adapter: RunnerContext['adapter'] & LaneAdapter;
+}
+
 export class Queues implements JobTaker {
-  readonly #parts: RunnerParts;
+  readonly lanes: RestrictedLanes;
+  readonly #context: QueuesContext;
   readonly #payloadBytesMax: number;
   readonly #runners = new Map<string, QueueRunner>();
   /** No longer configured: they hand over nothing, and still record the outcomes of running jobs. */
@@ -23,15 +34,16 @@ export class Queues implements JobTaker {
     for (const runner of this.#runners.values()) runner.slow(isSlowed);
   };
 
-  constructor(parts: RunnerParts, config: QueueModuleConfig) {
-    this.#parts = parts;
+  constructor(context: QueuesContext, config: QueueModuleConfig) {
+    this.#context = context;
+    this.lanes = new RestrictedLanes({ ...context, queues: this });
     this.#payloadBytesMax = config.max_payload_bytes;
     for (const settings of configuredQueues(config)) this.add(settings);
-    parts.router.pressure.listeners.add(this.#feel);
+    context.router.pressure.listeners.add(this.#feel);
   }
 
   get #isSlowed(): boolean {
-    return this.#parts.router.pressure.level >= PRESSURE.shed;
+    return this.#context.router.pressure.level >= PRESSURE.shed;
   }
 
   get all(): readonly QueueRunner[] {
@@ -52,13 +64,13 @@ export class Queues implements JobTaker {
   }
 
   target(queue: string): JobTarget | string {
-    const { adapter } = this.#parts;
-    const runner = isTopicQueue(queue) ? undefined : this.#runners.get(queue);
+    const { adapter } = this.#context;
+    const runner = isNamedQueue(queue) ? this.#runners.get(queue) : undefined;
     if (runner === undefined) return `Queue '${queue}' not found`;
-    if (adapter.hasNoKeys === true) {
+    if (adapter.idempotencyKeys === undefined) {
       return `Queue '${queue}' is kept by ${adapter.name}, which cannot recognise a repeated job`;
     }
-    return { store: adapter.store, rules: runner.settings.rules, payloadBytesMax: this.#payloadBytesMax };
+    return { store: adapter.localStore, rules: runner.settings.rules, payloadBytesMax: this.#payloadBytesMax };
   }
 
   jobsCame(queue: string, jobs: number): void {
@@ -73,13 +85,22 @@ export class Queues implements JobTaker {
     const asleep = this.#removed.get(name);
     this.#removed.delete(name);
     const isSame = asleep?.settings.isFifo === isFifo;
-    const runner = isSame ? asleep : new QueueRunner(this.#parts, settings);
+    const runner = isSame ? asleep : new QueueRunner(this.#context, settings);
     this.#runners.set(name, runner);
     if (this.#isDraining) runner.drain();
     else if (isSame) runner.resume(settings);
     // A queue that comes back may have been slowed when it was removed.
     runner.slow(this.#isSlowed);
+    const lane = laneOf(name);
+    if (this.#removed.get(lane)?.settings.isFifo === isFifo) this.add({ ...settings, name: lane });
     return runner;
+  }
+
+  /** Applies other settings to a queue and its lane, from the next job on. */
+  configure(settings: QueueSettings): void {
+    const lane = laneOf(settings.name);
+    this.#runners.get(settings.name)?.configure(settings);
+    this.#runners.get(lane)?.configure({ ...settings, name: lane });
   }
 
   /** Its jobs stay where they are; running ones continue. */
@@ -89,6 +110,7 @@ export class Queues implements JobTaker {
     this.#runners.delete(name);
     this.#removed.set(name, runner);
     runner.drain();
+    this.remove(laneOf(name));
   }
 
   /** Removes a queue that is no longer used and empty. False: it still has work in progress. */
@@ -109,45 +131,50 @@ export class Queues implements JobTaker {
 
   /** The last message: nothing may wait for an answer any more. */
   flush(): void {
-    this.#parts.router.pressure.listeners.delete(this.#feel);
+    this.#context.router.pressure.listeners.delete(this.#feel);
     for (const runner of [...this.#runners.values(), ...this.#removed.values()]) runner.flush();
   }
 
   take(request: JobRequest, done: (answer: EnqueueAnswer) => void): void {
-    const { action, functionId, payload, metadata, traceparent, baggage, trigger, conditionFunctionId, rights } =
-      request;
+    const { payload, rights } = request;
+    const { queue } = request.action;
     if (!this.#isOpen) return done(NOT_OPEN);
-    const runner = this.#runners.get(action.queue);
-    const refusal = runner === undefined || isTopicQueue(action.queue) ? notFound(action.queue) : offenceOf(request);
-    if (refusal !== undefined || runner === undefined) return done(refusal ?? notFound(action.queue));
+    const runner = isNamedQueue(queue) ? this.#runners.get(queue) : undefined;
+    if (runner === undefined) return done(notFound(queue));
+    const refusal = offenceOf(request);
+    if (refusal !== undefined) return done(refusal);
     if (payload !== undefined && payload.byteLength > this.#payloadBytesMax) return done(this.#tooLarge(payload));
-    const { delay_ms: delayMs, priority } = action;
-    const idempotencyKey = keyOf(request);
-    const job = {
-      facts: {
-        functionId,
-        ...(metadata !== undefined && { metadata }),
-        ...(traceparent !== undefined && { traceparent }),
-        ...(baggage !== undefined && { baggage }),
-        ...(trigger !== undefined && { trigger }),
-        ...(rights !== undefined && { rights }),
-        ...(conditionFunctionId !== undefined && { conditionFunctionId }),
-      },
-      payload,
-      ...(delayMs !== undefined && { delayMs }),
-      ...(priority !== undefined && { priority }),
-      ...(idempotencyKey !== undefined && { idempotencyKey }),
-    };
-    const { adapter } = this.#parts;
-    const isOrdered = adapter.isOrdered === true;
+    const job = jobOf(request);
+    const lack = optionRefusal(this.#context.adapter, job);
+    if (lack !== undefined) return done(lack);
+    if (rights === undefined || this.#context.router.sharesQueue(rights, queue))
+      return this.#enqueue(runner, job, done);
+    const open = this.#runners.get(laneOf(queue));
+    if (open !== undefined) return this.#enqueueApart(open, job, done);
+    const copy = { ...job, payload: copyOf(payload) };
+    this.lanes.open(runner, (lane) => ('reason' in lane ? done(lane) : this.#enqueueApart(lane, copy, done)));
+  }
+
+  /** The caller knows the queue, not its lane. */
+  #enqueueApart(lane: QueueRunner, job: JobToKeep, done: (answer: EnqueueAnswer) => void): void {
+    const { name } = lane.settings;
+    this.#enqueue(lane, job, (answer) => {
+      if (!('reason' in answer)) return done(answer);
+      done({ reason: answer.reason, message: answer.message.replaceAll(name, withoutLane(name)) });
+    });
+  }
+
+  #enqueue(runner: QueueRunner, job: JobToKeep, done: (answer: EnqueueAnswer) => void): void {
+    const { adapter } = this.#context;
+    const isExclusive = adapter.sharing === undefined;
     adapter.enqueue(runner.settings.name, runner.settings.rules, job, (answer) => {
       done(answer);
       if ('reason' in answer) return;
       runner.noteEnqueued();
-      if (!isOrdered) runner.nudge();
+      if (!isExclusive) runner.nudge();
     });
     // The next step goes with the jobs, in their transaction, and finds them.
-    if (isOrdered) runner.nudge();
+    if (isExclusive) runner.nudge();
   }
 
   #tooLarge({ byteLength }: { readonly byteLength: number }): EnqueueAnswer {
@@ -158,16 +185,35 @@ export class Queues implements JobTaker {
 
 const NOT_OPEN: EnqueueAnswer = { reason: 'STORAGE_UNAVAILABLE', message: 'The queues are not open yet' };
 
-/** A name that no named queue can have: names contain no control characters. */
-export function topicQueue(topic: string, functionId: string): string {
-  return `${topic}\n${functionId}`;
+function jobOf(request: JobRequest): JobToKeep {
+  const { action, functionId, payload, metadata, traceparent, baggage, trigger, conditionFunctionId, rights } = request;
+  const { delay_ms: delayMs, priority } = action;
+  const idempotencyKey = keyOf(request);
+  return {
+    facts: {
+      functionId,
+      ...(metadata !== undefined && { metadata }),
+      ...(traceparent !== undefined && { traceparent }),
+      ...(baggage !== undefined && { baggage }),
+      ...(trigger !== undefined && { trigger }),
+      ...(rights !== undefined && { rights }),
+      ...(conditionFunctionId !== undefined && { conditionFunctionId }),
+    },
+    payload,
+    ...(delayMs !== undefined && { delayMs }),
+    ...(priority !== undefined && { priority }),
+    ...(idempotencyKey !== undefined && { idempotencyKey }),
+  };
 }
 
-export function isTopicQueue(name: string): boolean {
-  return name.includes('\n');
+/** A payload lies in its frame, which is gone when a lane has been opened. */
+function copyOf(payload: Payload | undefined): Payload | undefined {
+  const bytes = payload?.asJsonBytes();
+  // What cannot be read is refused by the adapter.
+  return bytes === undefined ? payload : Payload.ofBytes(Buffer.from(bytes), 0, bytes.length);
 }
 
-/** Of the same length whatever the scope, and none that anybody could guess for another one. */
+/** Of the same length for every scope, so that a client cannot guess the key of another one. */
 function keyOf({ action: { idempotency_key: key }, keyScope }: JobRequest): string | undefined {
   if (key === undefined || keyScope === undefined) return key;
   return createHash('sha256')

@@ -4,15 +4,17 @@
 // nothing more; its jobs stay, and outcomes of running ones are recorded as usual.
 
 import { isDeepStrictEqual } from 'node:util';
+import { isNamedQueue } from '../../core/queue/queue-names.ts';
 import type { QueueStats } from '../../core/queue/shapes.ts';
 import type { Logger } from '../../effects/logger.ts';
 import type { RouterPort } from '../../router/port.ts';
 import type { Reconfiguration } from '../module.ts';
 import type { QueueAdapter } from './adapters/adapter.ts';
+import { lackOf } from './adapters/capabilities.ts';
 import { configuredQueues, type QueueModuleConfig, type QueueSettings } from './config.ts';
-import { isTopicQueue, type Queues } from './queues.ts';
+import type { Queues } from './queues.ts';
 
-export interface ReconfigureParts {
+export interface ReconfigureContext {
   readonly queues: Queues;
   readonly adapter: QueueAdapter;
   readonly router: Pick<RouterPort, 'queuesChanged' | 'judgeQueue'>;
@@ -26,18 +28,22 @@ interface Difference {
 }
 
 export async function reconfigureQueues(
-  parts: ReconfigureParts,
+  context: ReconfigureContext,
   before: QueueModuleConfig,
   after: QueueModuleConfig,
 ): Promise<Reconfiguration> {
-  const { queues, adapter, router, logger } = parts;
+  const { queues, adapter, router, logger } = context;
   const difference = differenceOf(queues, after);
-  const reasons = [...offencesOf(adapter, before, after, queues), ...groupOffences(router, difference)];
+  const reasons = [
+    ...offencesOf(adapter, before, after, queues),
+    ...groupOffences(router, difference),
+    ...[...difference.added, ...difference.changed].flatMap((settings) => priorityLack(adapter, settings) ?? []),
+  ];
   if (reasons.length > 0) return { ok: false, reason: reasons.join('; ') };
   const parked = new Map<string, readonly string[]>();
   try {
     for (const settings of difference.added) {
-      const opened = await openQueue(parts, settings);
+      const opened = await openQueue(context, settings);
       if (typeof opened === 'string') return { ok: false, reason: opened };
       parked.set(settings.name, opened);
     }
@@ -51,11 +57,11 @@ export async function reconfigureQueues(
           runner.noteParked(parked.get(settings.name) ?? []);
           runner.nudge();
         }
-        for (const settings of difference.changed) queues.find(settings.name)?.configure(settings);
+        for (const settings of difference.changed) queues.configure(settings);
         for (const name of difference.removed) {
           queues.remove(name);
           const stats = kept.get(name);
-          if (stats !== undefined) tellForgotten(logger, stats);
+          if (stats !== undefined) logForgotten(logger, stats);
         }
         router.queuesChanged();
       },
@@ -66,7 +72,7 @@ export async function reconfigureQueues(
 }
 
 /** A queue that the file no longer names keeps its jobs (K4). */
-export function tellForgotten(logger: Logger, stats: QueueStats): void {
+export function logForgotten(logger: Logger, stats: QueueStats): void {
   const [jobs, dead] = countsOf(stats);
   if (jobs + dead === 0) return;
   logger.warn('A queue that is no longer configured keeps its jobs until it is configured again', {
@@ -82,13 +88,19 @@ export function kindRefusal(name: string, isFifo: boolean): string {
   return `${text}. Set its type back, let its jobs end and purge its dead letters`;
 }
 
+/** Why the adapter cannot use the priorities of the queue. */
+export function priorityLack(adapter: QueueAdapter, { name, rules }: QueueSettings): string | undefined {
+  if (rules.priorityField === undefined || adapter.priorities !== undefined) return undefined;
+  return `queue_configs.${name}.priority_field is invalid: ${lackOf(adapter, 'priorities')}`;
+}
+
 export function groupRefusal(name: string, offence: string): string {
   return `queue_configs.${name}.message_group_field is invalid: ${offence}`;
 }
 
 function differenceOf(queues: Queues, after: QueueModuleConfig): Difference {
   const wanted = configuredQueues(after);
-  const running = queues.all.map(({ settings }) => settings).filter(({ name }) => !isTopicQueue(name));
+  const running = queues.all.map(({ settings }) => settings).filter(({ name }) => isNamedQueue(name));
   return {
     added: wanted.filter(({ name }) => queues.find(name) === undefined),
     changed: wanted.filter((settings) => {
@@ -109,7 +121,7 @@ function offencesOf(
 ): string[] {
   const fixed = (['max_payload_bytes', 'topic_unroutable_ttl_ms'] as const).filter((key) => before[key] !== after[key]);
   const offences = fixed.map((key) => `${key} ${LATER}`);
-  if (adapter.hasFixedQueues === true && !isDeepStrictEqual(before.queue_configs, after.queue_configs)) {
+  if (adapter.liveSettings === undefined && !isDeepStrictEqual(before.queue_configs, after.queue_configs)) {
     return [...offences, `queue_configs ${LATER} while ${adapter.name} keeps the jobs`];
   }
   const kinds = configuredQueues(after).filter(({ name, isFifo }) => {
@@ -120,7 +132,7 @@ function offencesOf(
 }
 
 /** If a queue groups by a field that no event has, every watched change of its triggers would be refused. */
-function groupOffences(router: ReconfigureParts['router'], { added, changed }: Difference): string[] {
+function groupOffences(router: ReconfigureContext['router'], { added, changed }: Difference): string[] {
   return [...added, ...changed].flatMap(({ name, rules }) => {
     const offence = router.judgeQueue(name, rules);
     return offence === undefined ? [] : groupRefusal(name, offence);
@@ -129,7 +141,7 @@ function groupOffences(router: ReconfigureParts['router'], { added, changed }: D
 
 /** The functions that its jobs wait for, or why it is not available. */
 async function openQueue(
-  { queues, adapter }: ReconfigureParts,
+  { queues, adapter }: ReconfigureContext,
   settings: QueueSettings,
 ): Promise<readonly string[] | string> {
   const { name, isFifo } = settings;

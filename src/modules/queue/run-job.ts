@@ -1,20 +1,20 @@
-// One attempt of one job: the call of its function, and the meaning of its outcome for the job (Q5).
+// One attempt of one job: the call of its function, and the meaning of its outcome for the job (Q5): whether the job
+// may be retried, and what is kept of the error.
 
-import { retryDelayMs } from '../../core/queue/backoff.ts';
-import type { SettledJob } from '../../core/queue/shapes.ts';
+import { isTopicQueue, shownName, withoutLane } from '../../core/queue/queue-names.ts';
+import type { SettledJob, TakenJob } from '../../core/queue/shapes.ts';
+import { retryDelayMs } from '../../core/queue/waits.ts';
 import type { Collector } from '../../core/telemetry/spans/collector.ts';
 import type { OpenSpan } from '../../core/telemetry/spans/span-rows.ts';
 import type { TriggerOrigin } from '../../protocol/frames/frames.ts';
 import { asRawJson, parseRawJson, type RawJson, rawJson } from '../../protocol/json/byte-string.ts';
 import { Payload } from '../../protocol/payload/payload.ts';
 import type { Binding, Cause } from '../../router/builtin.ts';
-import type { Outcome } from '../../router/calls/reply.ts';
+import type { Outcome } from '../../router/calls/call.ts';
 import type { RouterPort } from '../../router/port.ts';
 import type { OfTrigger } from '../../router/restricted/reach.ts';
-import { beginJob, contextOf, type JobFacts, spanOf } from '../../router/session/observe.ts';
-import type { TakenJob } from './adapters/adapter.ts';
+import { beginJob, contextOf, type ObservedJob, spanOf } from '../../router/session/observe.ts';
 import type { QueueSettings } from './config.ts';
-import { FATAL_CODE, readJobError } from './job-error.ts';
 
 export interface Attempt {
   readonly job: TakenJob;
@@ -25,7 +25,7 @@ export interface Attempt {
 
 export type AttemptEnd = Omit<SettledJob, 'seq' | 'token'>;
 
-export interface JobWorld {
+export interface AttemptContext {
   readonly router: RouterPort;
   readonly settings: QueueSettings;
   /** The trigger on whose behalf all jobs of the queue run. */
@@ -41,11 +41,11 @@ interface JobOrigin extends OfTrigger {
 const BUSY_WAIT_MS = 100;
 
 /** Calls `done` exactly once, at once or later. */
-export function runJob(world: JobWorld, attempt: Attempt, told: (end: AttemptEnd) => void): void {
-  const { router } = world;
+export function runJob(context: AttemptContext, attempt: Attempt, ended: (end: AttemptEnd) => void): void {
+  const { router } = context;
   const { job } = attempt;
-  const origin = originOf(world, job);
-  const begun = router.observer && beginJob(router.observer, spanFacts(attempt));
+  const origin = originOf(context, job);
+  const begun = router.observer && beginJob(router.observer, describeJob(attempt));
   const cause = {
     // A job that enqueues the next one is not a loop of calls: each begins a chain of its own.
     depth: job.facts.depth ?? 0,
@@ -56,13 +56,13 @@ export function runJob(world: JobWorld, attempt: Attempt, told: (end: AttemptEnd
   const done = (end: AttemptEnd): void => {
     const span = spanOf(begun);
     if (span !== undefined) endJobSpan(router.observer, span, end);
-    told(end.how === 'retry' || end.how === 'dead' ? { ...end, ...factsOf(ran) } : end);
+    ended(end.how === 'retry' || end.how === 'dead' ? { ...end, ...ranBy(ran) } : end);
   };
   const payload = Payload.ofBytes(job.payload, 0, job.payload.length);
   const condition = origin?.conditionFunctionId;
   const call = (): void => {
-    if (world.origin !== undefined) world.origin.lastFiredAtMs = router.nowMs;
-    callFunction(world, attempt, { ...cause, ran }, payload, done);
+    if (context.origin !== undefined) context.origin.lastFiredAtMs = router.nowMs;
+    callFunction(context, attempt, { ...cause, ran }, payload, done);
   };
   if (condition === undefined) return call();
   router.checkCondition(
@@ -78,7 +78,8 @@ export function runJob(world: JobWorld, attempt: Attempt, told: (end: AttemptEnd
       if (verdict === 'pass') call();
       else if (verdict === 'skip') done({ how: 'done' });
       else if (router.isDraining) done({ how: 'release' });
-      else done(failed(world.settings, job, `condition_failed: the condition ${condition} did not answer`, undefined));
+      else
+        done(failed(context.settings, job, `condition_failed: the condition ${condition} did not answer`, undefined));
     },
   );
 }
@@ -89,12 +90,12 @@ interface Ran {
   readonly traceId: string | undefined;
 }
 
-function factsOf({ worker, traceId }: Ran): Pick<AttemptEnd, 'worker' | 'traceId'> {
+function ranBy({ worker, traceId }: Ran): Pick<AttemptEnd, 'worker' | 'traceId'> {
   return { ...(worker !== undefined && { worker }), ...(traceId !== undefined && { traceId }) };
 }
 
 /** The trigger may be gone: its jobs run with the rights that its owner had (X7). */
-function originOf({ origin }: JobWorld, { facts }: TakenJob): JobOrigin | undefined {
+function originOf({ origin }: AttemptContext, { facts }: TakenJob): JobOrigin | undefined {
   if (origin !== undefined) {
     const { id, type, conditionFunctionId } = origin;
     return { trigger: { id, type }, binding: origin, conditionFunctionId };
@@ -109,13 +110,12 @@ export function isTrustedWork(origin: Binding | undefined, { facts }: TakenJob):
 }
 
 /** A topic's queue is named by topic and function. */
-function spanFacts({ job, queue }: Attempt): JobFacts {
-  const end = queue.indexOf('\n');
+function describeJob({ job, queue }: Attempt): ObservedJob {
   return {
     depth: 0,
     ...job.facts,
-    name: end < 0 ? queue : queue.slice(0, end),
-    isTopic: end >= 0,
+    name: shownName(queue),
+    isTopic: isTopicQueue(queue),
     id: job.id,
     attempt: job.attempt,
   };
@@ -133,17 +133,17 @@ function endJobSpan(observer: Collector | undefined, span: OpenSpan, end: Attemp
 }
 
 function callFunction(
-  world: JobWorld,
+  context: AttemptContext,
   attempt: Attempt,
   { ran, ...cause }: Cause & { readonly ran: Ran },
   payload: Payload,
   done: (end: AttemptEnd) => void,
 ): void {
-  const { router, settings } = world;
+  const { router, settings } = context;
   const { job } = attempt;
-  const origin = originOf(world, job);
+  const origin = originOf(context, job);
   const { functionId, metadata } = job.facts;
-  const isTrusted = isTrustedWork(world.origin, job);
+  const isTrusted = isTrustedWork(context.origin, job);
   const isWorker = router.functionEntry(functionId)?.kind === 'worker';
   let isWithin = true;
   router.call(
@@ -162,21 +162,21 @@ function callFunction(
       },
     },
     // A call that is answered synchronously never reached a worker.
-    (outcome) => done(endOf(world, job, outcome, isWithin && isWorker)),
+    (outcome) => done(endOf(context, job, outcome, isWithin && isWorker)),
   );
   isWithin = false;
 }
 
 /** Merges the job's metadata into the caller's (Q9). */
 function metadataOf(given: RawJson | undefined, { job, queue }: Attempt): RawJson {
-  const own = { messageReceiptId: job.id, attempt: job.attempt, queue };
+  const own = { messageReceiptId: job.id, attempt: job.attempt, queue: withoutLane(queue) };
   if (given === undefined) return rawJson(own);
   const value = parseRawJson(given);
   const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
   return rawJson(isObject ? { ...value, ...own } : own);
 }
 
-function endOf({ router, settings }: JobWorld, job: TakenJob, { error }: Outcome, isUnsent: boolean): AttemptEnd {
+function endOf({ router, settings }: AttemptContext, job: TakenJob, { error }: Outcome, isUnsent: boolean): AttemptEnd {
   if (error === undefined) return { how: 'done' };
   const { code, text, retryAfterMs } = readJobError(error);
   // An engine that stops uses no attempt, regardless of the handler's result (G2).
@@ -198,4 +198,46 @@ function failed(
   const delayMs = retryDelayMs(retry, attempt);
   if (delayMs === undefined) return { how: 'dead', reason: 'failed', error };
   return { how: 'retry', afterMs: afterMs ?? delayMs, error };
+}
+
+export interface JobError {
+  readonly code: string;
+  /** Code and message, limited to 4 KiB (Q10). */
+  readonly text: string;
+  /** The wait that the handler requests instead of the usual one. */
+  readonly retryAfterMs: number | undefined;
+}
+
+/** Codes by which a handler controls its queue (SDK-6). */
+export const FATAL_CODE = 'FATAL';
+export const RETRY_LATER_CODE = 'RETRY_LATER';
+
+const ERROR_BYTES_MAX = 4_096;
+const RETRY_AFTER_MS_MAX = 30 * 86_400_000;
+
+export function readJobError(error: NonNullable<Outcome['error']>): JobError {
+  const text = error.asText();
+  const body: unknown = text === undefined ? undefined : parseRawJson(text);
+  const { code, message, after_ms: afterMs } = fieldsOf(body);
+  const wordsOfCode = typeof code === 'string' ? code : 'invocation_failed';
+  const isWait = typeof afterMs === 'number' && Number.isFinite(afterMs) && afterMs >= 0;
+  return {
+    code: wordsOfCode,
+    text: cut(`${wordsOfCode}: ${typeof message === 'string' ? message : 'no message'}`),
+    retryAfterMs:
+      wordsOfCode === RETRY_LATER_CODE && isWait ? Math.min(Math.ceil(afterMs), RETRY_AFTER_MS_MAX) : undefined,
+  };
+}
+
+function fieldsOf(body: unknown): { code?: unknown; message?: unknown; after_ms?: unknown } {
+  return typeof body === 'object' && body !== null ? body : {};
+}
+
+/** Cuts without leaving half a character at the end. */
+function cut(text: string): string {
+  const bytes = Buffer.from(text);
+  if (bytes.length <= ERROR_BYTES_MAX) return text;
+  let end = ERROR_BYTES_MAX;
+  while (((bytes[end] ?? 0) & 0xc0) === 0x80) end--;
+  return bytes.toString('utf8', 0, end);
 }

@@ -2,40 +2,46 @@
 //
 // Neighbours: `core/queue/delivery-window.ts` says how many may be claimed and run, `adapters/` keep the jobs.
 // Modes, and their transitions:
-//   running   claims while the window has room; ends with `drain`
-//   draining  claims nothing, returns what it holds; outcomes of running jobs are still sent (G2); ends with `resume`
+//   running   claims as many jobs as the window allows; `detach`, `drain`
+//   detached  its trigger does not exist yet: claims as well, and parks the jobs, so that they expire as those of an
+//             absent function do; `attach`, `drain`
+//   draining  claims nothing, returns what it holds; outcomes of running jobs are still sent (G2); `resume`
+//   ended     the last outcomes are sent, and no answer is used any more
 // A step that its adapter did not carry out is sent again a while later, with its outcomes: no finished job may run
 // again, and none may stay running for ever.
 // Invariants:
-//   - Outcomes are sent in order: one step is with the adapter at a time, or two where the adapter keeps their order,
-//     so that the jobs of every turn can travel with a step of their own. Later outcomes are gathered meanwhile.
+//   - Outcomes are sent in order: one step is with the adapter at a time, or two where only this engine works on the
+//     queue and the adapter keeps their order, so that the jobs of every turn can travel with a step of their own.
+//     Later outcomes are gathered meanwhile.
 //   - A job is reported as done, failed or returned exactly once for each hand-over (Q8).
 //   - Jobs of an absent function are parked without using an attempt, with one log line a minute (Q7). A function that
 //     is registered while they are being parked wakes them as soon as they are.
 
-import { deliveriesMax } from '../../core/queue/backoff.ts';
 import { DeliveryWindow } from '../../core/queue/delivery-window.ts';
+import { loggedName } from '../../core/queue/queue-names.ts';
 import { RecentRate } from '../../core/queue/recent-rate.ts';
-import type { SettledJob } from '../../core/queue/shapes.ts';
+import type { SettledJob, TakenJob } from '../../core/queue/shapes.ts';
+import { deliveriesMax } from '../../core/queue/waits.ts';
 import type { Clock } from '../../effects/clock.ts';
 import type { Logger } from '../../effects/logger.ts';
 import type { Binding } from '../../router/builtin.ts';
 import type { RouterPort } from '../../router/port.ts';
-import type { Advanced, QueueAdapter, TakenJob } from './adapters/adapter.ts';
-import { AwaitedFunctions } from './awaited-functions.ts';
+import type { Advanced, QueueAdapter } from './adapters/adapter.ts';
+import type { Sharing } from './adapters/capabilities.ts';
 import type { QueueSettings } from './config.ts';
-import { DeathNotice } from './death-notice.ts';
 import { DueWatch } from './due-watch.ts';
 import type { FinishedJobs } from './finished-jobs.ts';
+import { QueueLog } from './queue-log.ts';
 import { type Attempt, type AttemptEnd, isTrustedWork, runJob } from './run-job.ts';
+import { AwaitedFunctions } from './waiting-for-worker.ts';
 
 /** The methods that move jobs; the module calls the others itself. */
 export type RunnerAdapter = Pick<
   QueueAdapter,
-  'name' | 'isOrdered' | 'store' | 'hasNoKeys' | 'enqueue' | 'advance' | 'mayHandOver' | 'wake'
+  'name' | 'enqueue' | 'advance' | 'wake' | 'sharing' | 'localStore' | 'idempotencyKeys' | 'priorities'
 >;
 
-export interface RunnerParts {
+export interface RunnerContext {
   readonly router: RouterPort;
   readonly adapter: RunnerAdapter;
   readonly clock: Clock;
@@ -45,9 +51,6 @@ export interface RunnerParts {
   readonly running: Map<string, Attempt>;
 }
 
-const LOG_INTERVAL_MS = 60_000;
-/** If more functions are absent, one may be logged twice within a minute. */
-const TOLD_ABSENT_MAX = 1_000;
 const WAKE_AGAIN_MS = 1_000;
 const STEP_AGAIN_MS = 200;
 const OUTCOMES_WAIT_MS = 2;
@@ -57,42 +60,39 @@ export class QueueRunner {
   #settings: QueueSettings;
   /** The trigger on whose behalf jobs run, if there is one. */
   origin: Binding | undefined;
-  /** Its trigger does not exist yet: jobs wait for it as for an absent function, and expire as they do. */
-  isHeld = false;
   /** Since the engine started. */
   readonly totals = { enqueued: 0, finished: 0, failed: 0 };
   /** Jobs enqueued through this engine, per second. */
   readonly #came = new RecentRate();
   readonly #went = new RecentRate();
-  readonly #parts: RunnerParts;
+  readonly #context: RunnerContext;
+  readonly #sharing: Sharing | undefined;
+  readonly #stepsAwayMax: number;
   readonly #window: DeliveryWindow;
   readonly #held: TakenJob[] = [];
   #settled: SettledJob[] = [];
   readonly #parkedFor = new AwaitedFunctions();
   /** Functions of jobs that no step has parked yet: waking them earlier would miss them. */
   #parking = new AwaitedFunctions();
-  readonly #toldAbsentMs = new Map<string, number>();
-  #mode: 'running' | 'draining' = 'running';
+  #mode: 'running' | 'detached' | 'draining' | 'ended' = 'running';
   /** There may be more to claim since the last step was sent. */
   #isNudged = false;
   #hasMore = false;
   #stepsAway = 0;
-  #isStepDue = false;
-  /** The adapter did not carry out a step: the next one has to wait. */
-  #isRefused = false;
-  #toldRefusedMs = Number.NEGATIVE_INFINITY;
-  /** The answer of the next step would not be used. */
-  #isOver = false;
+  /** `refused`: the adapter did not carry out a step, and the next one has to wait. */
+  #nextStep: 'none' | 'due' | 'refused' = 'none';
   readonly #due: DueWatch;
-  readonly #deaths: DeathNotice;
+  readonly #log: QueueLog;
   #cancelLateStep: (() => void) | undefined;
 
-  constructor(parts: RunnerParts, settings: QueueSettings) {
-    this.#parts = parts;
+  constructor(context: RunnerContext, settings: QueueSettings) {
+    this.#context = context;
     this.#settings = settings;
+    this.#sharing = context.adapter.sharing;
+    this.#stepsAwayMax = this.#sharing === undefined ? 2 : 1;
     this.#window = new DeliveryWindow(settings);
-    this.#due = new DueWatch(parts.clock, () => this.nudge());
-    this.#deaths = new DeathNotice(settings.name, parts);
+    this.#due = new DueWatch(context.clock, () => this.nudge());
+    this.#log = new QueueLog(settings.name, context);
   }
 
   get settings(): QueueSettings {
@@ -118,6 +118,24 @@ export class QueueRunner {
     this.wakeParked();
   }
 
+  /** Its trigger does not exist yet. */
+  detach(): void {
+    if (this.#mode === 'running') this.#mode = 'detached';
+  }
+
+  /** Its trigger exists. */
+  attach(): void {
+    if (this.#mode === 'detached') this.#mode = 'running';
+  }
+
+  get isDetached(): boolean {
+    return this.#mode === 'detached';
+  }
+
+  get #claims(): boolean {
+    return this.#mode === 'running' || this.#mode === 'detached';
+  }
+
   /** Under pressure fewer jobs run at a time (L1). */
   slow(isSlowed: boolean): void {
     this.#window.slow(isSlowed);
@@ -126,7 +144,7 @@ export class QueueRunner {
 
   /** Recent rates, in jobs per second: taken, and ended for good. */
   get rates(): { readonly came: number; readonly went: number } {
-    const nowMs = this.#parts.clock.monotonicMs();
+    const nowMs = this.#context.clock.monotonicMs();
     return { came: this.#came.perSecond(nowMs), went: this.#went.perSecond(nowMs) };
   }
 
@@ -137,7 +155,7 @@ export class QueueRunner {
   /** A job of this queue was taken durably. */
   noteEnqueued(): void {
     this.totals.enqueued++;
-    this.#came.add(this.#parts.clock.monotonicMs());
+    this.#came.add(this.#context.clock.monotonicMs());
   }
 
   /** There may be something to claim. */
@@ -158,7 +176,7 @@ export class QueueRunner {
   }
 
   #isOffered(job: TakenJob): boolean {
-    return this.#parts.router.isOffered(job.facts.functionId, isTrustedWork(this.origin, job));
+    return this.#context.router.isOffered(job.facts.functionId, isTrustedWork(this.origin, job));
   }
 
   #awaitFunction(job: TakenJob): void {
@@ -167,8 +185,8 @@ export class QueueRunner {
 
   /** Functions were registered: their jobs wait no longer. */
   wakeParked(): void {
-    const { router, adapter, clock, logger } = this.#parts;
-    if (this.#mode === 'draining' || this.isHeld) return;
+    const { router, adapter, clock, logger } = this.#context;
+    if (this.#mode !== 'running') return;
     for (const functionId of this.#parkedFor.takeOffered((id, isTrusted) => router.isOffered(id, isTrusted))) {
       adapter.wake(this.settings.name, functionId).then(
         () => this.nudge(),
@@ -183,7 +201,7 @@ export class QueueRunner {
 
   /** No job is handed over any more; held jobs go back (G2). */
   drain(): void {
-    if (this.#mode === 'draining') return;
+    if (!this.#claims) return;
     this.#mode = 'draining';
     this.#due.stop();
     this.letGo();
@@ -197,47 +215,47 @@ export class QueueRunner {
 
   /** The last message: nothing may wait for an answer any more. */
   flush(): void {
-    this.#mode = 'draining';
-    this.#isOver = true;
+    this.#mode = 'ended';
     if (this.#settled.length > 0) this.#step();
   }
 
   #planStep(): void {
-    if (this.#isStepDue || !this.#maySend || !this.#hasWork) return;
+    if (!this.#maySend || !this.#hasWork) return;
     if (this.#mayWait) return this.#stepLater();
     this.#cancelLateStep?.();
     this.#cancelLateStep = undefined;
-    this.#isStepDue = true;
-    this.#parts.clock.afterTurn(() => {
-      this.#isStepDue = false;
+    this.#nextStep = 'due';
+    this.#context.clock.afterTurn(() => {
+      if (this.#nextStep !== 'due') return;
+      this.#nextStep = 'none';
       if (this.#maySend && this.#hasWork) this.#step();
     });
   }
 
   get #maySend(): boolean {
-    return !this.#isRefused && this.#stepsAway < (this.#parts.adapter.isOrdered === true ? 2 : 1);
+    return this.#nextStep === 'none' && this.#stepsAway < this.#stepsAwayMax;
   }
 
   /** Outcomes that unblock no other job share a transaction with what comes next, if it comes soon. */
   get #mayWait(): boolean {
     const { isFifo } = this.#settings;
-    return this.#mode === 'running' && !isFifo && !this.#hasMore && this.#settled.length < OUTCOMES_WAITING_MAX;
+    return this.#claims && !isFifo && !this.#hasMore && this.#settled.length < OUTCOMES_WAITING_MAX;
   }
 
   #stepLater(): void {
-    this.#cancelLateStep ??= this.#parts.clock.after(OUTCOMES_WAIT_MS, () => {
+    this.#cancelLateStep ??= this.#context.clock.after(OUTCOMES_WAIT_MS, () => {
       this.#cancelLateStep = undefined;
-      if (!this.#isStepDue && this.#maySend && this.#hasWork) this.#step();
+      if (this.#maySend && this.#hasWork) this.#step();
     });
   }
 
   get #hasWork(): boolean {
-    return this.#settled.length > 0 || (this.#mode === 'running' && this.#hasMore && this.#window.toAsk > 0);
+    return this.#settled.length > 0 || (this.#claims && this.#hasMore && this.#window.toAsk > 0);
   }
 
   #step(): void {
-    const claim = this.#mode === 'running' ? this.#window.toAsk : 0;
-    const sentMs = this.#parts.clock.monotonicMs();
+    const claim = this.#claims ? this.#window.toAsk : 0;
+    const sentMs = this.#context.clock.monotonicMs();
     const settled = this.#settled;
     const parking = this.#parking;
     this.#settled = [];
@@ -253,7 +271,7 @@ export class QueueRunner {
       deliveriesMax: deliveriesMax(retry.maxRetries),
       unroutableTtlMs: rules.unroutableTtlMs,
     };
-    this.#parts.adapter.advance(step, (answer) => {
+    this.#context.adapter.advance(step, (answer) => {
       this.#stepsAway--;
       this.#window.answered(claim, answer?.jobs.length ?? 0);
       if (answer === undefined) return this.#takeBack(settled, parking);
@@ -271,41 +289,38 @@ export class QueueRunner {
     this.#settled = [...settled, ...this.#settled];
     this.#parking.addAll(parking);
     this.#hasMore = true;
-    if (this.#isRefused || this.#isOver) return;
-    const { router, clock, logger } = this.#parts;
-    this.#isRefused = true;
-    router.count('queue.steps_refused', this.settings.name);
-    if (clock.monotonicMs() - this.#toldRefusedMs >= LOG_INTERVAL_MS) {
-      this.#toldRefusedMs = clock.monotonicMs();
-      logger.warn('A step of a queue was not carried out and is sent again', { queue: this.settings.name });
-    }
+    if (this.#nextStep === 'refused' || this.#mode === 'ended') return;
+    const { router, clock } = this.#context;
+    this.#nextStep = 'refused';
+    router.count('queue.steps_refused', loggedName(this.settings.name));
+    this.#log.stepRefused();
     clock.after(STEP_AGAIN_MS, () => {
-      this.#isRefused = false;
+      this.#nextStep = 'none';
       this.#planStep();
     });
   }
 
   /** `wantedMs`: when jobs were requested and none came. */
   #receive({ jobs, hasMore, nextDueMs, stale, died }: Advanced, wantedMs: number | undefined): void {
-    const { router, adapter } = this.#parts;
-    for (let count = 0; count < stale; count++) router.count('queue.stale_outcomes', this.settings.name);
-    if (died > 0) this.#deaths.add(died);
+    const { router } = this.#context;
+    for (let count = 0; count < stale; count++) router.count('queue.stale_outcomes', loggedName(this.settings.name));
+    if (died > 0) this.#log.died(died);
     this.#hasMore = hasMore || this.#isNudged;
-    if (nextDueMs === null || this.#mode === 'draining') this.#due.stop();
+    if (nextDueMs === null || !this.#claims) this.#due.stop();
     else this.#due.wait(nextDueMs, wantedMs !== undefined && nextDueMs <= wantedMs);
-    // In a local store parked jobs have a due time: there is nothing to wake.
-    if (nextDueMs === null && adapter.store !== undefined) this.#parkedFor.clear();
-    if (this.#mode === 'draining') for (const job of jobs) this.#giveBack(job);
+    // Parked jobs have a due time, and no other engine parks any: there is nothing to wake.
+    if (nextDueMs === null && this.#sharing === undefined) this.#parkedFor.clear();
+    if (!this.#claims) for (const job of jobs) this.#giveBack(job);
     else this.#held.push(...jobs);
     this.#pump();
   }
 
   #pump(): void {
-    while (this.#window.mayHandOver && this.#mode === 'running') {
+    while (this.#window.mayHandOver && this.#claims) {
       const job = this.#held.shift();
       if (job === undefined) break;
-      if (this.#parts.adapter.mayHandOver?.(this.settings.name, job) === false) this.#giveBack(job);
-      else if (this.isHeld || !this.#isOffered(job)) this.#park(job);
+      if (this.#sharing?.mayHandOver(this.settings.name, job) === false) this.#giveBack(job);
+      else if (this.#mode === 'detached' || !this.#isOffered(job)) this.#park(job);
       else this.#handOver(job);
     }
     this.#planStep();
@@ -313,7 +328,7 @@ export class QueueRunner {
 
   #handOver(job: TakenJob): void {
     this.#window.handOver();
-    const { router, running } = this.#parts;
+    const { router, running } = this.#context;
     const attempt: Attempt = { job, queue: this.settings.name, progress: undefined };
     running.set(job.id, attempt);
     runJob({ router, settings: this.settings, origin: this.origin }, attempt, (end) => {
@@ -325,7 +340,7 @@ export class QueueRunner {
   }
 
   #settle({ job, progress }: Attempt, end: AttemptEnd): void {
-    const { clock, finished } = this.#parts;
+    const { clock, finished } = this.#context;
     const { seq, token } = job;
     this.#settled.push({ seq, token, ...end });
     if (end.how === 'park') this.#awaitFunction(job);
@@ -352,16 +367,10 @@ export class QueueRunner {
   }
 
   #park(job: TakenJob): void {
-    const { logger, clock } = this.#parts;
     const { seq, token } = job;
-    const { functionId } = job.facts;
     this.#window.drop();
     this.#settled.push({ seq, token, how: 'park', isUnsent: true });
     this.#awaitFunction(job);
-    const nowMs = clock.monotonicMs();
-    if (nowMs - (this.#toldAbsentMs.get(functionId) ?? Number.NEGATIVE_INFINITY) < LOG_INTERVAL_MS) return;
-    if (this.#toldAbsentMs.size >= TOLD_ABSENT_MAX) this.#toldAbsentMs.clear();
-    this.#toldAbsentMs.set(functionId, nowMs);
-    logger.warn('Jobs wait: no worker offers their function', { queue: this.settings.name, function_id: functionId });
+    this.#log.functionAbsent(job.facts.functionId);
   }
 }

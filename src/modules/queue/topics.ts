@@ -7,47 +7,70 @@
 //     dead letters. Then it is removed, with the subscription that has ended (`#sweep`).
 //   - A subscription is opened within the turn that binds it: later messages come after those that were kept.
 
-import { coversId } from '../../core/access/access.ts';
+import { type Access, coversId } from '../../core/access/access.ts';
 import { Refusal } from '../../core/calls/refusal.ts';
-import type { SubscriptionMark } from '../../core/queue/records.ts';
+import { isTopicQueue, topicQueue } from '../../core/queue/queue-names.ts';
+import type { StoredSubscription } from '../../core/queue/records.ts';
 import type { QueueStats } from '../../core/queue/shapes.ts';
 import type { Binding, Cause, ModuleTriggerType, Removal } from '../../router/builtin.ts';
-import type { PublishTarget, QueueAdapter } from './adapters/adapter.ts';
+import type { QueueAdapter } from './adapters/adapter.ts';
+import { lackOf, needed, type PublishTarget, type TopicStore } from './adapters/capabilities.ts';
 import { QUEUE_DEFAULTS, type QueueSettings, settingsOf } from './config.ts';
-import { isTopicQueue, type Queues, topicQueue } from './queues.ts';
-import type { QueueRunner, RunnerParts } from './runner.ts';
-import { asOtherKind, readSubscriber, type Subscriber, subscriberFacts, topicSettings } from './subscriber.ts';
-import { ENDED, type Subscription, Subscriptions } from './subscriptions.ts';
+import type { Queues } from './queues.ts';
+import type { QueueRunner, RunnerContext } from './runner.ts';
+import {
+  asOtherKind,
+  describeSubscriber,
+  ENDED,
+  readSubscriber,
+  type Subscriber,
+  type Subscription,
+  Subscriptions,
+  topicSettings,
+} from './subscriptions.ts';
 
-interface TopicsParts extends RunnerParts {
+interface TopicsContext extends RunnerContext {
   readonly adapter: QueueAdapter;
   readonly queues: Queues;
 }
 
 const SWEEP_MS_MAX = 60_000;
 const OPEN_AGAIN_MS = 1_000;
-/** Subscriptions of restricted connections that wait for those to come back. */
-const AWAY_PER_TOPIC_MAX = 100;
-const AWAY_MAX = 1_000;
+/** Subscriptions of restricted connections: so many live ones, and as many that wait for those to come back. */
+const RESTRICTED_PER_TOPIC_MAX = 100;
+const RESTRICTED_MAX = 1_000;
+/** Topics without a subscriber that restricted connections published to: each has a queue too. */
+const RESTRICTED_KEPT_MAX = 1_000;
+/** Live ones, those that wait, and those that ended and still hold jobs: each has a queue of the 65 535 of a store. */
+const RESTRICTED_QUEUES_MAX = 10_000;
+
+interface Publication extends Omit<Cause, 'depth'> {
+  /** Of the caller. */
+  readonly rights?: Access | undefined;
+}
 
 export class Topics {
   readonly triggerTypes: readonly ModuleTriggerType[];
-  readonly #parts: TopicsParts;
+  readonly #context: TopicsContext;
   readonly #ttlMs: number;
   readonly #subscriptions = new Subscriptions();
   readonly #byBinding = new Map<Binding, Subscription>();
-  /** Oldest first. */
+  /** Those of restricted connections alone, until their queue is removed. */
+  readonly #restricted = new Set<Subscription>();
+  /** Those of them whose connection left, oldest first. */
   readonly #awayRestricted = new Set<Subscription>();
+  readonly #keptForRestricted = new Set<string>();
   #isStopped = false;
   #cancelSweeps: (() => void) | undefined;
 
-  constructor(parts: TopicsParts, ttlMs: number) {
-    this.#parts = parts;
+  constructor(context: TopicsContext, ttlMs: number) {
+    this.#context = context;
     this.#ttlMs = ttlMs;
     this.triggerTypes = ['durable:subscriber', 'queue'].map((id) => ({
       id,
-      facts: subscriberFacts(id),
+      facts: describeSubscriber(id),
       refuse: (config: unknown, binding: Binding) => {
+        if (context.adapter.topics === undefined) return lackOf(context.adapter, 'topics');
         const read = readSubscriber(id, config);
         return read.ok ? this.#subscriptionOffence(read.config, binding) : read.reason;
       },
@@ -71,16 +94,23 @@ export class Topics {
     return ['', ...functions].map((functionId) => topicQueue(topic, functionId));
   }
 
+  /** Rejects a message, and a subscription, where the adapter keeps none. */
+  get #store(): TopicStore {
+    return needed(this.#context.adapter, 'topics');
+  }
+
   async start(): Promise<void> {
-    const { adapter, clock, queues, router } = this.#parts;
-    for (const { topic, functionId, leftMs, isTrusted } of await adapter.subscriptions()) {
+    const { adapter, clock, queues, router } = this.#context;
+    const store = adapter.topics;
+    if (store === undefined) return;
+    for (const { topic, functionId, leftMs, isTrusted } of await store.subscriptions()) {
       if (isTrusted === true) router.reserve('subscription', nameOf(topic, functionId));
       if (this.#subscriptions.find(topic, functionId) !== undefined) continue;
       const sinceMs = leftMs ?? clock.nowMs();
       // The last engine was killed. The time is kept, or each such start would restart the wait.
-      if (leftMs === undefined) await adapter.subscribe({ ...this.#markOf(topic, functionId), leftMs: sinceMs });
+      if (leftMs === undefined) await store.subscribe({ ...this.#storedForm(topic, functionId), leftMs: sinceMs });
       const awayMs = Math.max(0, clock.nowMs() - sinceMs);
-      if (awayMs > this.#ttlMs) await adapter.unsubscribe(topic, functionId);
+      if (awayMs > this.#ttlMs) await store.unsubscribe(topic, functionId);
       else this.#hold(topic, functionId, clock.monotonicMs() + this.#ttlMs - awayMs);
     }
     // Existing messages must expire, and be listed, whether or not a client publishes or subscribes again.
@@ -104,8 +134,9 @@ export class Topics {
   }
 
   /** Durable when it resolves. Rejects with a `Refusal`. */
-  async publish(topic: string, data: Uint8Array, { traceparent, baggage }: Omit<Cause, 'depth'>): Promise<void> {
-    const { adapter, clock, queues, router } = this.#parts;
+  async publish(topic: string, data: Uint8Array, { traceparent, baggage, rights }: Publication): Promise<void> {
+    const { clock, queues, router } = this.#context;
+    const store = this.#store;
     if (router.isDraining) throw new Refusal('SHUTTING_DOWN', 'The engine is shutting down and takes no new messages');
     const known = this.#subscriptions.of(topic);
     const listening = known.filter(({ endsMs }) => endsMs === undefined || endsMs > clock.monotonicMs());
@@ -120,13 +151,24 @@ export class Topics {
         baggage,
       }),
     );
-    if (targets.length > 0) await adapter.publish(targets, data);
-    else await adapter.publish([{ ...this.#keptTarget(topic), traceparent, baggage }], data);
+    if (targets.length === 0 && rights !== undefined) this.#chargeKept(topicQueue(topic, ''));
+    if (targets.length > 0) await store.publish(targets, data);
+    else await store.publish([{ ...this.#keptTarget(topic), traceparent, baggage }], data);
     for (const { queue } of targets) {
       queues.find(queue)?.noteEnqueued();
       queues.find(queue)?.nudge();
     }
     if (targets.length === 0) this.#keeper(topicQueue(topic, '')).nudge();
+  }
+
+  /** Any name is a topic: one client could fill the queues of the store with names that no function subscribes. */
+  #chargeKept(queue: string): void {
+    const kept = this.#keptForRestricted;
+    if (kept.size >= RESTRICTED_KEPT_MAX && !kept.has(queue)) {
+      const text = `Messages of restricted ports wait in ${kept.size} topics without a subscriber, which is the limit`;
+      throw new Refusal('OVERLOADED', text);
+    }
+    kept.add(queue);
   }
 
   #keptTarget(topic: string): PublishTarget {
@@ -137,57 +179,76 @@ export class Topics {
   /** A subscriber of an earlier run: until it is back, its copies only wait or expire. */
   #hold(topic: string, functionId: string, endsMs: number): void {
     const settings = topicSettings(topicQueue(topic, functionId), undefined, this.#ttlMs);
-    this.#add(topic, functionId, { rules: settings.rules, delayMs: 0, endsMs });
-    const runner = this.#parts.queues.add(settings);
-    runner.isHeld = true;
+    const held = this.#add(topic, functionId, { rules: settings.rules, delayMs: 0, endsMs });
+    if (!this.#isReserved(topic, functionId)) this.#restricted.add(held);
+    const runner = this.#context.queues.add(settings);
+    runner.detach();
     runner.nudge();
   }
 
   /** Jobs of this queue are never handed over: its runner only lets them expire. */
   #keeper(queue: string): QueueRunner {
-    const known = this.#parts.queues.find(queue);
+    const known = this.#context.queues.find(queue);
     if (known !== undefined) return known;
-    const runner = this.#parts.queues.add(settingsOf(queue, QUEUE_DEFAULTS));
+    const runner = this.#context.queues.add(settingsOf(queue, QUEUE_DEFAULTS));
     runner.nudge();
     return runner;
   }
 
   #add(topic: string, functionId: string, facts: Pick<Subscription, 'rules' | 'delayMs' | 'endsMs'>): Subscription {
-    const subscription = { topic, functionId, bindings: new Set<Binding>(), ...facts };
+    const before = this.#subscriptions.find(topic, functionId);
+    if (before !== undefined) this.#restricted.delete(before);
+    const subscription = { topic, functionId, bindings: new Set<Binding>(), awaitsTrusted: false, ...facts };
     this.#subscriptions.put(subscription);
     return subscription;
   }
 
   #isReserved(topic: string, functionId: string): boolean {
-    return this.#parts.router.reservations.has('subscription', nameOf(topic, functionId));
+    return this.#context.router.reservations.has('subscription', nameOf(topic, functionId));
   }
 
   /** As the adapter keeps it. */
-  #markOf(topic: string, functionId: string): SubscriptionMark {
+  #storedForm(topic: string, functionId: string): StoredSubscription {
     return { topic, functionId, ...(this.#isReserved(topic, functionId) && { isTrusted: true }) };
   }
 
   /** Messages kept for a trusted subscriber are not handed to a restricted one that subscribes the same function. */
   #subscriptionOffence({ topic }: Subscriber, { owner, functionId }: Binding): string | undefined {
     if (owner?.access === undefined) return undefined;
-    if (!this.#isReserved(topic, functionId)) return undefined;
+    if (!this.#isReserved(topic, functionId)) return this.#limitOffence(topic, functionId);
     return `The subscription of '${functionId}' to '${topic}' belongs to a trusted worker`;
+  }
+
+  /** Every subscription makes a job of each message, and takes a queue of the store. */
+  #limitOffence(topic: string, functionId: string): string | undefined {
+    const known = this.#subscriptions.find(topic, functionId);
+    if (known !== undefined && known.bindings.size > 0) return undefined;
+    const live = [...this.#restricted].filter(({ bindings }) => bindings.size > 0);
+    const ofTopic = live.filter((one) => one.topic === topic).length;
+    const whose = 'Restricted ports have';
+    if (ofTopic >= RESTRICTED_PER_TOPIC_MAX)
+      return `${whose} ${ofTopic} subscriptions to '${topic}' together, the limit`;
+    if (live.length >= RESTRICTED_MAX) return `${whose} ${live.length} subscriptions together, the limit`;
+    if (this.#restricted.size < RESTRICTED_QUEUES_MAX) return undefined;
+    return `${whose} ${this.#restricted.size} queues of topics together, the limit; empty ones leave in a minute`;
   }
 
   #bind(binding: Binding, config: Subscriber): void {
     const { topic, delayMs } = config;
     const { functionId, owner } = binding;
-    if (owner?.access === undefined) this.#parts.router.reserve('subscription', nameOf(topic, functionId));
+    if (owner?.access === undefined) this.#context.router.reserve('subscription', nameOf(topic, functionId));
     const known = this.#subscriptions.find(topic, functionId);
     const isNew = known === undefined || known.bindings.size === 0;
-    // Of several the first says how it is delivered, but no stranger to a trusted one.
-    const takesOver = !isNew && owner?.access === undefined && [...known.bindings].every(isOfStranger);
+    // Of several the first says how it is delivered, but a restricted one does not for a trusted one.
+    const takesOver = !isNew && owner?.access === undefined && [...known.bindings].every(isRestricted);
     const settings = topicSettings(topicQueue(topic, functionId), config, this.#ttlMs);
     const subscription = isNew
       ? this.#add(topic, functionId, { rules: settings.rules, delayMs, endsMs: undefined })
       : known;
     if (takesOver) Object.assign(subscription, { rules: settings.rules, delayMs });
     subscription.bindings.add(binding);
+    if (owner?.access === undefined) this.#restricted.delete(subscription);
+    else this.#restricted.add(subscription);
     if (known !== undefined) this.#awayRestricted.delete(known);
     this.#byBinding.set(binding, subscription);
     if (isNew || takesOver) this.#open(subscription, binding, settings);
@@ -200,22 +261,23 @@ export class Topics {
     const trusted = all.find(({ owner }) => owner?.access === undefined);
     // Messages kept for a trusted subscriber run on its behalf while it is away, even if restricted ones subscribed.
     const origin = trusted ?? (this.#isReserved(topic, functionId) ? undefined : all[0]);
-    const runner = this.#parts.queues.find(topicQueue(topic, functionId));
+    const runner = this.#context.queues.find(topicQueue(topic, functionId));
     if (runner !== undefined && origin !== undefined) runner.origin = origin;
   }
 
   #open(subscription: Subscription, binding: Binding, settings: QueueSettings): void {
-    const { adapter, clock, queues, logger } = this.#parts;
+    const { clock, queues, logger } = this.#context;
+    const store = this.#store;
     const { topic, functionId, rules } = subscription;
     const { name } = settings;
     const before = queues.find(name);
-    const isOpen = before !== undefined && !before.isHeld;
+    const isOpen = before !== undefined && !before.isDetached;
     const runner = before ?? queues.add(settings);
     // Opens the subscription within the turn that binds it.
     const steps = [
-      adapter.subscribe(this.#markOf(topic, functionId)),
+      store.subscribe(this.#storedForm(topic, functionId)),
       this.#openQueue(settings, before),
-      mayHaveKept(binding) ? adapter.handKeptTo(topicQueue(topic, ''), name, functionId, rules) : undefined,
+      mayHaveKept(binding) ? store.handKeptTo(topicQueue(topic, ''), name, functionId, rules) : undefined,
     ] as const;
     Promise.all(steps).then(
       ([, opened]) => {
@@ -226,18 +288,18 @@ export class Topics {
           logger.error(binding.error, { function_id: functionId });
         }
         subscription.rules = opened.rules;
-        runner.isHeld = false;
+        runner.attach();
         runner.configure(opened);
         runner.noteParked([functionId]);
       },
       (error: unknown) => {
         // Until then jobs wait, and the next attempt does not find an open queue.
-        if (!isOpen) runner.isHeld = true;
+        if (!isOpen) runner.detach();
         const isNews = binding.error === undefined;
         binding.error = String(error);
         const facts = { topic, function_id: functionId, error: binding.error };
         if (isNews) logger.error('A subscription could not be kept', facts);
-        // A broker that is away comes back, and a disk has room again (K3, D4).
+        // A broker that is away comes back, and a disk has space again (K3, D4).
         if (error instanceof Refusal)
           clock.after(OPEN_AGAIN_MS, () => this.#openAgain(subscription, binding, settings));
       },
@@ -254,8 +316,8 @@ export class Topics {
 
   /** The settings it opened with: those of its other kind if it is not empty and cannot change. */
   async #openQueue(settings: QueueSettings, before: QueueRunner | undefined): Promise<QueueSettings> {
-    const { adapter } = this.#parts;
-    const isOpen = before !== undefined && !before.isHeld;
+    const { adapter } = this.#context;
+    const isOpen = before !== undefined && !before.isDetached;
     if (isOpen && before.settings.isFifo === settings.isFifo) return settings;
     const asItIs = asOtherKind(settings);
     // Its running jobs must not be taken for jobs of the last run of the engine.
@@ -267,37 +329,42 @@ export class Topics {
   }
 
   #unbind(binding: Binding, removal: Removal): void {
-    const { adapter, clock, router } = this.#parts;
+    const { clock, router } = this.#context;
     const subscription = this.#byBinding.get(binding);
     if (subscription === undefined) return;
     this.#byBinding.delete(binding);
     subscription.bindings.delete(binding);
     this.#chooseOrigin(subscription);
-    if (subscription.bindings.size > 0 || this.#isStopped) return;
     const { topic, functionId } = subscription;
     // A connection that ended or is about to, or an engine that does: the subscriber may come back.
-    if (removal === 'taken_back' && !router.isDraining) return this.#end(subscription);
+    const isTakenBack = removal === 'taken_back' && !router.isDraining;
+    if (!isRestricted(binding)) {
+      router.reserve('subscription', nameOf(topic, functionId));
+      subscription.awaitsTrusted = !isTakenBack;
+    }
+    if (subscription.bindings.size > 0 || this.#isStopped) return;
+    // A restricted connection ends no subscription of a trusted worker that is away.
+    if (isTakenBack && !subscription.awaitsTrusted) return this.#end(subscription);
     subscription.endsMs = clock.monotonicMs() + this.#ttlMs;
-    if (binding.owner?.access === undefined) this.#parts.router.reserve('subscription', nameOf(topic, functionId));
-    else this.#awayRestricted.add(subscription);
-    adapter.subscribe({ ...this.#markOf(topic, functionId), leftMs: clock.nowMs() }).catch(this.#notKept);
+    if (!subscription.awaitsTrusted) this.#awayRestricted.add(subscription);
+    this.#store.subscribe({ ...this.#storedForm(topic, functionId), leftMs: clock.nowMs() }).catch(this.#notKept);
     this.#limitAway(topic);
   }
 
   /** Every subscription makes a job of each message: those that restricted connections leave are bounded. */
   #limitAway(topic: string): void {
-    const { logger, router } = this.#parts;
+    const { logger, router } = this.#context;
     const ofTopic = [...this.#awayRestricted].filter((one) => one.topic === topic);
-    const isOver = ofTopic.length > AWAY_PER_TOPIC_MAX || this.#awayRestricted.size > AWAY_MAX;
-    const [oldest] = ofTopic.length > AWAY_PER_TOPIC_MAX ? ofTopic : this.#awayRestricted;
+    const isOver = ofTopic.length > RESTRICTED_PER_TOPIC_MAX || this.#awayRestricted.size > RESTRICTED_MAX;
+    const [oldest] = ofTopic.length > RESTRICTED_PER_TOPIC_MAX ? ofTopic : this.#awayRestricted;
     if (!isOver || oldest === undefined) return;
     this.#awayRestricted.delete(oldest);
     router.count('topics.away_ended');
     logger.warn('A subscription of a restricted connection that left is ended: too many of them wait', {
       topic: oldest.topic,
       function_id: oldest.functionId,
-      limit_per_topic: AWAY_PER_TOPIC_MAX,
-      limit: AWAY_MAX,
+      limit_per_topic: RESTRICTED_PER_TOPIC_MAX,
+      limit: RESTRICTED_MAX,
     });
     this.#end(oldest);
   }
@@ -307,18 +374,19 @@ export class Topics {
     const { topic, functionId } = subscription;
     subscription.endsMs = ENDED;
     this.#awayRestricted.delete(subscription);
-    this.#parts.adapter.unsubscribe(topic, functionId).catch(this.#notKept);
+    this.#store.unsubscribe(topic, functionId).catch(this.#notKept);
   }
 
   readonly #notKept = (error: unknown): void => {
-    this.#parts.logger.error('The end of a subscription was not kept', { error: String(error) });
+    this.#context.logger.error('The end of a subscription was not kept', { error: String(error) });
   };
 
   /** In one turn: a caller that opens it again comes after this. */
   #forget(queue: string): boolean {
-    const { adapter, logger, queues } = this.#parts;
+    const { logger, queues } = this.#context;
     if (!queues.forget(queue)) return false;
-    adapter.forget?.(queue).catch((error: unknown) => {
+    this.#keptForRestricted.delete(queue);
+    this.#store.forget(queue).catch((error: unknown) => {
       logger.warn('A queue of a topic could not be removed', { error: String(error) });
     });
     return true;
@@ -326,7 +394,7 @@ export class Topics {
 
   /** Some subscribers did not come back; others ended a while ago, and their queues may be empty now. */
   async #sweep(): Promise<void> {
-    const { adapter, clock, queues } = this.#parts;
+    const { adapter, clock, queues } = this.#context;
     const ended = this.#subscriptions.all.filter(({ endsMs }) => endsMs === ENDED);
     const keepers = queues.all.map(({ settings }) => settings.name).filter((name) => name.endsWith('\n'));
     for (const subscription of this.#subscriptions.all) {
@@ -343,17 +411,19 @@ export class Topics {
       const { topic, functionId } = subscription;
       const name = topicQueue(topic, functionId);
       const isStill = this.#subscriptions.find(topic, functionId) === subscription;
-      if (isStill && !notEmpty.has(name) && this.#forget(name)) this.#subscriptions.remove(subscription);
+      if (!isStill || notEmpty.has(name) || !this.#forget(name)) continue;
+      this.#subscriptions.remove(subscription);
+      this.#restricted.delete(subscription);
     }
   }
 }
 
-/** What nobody had subscribed to waits for a trusted subscriber: whoever is handed it is the only one who gets it. */
+/** A message that had no subscriber waits for a trusted one, because only one subscriber gets it. */
 function mayHaveKept({ owner, functionId }: Binding): boolean {
   return owner?.access === undefined || coversId(owner.access, functionId);
 }
 
-function isOfStranger({ owner }: Binding): boolean {
+function isRestricted({ owner }: Binding): boolean {
   return owner?.access !== undefined;
 }
 

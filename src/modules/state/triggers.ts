@@ -78,11 +78,11 @@ export class StateTriggers implements ModuleTriggerType, Omit<StateListeners, 't
     return this.#isEnabled && this.#filters.size > 0;
   }
 
-  refuse(given: unknown): string | undefined {
+  refuse(given: unknown, binding: Binding): string | undefined {
     const read = readTriggerConfig(this.id, config, given);
     if (!read.ok) return read.reason;
     const { queue } = read.config;
-    return queue === undefined ? undefined : this.#jobs.refuse(queue);
+    return queue === undefined ? undefined : this.#jobs.refuse(queue, binding);
   }
 
   bound(binding: Binding, given: unknown): void {

@@ -4,7 +4,7 @@
 import { parseRawJson, RAW_NULL, type RawJson, rawJson } from '../../protocol/json/byte-string.ts';
 import { rawMember } from '../../protocol/json/json-member.ts';
 import { Payload } from '../../protocol/payload/payload.ts';
-import type { Outcome } from '../../router/calls/reply.ts';
+import type { Outcome } from '../../router/calls/call.ts';
 import type { RouterPort } from '../../router/port.ts';
 import type { UpgradeRequest } from '../../transport/socket.ts';
 

@@ -3,8 +3,8 @@
 
 import { isUtf8 } from 'node:buffer';
 import { Refusal } from '../../core/calls/refusal.ts';
-import { validateStreamClientMessage } from '../../generated/stream-messages.ts';
-import { idOffence } from '../../protocol/frames/ids.ts';
+import { validateStreamClientMessage } from '../../generated/module-payloads.ts';
+import { idOffence } from '../../protocol/frames/limits.ts';
 import { mismatchText } from '../../protocol/json/expected-text.ts';
 import type { JoinRequest } from './target.ts';
 

@@ -1,6 +1,6 @@
 // The clients of the stream server: from the first message to the last leave event.
 //
-// Neighbours: `doorkeeper.ts` admits them, `visits.ts` decides who may join what, `feeds.ts` sends events.
+// Neighbours: `admission.ts` admits them, `joins-and-leaves.ts` decides who may join what, `feeds.ts` sends events.
 // Invariants:
 //   - One `stream:leave` for each subscription that was admitted, however it ends (T7).
 //   - A connection that is closed has no subscriptions.
@@ -15,20 +15,20 @@ import { LIVENESS_CHECK_INTERVAL_MS, PING_INTERVAL_MS, SILENT_MS } from '../../r
 import type { PeerSocket, SocketEvents } from '../../transport/socket.ts';
 import type { StreamLimits } from '../module.ts';
 import type { StreamMessage, Tap } from '../taps.ts';
+import type { AdmittedClient } from './admission.ts';
 import { readClientMessage } from './client-message.ts';
 import { StreamConnection } from './connection.ts';
-import type { Visitor } from './doorkeeper.ts';
 import type { Feeds } from './feeds.ts';
+import type { JoinsAndLeaves } from './joins-and-leaves.ts';
 import { Batch, errorMessage, type MessagePlace, PONG, unauthorizedMessage } from './server-message.ts';
 import { Subscription } from './subscription.ts';
 import type { JoinRequest } from './target.ts';
-import type { Visits } from './visits.ts';
 
 export interface ClientsParts {
   readonly clock: Clock;
   readonly router: RouterPort;
   readonly limits: StreamLimits;
-  readonly visits: Visits;
+  readonly joinsAndLeaves: JoinsAndLeaves;
   readonly feeds: Feeds;
   /** Receives what clients request. */
   readonly tap: Tap<StreamMessage>;
@@ -67,7 +67,7 @@ export class Clients {
     }
   }
 
-  connected(socket: PeerSocket, { target, address, isBatched, context }: Visitor): SocketEvents {
+  connected(socket: PeerSocket, { target, address, isBatched, context }: AdmittedClient): SocketEvents {
     const { clock, limits, router, left } = this.#parts;
     const connection = new StreamConnection({
       socket,
@@ -143,7 +143,7 @@ export class Clients {
   }
 
   #join(connection: StreamConnection, request: JoinRequest): void {
-    const { limits, visits, feeds, router, clock } = this.#parts;
+    const { limits, joinsAndLeaves, feeds, router, clock } = this.#parts;
     connection.hasAsked = true;
     const previous = connection.subscriptions.get(request.subscriptionId);
     if (previous !== undefined) this.#leave(previous);
@@ -160,11 +160,11 @@ export class Clients {
     const subscription = new Subscription(connection, request);
     this.#show('join', subscription);
     connection.subscriptions.set(subscription.id, subscription);
-    visits.join(subscription, (isIn) => {
+    joinsAndLeaves.join(subscription, (isIn) => {
       subscription.isIn = isIn;
       // Its client may have left while its handlers ran.
       if (subscription.state === 'ended') {
-        if (isIn) visits.leave(subscription);
+        if (isIn) joinsAndLeaves.leave(subscription);
       } else if (isIn) {
         feeds.open(subscription, request.since);
       } else {
@@ -187,7 +187,7 @@ export class Clients {
     // The group may be joined again while the close of its connection is on its way.
     if (!subscription.isIn) return;
     subscription.isIn = false;
-    this.#parts.visits.leave(subscription);
+    this.#parts.joinsAndLeaves.leave(subscription);
   }
 
   #show(event: 'join' | 'leave', { id, stream, group, item }: Subscription): void {

@@ -7,7 +7,7 @@
 //   - `closed` is called once, whichever side ended it.
 
 import { type UnreadLimits, UnreadMessages } from '../../core/calls/unread-messages.ts';
-import { MessageRate, type MessageRateLimits, type RateVerdict } from '../../core/gates/message-rate.ts';
+import { MessageRate, type MessageRateLimits, type RateVerdict } from '../../core/limits/message-rate.ts';
 import { CLOSE_CODES } from '../../protocol/frames/close-codes.ts';
 import type { RawJson } from '../../protocol/json/byte-string.ts';
 import type { PeerSocket } from '../../transport/socket.ts';

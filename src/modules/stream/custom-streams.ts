@@ -19,7 +19,7 @@ import {
 import { findTextMember, rawMember } from '../../protocol/json/json-member.ts';
 import { Payload } from '../../protocol/payload/payload.ts';
 import type { Cause } from '../../router/builtin.ts';
-import type { Outcome } from '../../router/calls/reply.ts';
+import type { Outcome } from '../../router/calls/call.ts';
 import type { RouterPort } from '../../router/port.ts';
 import type { Store, StoreEvent, StoreReply } from '../../store/thread/contract.ts';
 

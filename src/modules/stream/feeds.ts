@@ -3,7 +3,7 @@
 // It gathers the events of a turn and sends them to each subscriber in one write, built once for all (T6). It reads the
 // snapshot of a new subscriber and adds the subscriber at the right place (T3). It reads missing events when numbers
 // jump (T2).
-// Neighbours: the store numbers events, `visits.ts` decides who may subscribe, `connection.ts` sends.
+// Neighbours: the store numbers events, `joins-and-leaves.ts` decides who may subscribe, `connection.ts` sends.
 // Invariants:
 //   - A feed exists exactly while a subscriber is reading or live in its group. During that time the store reports to
 //     it what other engines do there.

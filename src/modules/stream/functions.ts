@@ -3,7 +3,7 @@
 
 import type { Payload } from '../../protocol/payload/payload.ts';
 import type { BuiltinCall, Cause, RawBuiltinDefinition } from '../../router/builtin.ts';
-import type { Outcome } from '../../router/calls/reply.ts';
+import type { Outcome } from '../../router/calls/call.ts';
 import type { Store, StoreEvent, StoreReply } from '../../store/thread/contract.ts';
 import { notePlace, outcomeOfReply, storeInput } from '../store-call.ts';
 import type { CustomStreams } from './custom-streams.ts';

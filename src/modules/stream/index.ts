@@ -9,21 +9,21 @@ import type { Cause, RawBuiltinDefinition } from '../../router/builtin.ts';
 import { SWEPT_NOTHING } from '../../store/commands/stream/index.ts';
 import { triggerMessage } from '../../store/commands/stream/messages.ts';
 import type { Store, StoreEvent, StoreReply } from '../../store/thread/contract.ts';
-import type { Listener } from '../../transport/socket.ts';
+import type { Listener } from '../../transport/transport.ts';
 import { ChangeJobs } from '../change-jobs.ts';
 import { type ChosenStore, chooseStore } from '../chosen-store.ts';
 import { type ChosenAdapter, defineModule, type EngineModule, type ModuleContext } from '../module.ts';
 import type { StreamSubscriber } from '../taps.ts';
+import { StreamAdmission } from './admission.ts';
 import { Clients, SNAPSHOTS_BYTES_MAX } from './clients.ts';
 import { extstoreAdapter, kvAdapter, type StreamConfig, streamDeclaration } from './config.ts';
 import { CustomStreams } from './custom-streams.ts';
-import { Doorkeeper } from './doorkeeper.ts';
 import { Feeds } from './feeds.ts';
 import { streamFunctions } from './functions.ts';
+import { JoinsAndLeaves } from './joins-and-leaves.ts';
 import type { Subscription } from './subscription.ts';
 import type { Since } from './target.ts';
 import { GROUP_FIELDS, StreamTriggers } from './triggers.ts';
-import { Visits } from './visits.ts';
 
 export const streamModule = defineModule({
   declaration: streamDeclaration,
@@ -47,7 +47,7 @@ class StreamServer implements EngineModule {
   readonly #jobs: ChangeJobs;
   readonly #feeds: Feeds;
   readonly #clients: Clients;
-  readonly #doorkeeper: Doorkeeper;
+  readonly #admission: StreamAdmission;
   #listener: Listener | undefined;
   #stops: readonly (() => void)[] = [];
 
@@ -63,7 +63,7 @@ class StreamServer implements EngineModule {
     const changes = { owner: 'stream', store: this.#store, isOfThisMachine, groupFields: GROUP_FIELDS };
     this.#jobs = new ChangeJobs({ ...changes, router, clock, logger });
     this.#changes = new StreamTriggers(this.#jobs, router.isDropIn);
-    const visits = new Visits(router, logger, limits.askMs);
+    const joinsAndLeaves = new JoinsAndLeaves(router, logger, limits.askMs);
     this.#feeds = new Feeds({
       clock,
       read: (subject, since, done) => this.#read(subject, since, done),
@@ -78,11 +78,11 @@ class StreamServer implements EngineModule {
       tap: context.taps.streams,
       router,
       limits,
-      visits,
+      joinsAndLeaves,
       feeds: this.#feeds,
-      left: (address) => this.#doorkeeper.left(address),
+      left: (address) => this.#admission.left(address),
     });
-    this.#doorkeeper = new Doorkeeper({
+    this.#admission = new StreamAdmission({
       router,
       clock,
       origins: {
@@ -94,13 +94,13 @@ class StreamServer implements EngineModule {
       trustedProxies: settings.trustedProxies,
       authFunction: config.auth_function,
       limits,
-      connected: (socket, visitor) => this.#clients.connected(socket, visitor),
+      connected: (socket, client) => this.#clients.connected(socket, client),
     });
     this.functions = streamFunctions(this.#store, this.#custom, {
       tell: (events, cause) => this.#tell(events, cause),
       traceOf: (cause) => this.#jobs.traceOf(cause),
     });
-    this.triggerTypes = [this.#changes, visits.joins, visits.leaves];
+    this.triggerTypes = [this.#changes, joinsAndLeaves.joins, joinsAndLeaves.leaves];
   }
 
   async start(): Promise<void> {
@@ -115,13 +115,13 @@ class StreamServer implements EngineModule {
       // Our own limits plus one message of maximum size, with a margin: the library must never drop what our own
       // accounting still allows (L5).
       bufferedBytesMax: 2 * outboundBufferBytes + 2 * SNAPSHOTS_BYTES_MAX + 4 * valueBytes,
-      admit: (request) => this.#doorkeeper.admit(request),
+      admit: (request) => this.#admission.admit(request),
       connected: () => {
         throw new Error('An admitted stream connection has no listener');
       },
     });
     this.#clients.start();
-    this.#stops = [this.#doorkeeper.start(), clock.every(SWEEP_INTERVAL_MS, () => this.#sweep())];
+    this.#stops = [this.#admission.start(), clock.every(SWEEP_INTERVAL_MS, () => this.#sweep())];
   }
 
   drain(): void {

@@ -2,7 +2,7 @@
 
 import type { ErrorBody } from '../../protocol/frames/frames.ts';
 import type { StoreEvent } from '../../store/thread/contract.ts';
-import { PreparedTexts } from '../../transport/prepared-texts.ts';
+import { PreparedTexts } from '../../transport/server-frames.ts';
 
 /** The subject of a message; a malformed message has none. */
 export interface MessagePlace {

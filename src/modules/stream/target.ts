@@ -1,7 +1,7 @@
 // Parses the address of a connection: `/stream/{stream_name}/{group_id}/[{item_id}/]` joins that group at once, `/`
 // leaves it to messages. Pure.
 
-import { idOffence } from '../../protocol/frames/ids.ts';
+import { idOffence } from '../../protocol/frames/limits.ts';
 
 /** The subject of a subscription, and its starting position (T4). */
 export interface JoinRequest {

@@ -99,11 +99,11 @@ export class StreamTriggers implements ModuleTriggerType {
     this.#isDropIn = isDropIn;
   }
 
-  refuse(config: unknown): string | undefined {
+  refuse(config: unknown, binding: Binding): string | undefined {
     const read = readTriggerConfig('stream', streamConfig, config);
     if (!read.ok) return read.reason;
     const { queue } = read.config;
-    return queue === undefined ? undefined : this.#jobs.refuse(queue);
+    return queue === undefined ? undefined : this.#jobs.refuse(queue, binding);
   }
 
   bound(binding: Binding, config: unknown): void {
@@ -142,7 +142,7 @@ export class StreamTriggers implements ModuleTriggerType {
 }
 
 /** Types `stream:join` and `stream:leave`: a client subscribes, and a subscription ends. */
-export class VisitTriggers implements ModuleTriggerType {
+export class JoinLeaveTriggers implements ModuleTriggerType {
   readonly id: 'stream:join' | 'stream:leave';
   readonly facts;
   readonly #bindings = new Bindings<undefined>();

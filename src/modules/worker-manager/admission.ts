@@ -2,12 +2,11 @@
 // verdict out.
 
 import { type OriginRules, originOffence } from '../../core/access/origin.ts';
-import type { AddressGate } from '../../core/gates/address-gate.ts';
-import type { ConnectionGate } from '../../core/gates/connection-gate.ts';
 import { equalSecrets } from '../../effects/random.ts';
 import { SUBPROTOCOL_AUTHORIZATION, SUBPROTOCOLS } from '../../protocol/frames/subprotocols.ts';
 import type { Admission, UpgradeRequest } from '../../transport/socket.ts';
 import type { ModuleSettings } from '../module.ts';
+import { type PortAdmission, refusal } from '../port-admission.ts';
 import { admitToChannel, channelTarget } from './channel-endpoint.ts';
 import type { WorkerManagerConfig } from './config.ts';
 
@@ -37,15 +36,9 @@ export function admissionRules(
 
 /** The present state of the port. */
 export interface AdmissionState {
-  readonly nowMs: number;
-  readonly gate: ConnectionGate;
-  /** The limits of the client's address; `undefined`: it has none. */
-  readonly addressGate: AddressGate | undefined;
+  readonly port: Pick<PortAdmission, 'engineRefusal' | 'enter'>;
   /** The address of the client. */
   readonly address: string;
-  readonly isDraining: boolean;
-  /** The engine is so overloaded that no new connection is admitted. */
-  readonly isProtecting: boolean;
   /** Whether too many connections already wait for the auth function. */
   readonly isAuthBusy: boolean;
   /** Whether a worker connection that proved the token is open from that address. */
@@ -54,41 +47,28 @@ export interface AdmissionState {
   isChannel(id: string, key: string): boolean;
 }
 
-/** The checks that reveal least come first. Counts the connection at the gates only when it is admitted. */
+/** The checks that reveal least come first. Counts the connection only when it is admitted. */
 export function admit(request: UpgradeRequest, rules: AdmissionRules, state: AdmissionState): Admission {
   const target = channelTarget(request);
   const isServed = request.path === WORKER_PATH || request.path === TELEMETRY_PATH;
-  if (target === undefined && !isServed) return refuse(404, 'Not found');
+  if (target === undefined && !isServed) return refusal(404, 'Not found');
   const headers = { host: request.header('host'), origin: request.header('origin') };
   const offence = originOffence(headers, rules);
-  if (offence !== undefined) return refuse(403, offence);
+  if (offence !== undefined) return refusal(403, offence);
   const admission =
     target === undefined
       ? admitAsWorker(request, rules, state)
       : admitToChannel(target, request.subprotocols, state.isChannel);
   if (!admission.ok) return admission;
-  if (state.isProtecting) return refuse(503, 'OVERLOADED: the engine is under too much load');
-  if (state.isDraining) return refuse(503, 'SHUTTING_DOWN: the engine is stopping');
+  const refused = state.port.engineRefusal();
+  if (refused !== undefined) return refused;
   if (target === undefined && state.isAuthBusy)
-    return refuse(503, 'OVERLOADED: too many connections wait for admission');
-  return enter(state) ?? admission;
-}
-
-/** Takes a place at both gates, or at none. */
-function enter({ gate, addressGate, address, nowMs }: AdmissionState): Admission | undefined {
-  if (addressGate?.enter(address, nowMs) === false) {
-    return refuse(429, 'RATE_LIMITED: too many connections from this address');
-  }
-  const verdict = gate.enter(nowMs);
-  if (verdict === 'open') return undefined;
-  addressGate?.leave(address);
-  return verdict === 'full'
-    ? refuse(503, 'OVERLOADED: this port is at its limit of connections')
-    : refuse(429, 'RATE_LIMITED: too many new connections per second');
+    return refusal(503, 'OVERLOADED: too many connections wait for admission');
+  return state.port.enter(state.address) ?? admission;
 }
 
 function admitAsWorker(request: UpgradeRequest, rules: AdmissionRules, state: AdmissionState): Admission {
-  if (!hasToken(request, rules, state)) return refuse(401, 'Authorization: Bearer <bridge_token> is needed');
+  if (!hasToken(request, rules, state)) return refusal(401, 'Authorization: Bearer <bridge_token> is needed');
   const { subprotocols } = request;
   const form = SUBPROTOCOLS.find((name) => subprotocols.includes(name));
   // The subprotocol after it is a token, which is never selected (PD-43).
@@ -104,8 +84,4 @@ function hasToken(request: UpgradeRequest, { token }: AdmissionRules, state: Adm
   const given = /^bearer /i.test(header) ? header.slice('bearer '.length).trim() : '';
   if (given !== '') return equalSecrets(given, token);
   return request.path === TELEMETRY_PATH && state.isKnownAddress(state.address);
-}
-
-function refuse(status: number, text: string): Admission {
-  return { ok: false, status, text };
 }

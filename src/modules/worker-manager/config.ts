@@ -3,7 +3,6 @@
 
 import { isDeepStrictEqual } from 'node:util';
 import { type ExposeEntry, readExposeEntry } from '../../core/access/expose-filter.ts';
-import type { ValueOf } from '../../core/config-fields/fields.ts';
 import {
   anything,
   either,
@@ -14,6 +13,7 @@ import {
   optional,
   refused,
   text,
+  type ValueOf,
 } from '../../core/config-fields/fields.ts';
 import type { FieldProblem } from '../../core/config-fields/fields-check.ts';
 import type { ModuleDeclaration } from '../../core/config-fields/module-declaration.ts';
@@ -38,9 +38,9 @@ const rbac = fields({
     default: [],
     help: 'Trigger types that may be bound, unless the auth function returns them',
   }),
-  allow_queues: listOf(text(), {
-    default: ['default'],
-    help: 'Queues that their jobs may enter; these jobs share room, slots and groups with all other jobs there',
+  shared_queues: listOf(text(), {
+    default: [],
+    help: 'Queues whose capacity, slots and groups their jobs share with trusted jobs; elsewhere they have their own',
   }),
   on_function_registration_function_id: optional(text({ help: 'Function called before a function is registered' })),
   on_trigger_registration_function_id: optional(text({ help: 'Function called before a trigger is bound' })),

@@ -1,25 +1,22 @@
 // `svc-worker-manager`: a port that workers connect to. Always loaded: without an entry there is one with defaults.
 
 import { ANONYMOUS, type Grant } from '../../core/access/access.ts';
-import { hostInUrl, isLoopbackHost, originOffence, type RequestOrigin } from '../../core/access/origin.ts';
-import { AddressBlocks } from '../../core/gates/address-block.ts';
-import { AddressGate } from '../../core/gates/address-gate.ts';
-import { clientAddress } from '../../core/gates/client-address.ts';
-import { ConnectionGate } from '../../core/gates/connection-gate.ts';
-import { PRESSURE } from '../../core/gates/pressure.ts';
+import { hostInUrl, originOffence, type RequestOrigin } from '../../core/access/origin.ts';
 import { SUBPROTOCOL_CHANNEL, SUBPROTOCOLS } from '../../protocol/frames/subprotocols.ts';
 import type { Guard } from '../../router/restricted/guard.ts';
 import type {
   AcceptedRequest,
   Admission,
-  Listener,
   PeerSocket,
   PendingAdmission,
   SocketEvents,
   UpgradeRequest,
 } from '../../transport/socket.ts';
+import type { Listener } from '../../transport/transport.ts';
 import { defineModule, type EngineModule, type ModuleContext, type Reconfiguration } from '../module.ts';
+import { type Admitted, PortAdmission, type Refused, STOPPING } from '../port-admission.ts';
 import { type AdmissionRules, admissionRules, admit, TELEMETRY_PATH } from './admission.ts';
+import { AuthFunction } from './auth-function.ts';
 import { type ChannelTarget, channelTarget } from './channel-endpoint.ts';
 import {
   authFunctionOf,
@@ -28,25 +25,20 @@ import {
   type WorkerManagerConfig,
   workerManagerDeclaration,
 } from './config.ts';
-import { Doorman } from './doorman.ts';
-import { PortGuard } from './port-guard.ts';
+import { OpenConnections } from './open-connections.ts';
+import { PortPolicy } from './port-policy.ts';
 import { TelemetrySockets } from './telemetry-sockets.ts';
-import { Visits } from './visits.ts';
 
 export const workerManagerModule = defineModule({
   declaration: workerManagerDeclaration,
   create: (context, config) => new WorkerPort(context, config),
 });
 
-type Admitted = Admission & { readonly ok: true };
-type Refused = Admission & { readonly ok: false };
 type ChannelEnd = ChannelTarget & { readonly ok: true };
 
 /** An admitted connection, until it ends. */
-interface Visitor {
+interface AdmittedClient {
   readonly address: string;
-  /** Whether its address takes places at its gate. */
-  readonly isCounted: boolean;
   readonly target: ChannelEnd | undefined;
   /** The origin of its page. */
   readonly site: RequestOrigin | undefined;
@@ -61,20 +53,17 @@ class WorkerPort implements EngineModule<WorkerManagerConfig> {
   readonly #context: ModuleContext;
   #config: WorkerManagerConfig;
   readonly #limits: ModuleContext['settings']['trusted'];
-  readonly #gate: ConnectionGate;
-  /** Only for ports for browsers: machines use the others, and many of them share an address (PD-27). */
-  readonly #addressGate: AddressGate | undefined;
-  readonly #proxies: AddressBlocks;
+  readonly #admission: PortAdmission;
   #rules: AdmissionRules;
-  readonly #guard: PortGuard;
-  #doorman: Doorman | undefined;
+  readonly #policy: PortPolicy;
+  #authFunction: AuthFunction | undefined;
   /** Only for ports for browsers: other connections are not checked again. */
-  readonly #visits: Visits | undefined;
+  readonly #open: OpenConnections | undefined;
   /** Open worker connections by address; their telemetry sockets come without credentials. */
   readonly #workersByAddress = new Map<string, number>();
   readonly #telemetry: TelemetrySockets;
   #listener: Listener | undefined;
-  #stopTrimming: (() => void) | undefined;
+  #stopAdmission: (() => void) | undefined;
 
   constructor(context: ModuleContext, config: WorkerManagerConfig) {
     const { settings, router } = context;
@@ -82,14 +71,20 @@ class WorkerPort implements EngineModule<WorkerManagerConfig> {
     this.#context = context;
     this.#config = config;
     this.#limits = isRestricted ? settings.browser : settings.trusted;
-    this.#gate = new ConnectionGate(this.#limits, () => context.openFiles.take());
-    this.#addressGate = isRestricted ? new AddressGate(settings.browser.perAddress) : undefined;
-    this.#proxies = new AddressBlocks(settings.trustedProxies);
-    this.#guard = new PortGuard(config, settings.browser, router);
+    this.#admission = new PortAdmission({
+      clock: context.clock,
+      engine: router,
+      limits: this.#limits,
+      // Only for ports for browsers: machines use the others, and many of them share an address (PD-27).
+      perAddress: isRestricted ? settings.browser.perAddress : undefined,
+      trustedProxies: settings.trustedProxies,
+      takeDescriptor: () => context.openFiles.take(),
+    });
+    this.#policy = new PortPolicy(config, settings.browser, router);
     this.#telemetry = new TelemetrySockets(context.clock, router);
     this.#rules = admissionRules(config, settings);
-    this.#doorman = doormanOf(config, context);
-    this.#visits = isRestricted ? new Visits(router) : undefined;
+    this.#authFunction = authFunctionCalls(config, context);
+    this.#open = isRestricted ? new OpenConnections(router) : undefined;
   }
 
   async start(): Promise<void> {
@@ -107,8 +102,7 @@ class WorkerPort implements EngineModule<WorkerManagerConfig> {
       },
     });
     this.#telemetry.start();
-    const { clock } = this.#context;
-    this.#stopTrimming = clock.every(TRIM_INTERVAL_MS, () => this.#addressGate?.trim(clock.monotonicMs()));
+    this.#stopAdmission = this.#admission.start();
   }
 
   async reconfigure(config: WorkerManagerConfig): Promise<Reconfiguration> {
@@ -125,12 +119,12 @@ class WorkerPort implements EngineModule<WorkerManagerConfig> {
     const asksAnother = authFunctionOf(config) !== authFunctionOf(this.#config);
     const rules = admissionRules(config, this.#context.settings);
     this.#config = config;
-    this.#guard.adopt(config);
-    if (asksAnother) this.#doorman = doormanOf(config, this.#context);
+    this.#policy.adopt(config);
+    if (asksAnother) this.#authFunction = authFunctionCalls(config, this.#context);
     // Other rules are another object: a verdict that is still awaited was requested under the old ones.
     if (asksAnother || rules.allowedOrigins.join() !== this.#rules.allowedOrigins.join()) this.#rules = rules;
-    this.#visits?.judge(({ isGuest, site }) => {
-      if (asksAnother && isGuest) return true;
+    this.#open?.judge(({ isAuthenticated, site }) => {
+      if (asksAnother && isAuthenticated) return true;
       return site !== undefined && originOffence(site, this.#rules) !== undefined;
     });
   }
@@ -141,9 +135,9 @@ class WorkerPort implements EngineModule<WorkerManagerConfig> {
 
   stop(): void {
     this.#telemetry.stop();
-    this.#stopTrimming?.();
+    this.#stopAdmission?.();
     this.#listener?.close();
-    this.#guard.close();
+    this.#policy.close();
   }
 
   health() {
@@ -157,56 +151,48 @@ class WorkerPort implements EngineModule<WorkerManagerConfig> {
   }
 
   #admit(request: UpgradeRequest): Admission | PendingAdmission {
-    const { clock, router } = this.#context;
-    const address = this.#addressOf(request);
-    const isCounted = this.#addressGate !== undefined && !this.#standsForMany(address);
+    const { router } = this.#context;
+    const address = this.#admission.addressOf(request);
     const admission = admit(request, this.#rules, {
-      nowMs: clock.monotonicMs(),
-      gate: this.#gate,
-      addressGate: isCounted ? this.#addressGate : undefined,
+      port: this.#admission,
       address,
-      isDraining: router.isDraining,
-      isProtecting: router.pressure.level >= PRESSURE.protect,
-      isAuthBusy: this.#doorman?.isBusy === true,
+      isAuthBusy: this.#authFunction?.isBusy === true,
       isKnownAddress: (known) => this.#workersByAddress.has(known),
       isChannel: (id, key) => router.channels.knows(id, key),
     });
     if (!admission.ok) return this.#refused(request, address, admission, admission.text);
     const target = channelTarget(request);
     const [host, origin] = [request.header('host'), request.header('origin')];
-    const visitor: Visitor = {
+    const client: AdmittedClient = {
       address,
-      isCounted,
       target: target?.ok === true ? target : undefined,
       site: origin === undefined ? undefined : { host, origin },
       grant: ANONYMOUS,
       rules: this.#rules,
     };
-    if (visitor.target !== undefined || this.#doorman === undefined) return this.#welcome(admission, visitor);
-    return this.#askDoorman(this.#doorman, request, admission, visitor);
+    if (client.target !== undefined || this.#authFunction === undefined) return this.#admitted(admission, client);
+    return this.#askAuthFunction(this.#authFunction, request, admission, client);
   }
 
-  /** The verdict comes later; until then the connection has its place, and frees it when it is refused or leaves. */
-  #askDoorman(doorman: Doorman, request: UpgradeRequest, admission: Admitted, visitor: Visitor): PendingAdmission {
+  #askAuthFunction(
+    authFunction: AuthFunction,
+    request: UpgradeRequest,
+    admission: Admitted,
+    client: AdmittedClient,
+  ): PendingAdmission {
     const { path } = request;
-    let hasPlace = true;
-    const leave = (): void => {
-      if (hasPlace) this.#leave(visitor);
-      hasPlace = false;
-    };
-    const verdict = doorman.ask(request, visitor.address).then((answer): Admission => {
-      const late = this.#context.router.isDraining ? STOPPING : visitor.rules === this.#rules ? undefined : CHANGED;
-      if (answer.ok && late === undefined) return this.#welcome(admission, { ...visitor, grant: answer.grant });
-      leave();
-      if (late !== undefined) return this.#refused({ path }, visitor.address, late, late.text);
+    const verdict = authFunction.ask(request, client.address).then((answer): Admission => {
+      const late = this.#context.router.isDraining ? STOPPING : client.rules === this.#rules ? undefined : CHANGED;
+      if (answer.ok && late === undefined) return this.#admitted(admission, { ...client, grant: answer.grant });
+      if (late !== undefined) return this.#refused({ path }, client.address, late, late.text);
       const reason = answer.ok ? '' : `the auth function: ${answer.reason}`;
-      return this.#refused({ path }, visitor.address, UNAUTHORIZED, reason);
+      return this.#refused({ path }, client.address, UNAUTHORIZED, reason);
     });
-    return { verdict, gone: leave };
+    return this.#admission.pending(client.address, verdict);
   }
 
-  #welcome(admission: Admitted, visitor: Visitor): Admission {
-    return { ...admission, connected: (socket, accepted) => this.#connected(socket, accepted, visitor) };
+  #admitted(admission: Admitted, client: AdmittedClient): Admission {
+    return { ...admission, connected: (socket, accepted) => this.#connected(socket, accepted, client) };
   }
 
   /** Untrusted clients choose the path and must not flood the log. `reason` is for the log alone. */
@@ -217,20 +203,20 @@ class WorkerPort implements EngineModule<WorkerManagerConfig> {
     return refusal;
   }
 
-  #connected(socket: PeerSocket, request: AcceptedRequest, visitor: Visitor): SocketEvents {
-    const { target, grant, site, rules } = visitor;
+  #connected(socket: PeerSocket, request: AcceptedRequest, client: AdmittedClient): SocketEvents {
+    const { target, grant, site, rules } = client;
     const isWorker = target === undefined && request.path !== TELEMETRY_PATH;
-    const guard = isWorker ? this.#guard.forConnection(grant, this.#context.clock.monotonicMs()) : undefined;
-    const events = this.#eventsFor(socket, request, visitor, guard);
-    const visit = { socket, guard, site, isGuest: target === undefined };
-    this.#visits?.add(visit);
+    const guard = isWorker ? this.#policy.forConnection(grant, this.#context.clock.monotonicMs()) : undefined;
+    const events = this.#eventsFor(socket, request, client, guard);
+    const connection = { socket, guard, site, isAuthenticated: target === undefined };
+    this.#open?.add(connection);
     // The rules changed between the verdict and now.
-    if (rules !== this.#rules) this.#visits?.end([visit]);
+    if (rules !== this.#rules) this.#open?.end([connection]);
     return {
       ...events,
       closed: (code, isOverlong) => {
-        this.#visits?.remove(socket);
-        this.#leave(visitor);
+        this.#open?.remove(socket);
+        this.#admission.leave(client.address);
         events.closed(code, isOverlong);
       },
     };
@@ -239,12 +225,12 @@ class WorkerPort implements EngineModule<WorkerManagerConfig> {
   #eventsFor(
     socket: PeerSocket,
     { path, subprotocol }: AcceptedRequest,
-    { target, address }: Visitor,
+    { target, address }: AdmittedClient,
     guard: Guard | undefined,
   ): SocketEvents {
     if (target !== undefined) return this.#channelEvents(socket, subprotocol, target);
     if (path === TELEMETRY_PATH) {
-      return this.#telemetry.take(socket, this.#guard.rate(this.#context.clock.monotonicMs()));
+      return this.#telemetry.take(socket, this.#policy.rate(this.#context.clock.monotonicMs()));
     }
     this.#countAddress(address, 1);
     const events = this.#context.connections.connect({
@@ -275,20 +261,6 @@ class WorkerPort implements EngineModule<WorkerManagerConfig> {
     };
   }
 
-  #addressOf(request: UpgradeRequest): string {
-    return clientAddress(request.remoteAddress, request.list('x-forwarded-for'), this.#proxies);
-  }
-
-  /** Many people share the address of this machine and of proxies (PD-27). */
-  #standsForMany(address: string): boolean {
-    return isLoopbackHost(address) || address === LOOPBACK_IPV6 || this.#proxies.has(address);
-  }
-
-  #leave({ address, isCounted }: Visitor): void {
-    this.#gate.leave();
-    if (isCounted) this.#addressGate?.leave(address);
-  }
-
   #countAddress(address: string, change: 1 | -1): void {
     const count = (this.#workersByAddress.get(address) ?? 0) + change;
     if (count === 0) this.#workersByAddress.delete(address);
@@ -299,15 +271,11 @@ class WorkerPort implements EngineModule<WorkerManagerConfig> {
 const LOGGED_PATH_CHARS_MAX = 100;
 /** A refused client does not learn the reason. */
 const UNAUTHORIZED: Refused = { ok: false, status: 401, text: 'UNAUTHORIZED: not let in' };
-const STOPPING: Refused = { ok: false, status: 503, text: 'SHUTTING_DOWN: the engine is stopping' };
 const CHANGED: Refused = { ok: false, status: 503, text: 'The rules of this port have just changed: connect again' };
-const TRIM_INTERVAL_MS = 5_000;
-/** In the form of the transports. */
-const LOOPBACK_IPV6 = '0000:0000:0000:0000:0000:0000:0000:0001';
 
 /** The caller of the auth function; `undefined`: there is none. */
-function doormanOf(config: WorkerManagerConfig, { router, settings }: ModuleContext): Doorman | undefined {
+function authFunctionCalls(config: WorkerManagerConfig, { router, settings }: ModuleContext): AuthFunction | undefined {
   const { authCalls: waitingMax, askMs: askMsMax } = settings.browser;
   const authFunctionId = config.rbac === undefined ? undefined : authFunctionOf(config);
-  return authFunctionId === undefined ? undefined : new Doorman({ router, authFunctionId, askMsMax, waitingMax });
+  return authFunctionId === undefined ? undefined : new AuthFunction({ router, authFunctionId, askMsMax, waitingMax });
 }

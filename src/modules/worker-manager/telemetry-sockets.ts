@@ -1,7 +1,7 @@
 // Sockets that only bring telemetry. They never become workers, but a dead one must not keep its place for ever: they
 // are pinged and, when silent, closed like worker connections (W1).
 
-import type { MessageRate } from '../../core/gates/message-rate.ts';
+import type { MessageRate } from '../../core/limits/message-rate.ts';
 import { OwnSilence } from '../../core/registry/own-silence.ts';
 import type { Clock } from '../../effects/clock.ts';
 import { CLOSE_CODES } from '../../protocol/frames/close-codes.ts';

@@ -10,8 +10,8 @@ export function mismatchText(expected: string, value: unknown): string {
 /** Omits null and undefined from the alternatives: they cannot have caused the mismatch. */
 function expectedText(expected: string): string {
   const kinds = unionMembers(expected).map(kindOf);
-  const told = [...new Set(kinds)].filter((kind) => kind !== 'absent' && kind !== 'null');
-  if (told.length > 0) return told.join(' or ');
+  const named = [...new Set(kinds)].filter((kind) => kind !== 'absent' && kind !== 'null');
+  if (named.length > 0) return named.join(' or ');
   return kinds.includes('null') ? 'null' : 'absent';
 }
 

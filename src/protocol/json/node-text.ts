@@ -1,6 +1,6 @@
 // Text in memory through Buffer, which writes and reads a short text three times as fast as TextEncoder.
 
-import type { TextSource } from './text-slices.ts';
+import type { TextSource } from './text-memory.ts';
 
 export const nodeText: TextSource = {
   read: (source, start, end) => asBuffer(source).toString('utf8', start, end),

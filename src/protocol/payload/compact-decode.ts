@@ -2,7 +2,7 @@
 // refused with an error that says where, and no value is larger than a small multiple of its bytes.
 
 import { JSON_DEPTH_MAX } from '../frames/limits.ts';
-import { TextSlices, type TextSource } from '../json/text-slices.ts';
+import { TextSlices, type TextSource } from '../json/text-memory.ts';
 import {
   COMPACT_BYTES_MAX,
   type CompactParts,

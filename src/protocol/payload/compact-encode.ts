@@ -11,9 +11,8 @@
 // which V8 looks twice measured slower.
 
 import { JSON_DEPTH_MAX } from '../frames/limits.ts';
-import { Tries } from '../frames/tries.ts';
-import { isWrapper } from '../json/plain-object.ts';
-import { TextBytes, type TextMemory } from '../json/text-bytes.ts';
+import { TextBytes, type TextMemory } from '../json/text-memory.ts';
+import { AttemptBackoff, isWrapper } from './compact-exceptions.ts';
 import {
   ARRAY_LENGTH_IN_TAG,
   COMPACT_BYTES_MAX,
@@ -28,8 +27,7 @@ import {
   TAIL_BYTES,
   TEXT_UNITS_IN_TAG,
 } from './compact-layout.ts';
-import { SHAPE_TEXT_BYTES_MAX, SHAPES_ASKED_MAX, type Shape } from './shape.ts';
-import { type ShapeNode, ShapeTree } from './shape-tree.ts';
+import { SHAPE_TEXT_BYTES_MAX, SHAPES_ASKED_MAX, type Shape, type ShapeNode, ShapeTree } from './shape.ts';
 
 /** A payload in the encoder's memory. */
 export class CompactPayload {
@@ -63,7 +61,7 @@ export class CompactEncoder {
   #depth = 0;
   #lastPrototype: unknown = Object.prototype;
   #asked = 0;
-  readonly #tries = new Tries();
+  readonly #backoff = new AttemptBackoff();
 
   /** `askNumber` gets a key list that occurred repeatedly without a number. */
   constructor(platform: TextMemory, askNumber: (keyList: string) => void) {
@@ -95,15 +93,15 @@ export class CompactEncoder {
   /** Undefined: the value has to be sent as JSON text, if it has any. */
   encode(value: unknown): CompactPayload | undefined {
     if (typeof value !== 'object' || value === null || this.#isBusy) return undefined;
-    if (!this.#tries.next()) return undefined;
+    if (!this.#backoff.next()) return undefined;
     this.#isBusy = true;
     try {
       const payload = this.#encode(value);
-      this.#tries.succeeded();
+      this.#backoff.succeeded();
       return payload;
     } catch (error) {
       if (error !== GIVEN_BACK) throw error;
-      this.#tries.failed();
+      this.#backoff.failed();
       return undefined;
     } finally {
       this.#isBusy = false;

@@ -12,24 +12,21 @@ import {
   type BatchVisitor,
   type CallHeader,
   type ResultHeader,
-} from '../../protocol/binary/binary-read.ts';
+} from '../../protocol/binary/binary-messages.ts';
 import type { EnqueueAction } from '../../protocol/frames/frames.ts';
-import { idOffence } from '../../protocol/frames/ids.ts';
-import { CALL_TIMEOUT_MS_DEFAULT, ID_BYTES_MAX } from '../../protocol/frames/limits.ts';
+import { CALL_TIMEOUT_MS_DEFAULT, ID_BYTES_MAX, idOffence } from '../../protocol/frames/limits.ts';
 import { parseRawJson, RAW_NULL } from '../../protocol/json/byte-string.ts';
 import { Payload } from '../../protocol/payload/payload.ts';
 import { SHAPES_ASKED_MAX } from '../../protocol/payload/shape.ts';
-import type { RouterContext } from '../context.ts';
-import { chargeMessage } from '../restricted/guard.ts';
-import { admitCall, guardCall } from '../restricted/guarded-calls.ts';
-import { BinaryWire } from '../session/binary-wire.ts';
+import type { CallRequest, RouterContext } from '../context.ts';
+import { admitCall, chargeMessage, guardCall } from '../restricted/guarded-calls.ts';
 import { contextOfCaller } from '../session/observe.ts';
 import type { Session } from '../session/session.ts';
+import { BinaryWire } from '../session/wire.ts';
+import { outcomeOf } from './call.ts';
+import { checkedErrorPayload, settle } from './in-flight.ts';
 import { deliver, ownName, refuse } from './invoke.ts';
-import type { CallRequest } from './open-call.ts';
 import { refuseFrame } from './refused-frames.ts';
-import { outcomeOf } from './reply.ts';
-import { checkedErrorPayload, settle } from './settle.ts';
 
 export type TakeControl = (bytes: Uint8Array) => void;
 
@@ -78,7 +75,7 @@ export class BinaryFrames implements BatchVisitor {
     if (number === undefined || wire === undefined) {
       this.refuse('a shape that is not a list of keys, or on a connection without compact payloads');
     } else if (number >= 0) {
-      wire.tellShape(number);
+      wire.sendShape(number);
     } else {
       // Payloads of that shape carry their keys.
       counters.count('shapes.refused');

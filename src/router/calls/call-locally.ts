@@ -6,11 +6,10 @@ import type { EnqueueAction } from '../../protocol/frames/frames.ts';
 import { CALL_TIMEOUT_MS_DEFAULT } from '../../protocol/frames/limits.ts';
 import type { Payload } from '../../protocol/payload/payload.ts';
 import type { Cause } from '../builtin.ts';
-import type { LocalCaller, RouterContext } from '../context.ts';
+import type { CallRequest, RouterContext } from '../context.ts';
 import { isOfStrangers, type OfTrigger, rightsOfTrigger } from '../restricted/reach.ts';
+import { type LocalCaller, type Outcome, outcomeOf } from './call.ts';
 import { deliver, invoke, refusalOf } from './invoke.ts';
-import type { CallRequest } from './open-call.ts';
-import { type Outcome, outcomeOf } from './reply.ts';
 
 export interface LocalCall extends Cause, OfTrigger {
   readonly functionId: string;

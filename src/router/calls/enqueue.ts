@@ -2,17 +2,16 @@
 
 import type { Access } from '../../core/access/access.ts';
 import { keptRights } from '../../core/access/kept-rights.ts';
-import { PRESSURE } from '../../core/gates/pressure.ts';
+import { PRESSURE } from '../../core/limits/pressure.ts';
 import type { EnqueueAnswer, EnqueueReason } from '../../core/queue/shapes.ts';
 import type { EnqueueAction } from '../../protocol/frames/frames.ts';
-import { idOffence } from '../../protocol/frames/ids.ts';
+import { idOffence } from '../../protocol/frames/limits.ts';
 import { detach } from '../../protocol/json/byte-string.ts';
-import type { RouterContext } from '../context.ts';
+import type { CallRequest, RouterContext } from '../context.ts';
 import { beginEnqueue, contextOf, endEnqueue, spanOf } from '../session/observe.ts';
-import { begins } from './chain.ts';
-import type { CallRequest } from './open-call.ts';
-import { type Outcome, outcomeOfError, outcomeOfValue } from './reply.ts';
-import { answer } from './settle.ts';
+import { type Outcome, outcomeOfError, outcomeOfValue } from './call.ts';
+import { answer } from './in-flight.ts';
+import { begins } from './new-work.ts';
 
 /** The function need not exist yet: its jobs wait for it (Q7). */
 export function enqueue(context: RouterContext, request: CallRequest, action: EnqueueAction): void {

@@ -1,76 +1,33 @@
-// Calls: from the frame that asks for one to its hand-over.
+// Calls: from the request to the hand-over.
 //
-// Neighbours: `settle.ts` ends what is opened here; `core/calls/call-table.ts` keeps it meanwhile. The checks run in
-// the order of the wire (5.1): namespace, arguments, action, existence, depth, limits, worker.
+// `json-frames.ts`, `binary-frames.ts` and `call-locally.ts` bring requests. `in-flight.ts` opens and ends calls. The
+// checks run in the order of the wire (5.1): action, existence, depth, limits, worker.
 
-import { depthOf, withBaggageEntry } from '../../core/calls/call-depth.ts';
+import { withBaggageEntry } from '../../core/calls/call-depth.ts';
 import { Refusal, refusals, unreadablePayload } from '../../core/calls/refusal.ts';
-import { PRESSURE } from '../../core/gates/pressure.ts';
+import { PRESSURE } from '../../core/limits/pressure.ts';
 import type { WorkerFunction } from '../../core/registry/function-table.ts';
 import { UNTRACED } from '../../core/telemetry/spans/context.ts';
-import type { EnqueueAction, InvokeFunction } from '../../protocol/frames/frames.ts';
-import { idOffence } from '../../protocol/frames/ids.ts';
-import {
-  CALL_DEPTH_MAX,
-  CALL_TIMEOUT_MS_DEFAULT,
-  CALL_TIMEOUT_MS_MAX,
-  ID_BYTES_MAX,
-} from '../../protocol/frames/limits.ts';
-import { detach, RAW_NULL, type RawJson } from '../../protocol/json/byte-string.ts';
+import type { EnqueueAction } from '../../protocol/frames/frames.ts';
+import { CALL_DEPTH_MAX, idOffence } from '../../protocol/frames/limits.ts';
 import { Payload } from '../../protocol/payload/payload.ts';
-import type { Caller, RouterContext } from '../context.ts';
-import { guardCall } from '../restricted/guarded-calls.ts';
-import { coveringExecutors, isOfStrangers, queueRefusal, reachRefusal, selectCovering } from '../restricted/reach.ts';
-import { beginCall, contextOf, contextOfCaller, noteQuiet, noteRefused, spanOf } from '../session/observe.ts';
+import type { Caller, CallRequest, RouterContext } from '../context.ts';
+import { coveringExecutors, isOfStrangers, reachRefusal, selectCovering } from '../restricted/reach.ts';
+import { beginCall, contextOf, noteQuiet, noteRefused, spanOf } from '../session/observe.ts';
 import type { Session } from '../session/session.ts';
-import type { CallerRef } from '../session/wire.ts';
+import { type CallerRef, outcomeOf } from './call.ts';
 import { withCallerId } from './caller-id.ts';
-import { begins } from './chain.ts';
 import { enqueue as enqueueCall } from './enqueue.ts';
-import { type CallRequest, openCall } from './open-call.ts';
-import { outcomeOf } from './reply.ts';
+import { answer, isRestricted, openCall } from './in-flight.ts';
+import { drainRefusal, shedRefusal } from './new-work.ts';
 import { runBuiltin } from './run-builtin.ts';
-import { answer } from './settle.ts';
-import { shedRefusal } from './shed.ts';
 import { callUrl } from './url-functions.ts';
-
-/** A worker asks for a call, in a JSON frame. */
-export function handleInvoke(context: RouterContext, session: Session, frame: InvokeFunction<RawJson>): void {
-  const { action } = frame;
-  // Clients of version 0.3 mark a fire-and-forget call by sending neither an id nor an action.
-  const waits = frame.invocation_id !== undefined && action?.type !== 'void';
-  const caller = waits ? session : undefined;
-  // Kept while the call runs, so it must not keep the text of a large frame in memory.
-  const ref = frame.invocation_id === undefined ? '' : detach(frame.invocation_id);
-  const refusal = checkFrame(frame);
-  if (refusal !== undefined) {
-    refuse(context, caller, ref, frame.function_id, refusal);
-  } else {
-    const request: CallRequest = {
-      functionId: context.settings.isDropIn ? ownName(frame.function_id) : frame.function_id,
-      data: Payload.ofText(frame.data ?? RAW_NULL),
-      metadata: frame.metadata && Payload.ofText(frame.metadata),
-      traceparent: contextOfCaller(context, session, frame.traceparent),
-      baggage: frame.baggage,
-      depth: depthOf(frame.baggage),
-      timeoutMs: frame.timeout_ms ?? (session.isOwnSdk ? CALL_TIMEOUT_MS_DEFAULT : CALL_TIMEOUT_MS_MAX),
-      from: session,
-      rights: session.access,
-      caller,
-      ref,
-      trigger: undefined,
-    };
-    const enqueue = action?.type === 'enqueue' ? action : undefined;
-    if (session.guard === undefined) deliver(context, request, enqueue);
-    else guardCall(context, session, session.guard, request, enqueue);
-  }
-}
 
 /** Carries the call out with its action. */
 export function deliver(context: RouterContext, request: CallRequest, enqueue: EnqueueAction | undefined): void {
   if (enqueue === undefined) return invoke(context, request);
   const { caller, ref, functionId, rights } = request;
-  const refusal = reachRefusal(rights, functionId) ?? queueRefusal(rights, enqueue.queue);
+  const refusal = reachRefusal(rights, functionId);
   if (refusal === undefined) enqueueCall(context, request, enqueue);
   else refuse(context, caller, ref, functionId, refusal);
 }
@@ -84,7 +41,7 @@ export function invoke(context: RouterContext, request: CallRequest): void {
   const refusal =
     entry === undefined
       ? refuseUnknown(request.functionId)
-      : (checkLimits(context, request) ?? (entry.kind === 'worker' ? checkDrain(context, request) : undefined));
+      : (checkLimits(context, request) ?? (entry.kind === 'worker' ? drainRefusal(context, request) : undefined));
   if (refusal !== undefined) refuseObserved(context, request, refusal);
   else if (entry?.kind === 'worker') handOver(context, entry, request);
   else if (entry !== undefined) runBuiltin(context, entry.handler, request);
@@ -103,7 +60,9 @@ function handOver(context: RouterContext, entry: WorkerFunction<Session>, reques
   const isForeign = request.isTrustedWork === true && isOfStrangers(context, entry.id);
   const executor = isForeign ? selectCovering(entry) : context.functions.select(entry);
   const refusal =
-    executor === undefined ? refuseUnselected(entry, isForeign) : checkPayload(context, executor, request);
+    executor === undefined
+      ? refuseUnselected(entry, isForeign)
+      : (checkShare(context, request, executor) ?? checkPayload(context, executor, request));
   if (executor === undefined || refusal !== undefined) {
     if (refusal !== undefined) refuseObserved(context, request, refusal);
     return;
@@ -173,24 +132,6 @@ export function refuse(
   else answer(caller, ref, functionId, outcomeOf(refusal));
 }
 
-function checkFrame(frame: InvokeFunction<RawJson>): Refusal | undefined {
-  const { namespace, timeout_ms: timeoutMs, invocation_id: id } = frame;
-  if (id !== undefined && id.length > ID_BYTES_MAX) {
-    return new Refusal('BAD_REQUEST', `The invocation_id is ${id.length} long, over the limit of ${ID_BYTES_MAX}`);
-  }
-  if (namespace !== undefined && namespace !== 'default') {
-    if (namespace.trim() === '') return new Refusal('INVALID_NAMESPACE', 'The namespace must not be blank');
-    const text = `Function ${frame.function_id} not found in namespace ${namespace}.`;
-    return new Refusal('function_not_found', text);
-  }
-  const isTimeout = timeoutMs === undefined || (Number.isInteger(timeoutMs) && timeoutMs >= 1);
-  if (!isTimeout || (timeoutMs ?? 0) > CALL_TIMEOUT_MS_MAX) {
-    const text = `timeout_ms must be a whole number from 1 to ${CALL_TIMEOUT_MS_MAX}, found ${timeoutMs}`;
-    return new Refusal('BAD_REQUEST', text);
-  }
-  return undefined;
-}
-
 /** Why a fire-and-forget call of the function would be lost. */
 export function refusalOf(context: RouterContext, functionId: string): Refusal | undefined {
   if (context.functions.get(functionId) === undefined) return refuseUnknown(functionId);
@@ -215,6 +156,8 @@ function checkLimits(context: RouterContext, request: CallRequest): Refusal | un
     const text = `The engine is at its limit of ${context.settings.inFlightMax} calls in flight`;
     return new Refusal('OVERLOADED', text);
   }
+  const share = checkShare(context, request);
+  if (share !== undefined) return share;
   if (from !== undefined && caller === from && from.callsAwaited >= from.limits.inFlightPerCaller) {
     const text = `This connection is at its limit of ${from.limits.inFlightPerCaller} calls in flight`;
     return new Refusal('OVERLOADED', text);
@@ -222,14 +165,14 @@ function checkLimits(context: RouterContext, request: CallRequest): Refusal | un
   return shedRefusal(context.pressure, request);
 }
 
-/**
- * While draining, running chains may still make the calls they need; new calls are refused. The engine's own functions,
- * such as its health, answer until the end.
- */
-function checkDrain(context: RouterContext, request: CallRequest): Refusal | undefined {
-  if (context.isStopped) return refusals.shuttingDown();
-  if (!context.isDraining) return undefined;
-  return request.caller === undefined || begins(request) ? refusals.shuttingDown() : undefined;
+/** Restricted connections never take the places that trusted callers need. */
+function checkShare({ calls, settings }: RouterContext, request: CallRequest, executor?: Session): Refusal | undefined {
+  const { restrictedCount } = calls;
+  if (2 * restrictedCount < settings.inFlightMax || !isRestricted(request, executor)) return undefined;
+  const text =
+    `Connections of restricted ports have ${restrictedCount} calls in flight together, ` +
+    'half of limits.engine.in_flight; the others are for trusted callers';
+  return new Refusal('OVERLOADED', text);
 }
 
 /** Where context exists already, observers learn on the way what is about to run (wire 5.5). */

@@ -5,10 +5,10 @@ import { Refusal } from '../../core/calls/refusal.ts';
 import type { Concerned } from '../../protocol/frames/decode.ts';
 import { byteStringToText, bytesToByteString } from '../../protocol/json/byte-string.ts';
 import type { RouterContext } from '../context.ts';
-import { chargeMessage } from '../restricted/guard.ts';
+import { chargeMessage } from '../restricted/guarded-calls.ts';
 import type { Session } from '../session/session.ts';
-import { outcomeOf } from './reply.ts';
-import { answer, settle } from './settle.ts';
+import { outcomeOf } from './call.ts';
+import { answer, settle } from './in-flight.ts';
 
 const QUOTED_BYTES_MAX = 256;
 
@@ -29,11 +29,11 @@ export function refuseFrame(
   const head = bytes.subarray(0, QUOTED_BYTES_MAX);
   const quote = settings.logPayloads && { frame: byteStringToText(bytesToByteString(head)) };
   logger.warn('Frame dropped', { worker: session.displayName, bytes: bytes.length, reason, ...quote });
-  if (concerns?.as === 'caller') tellCaller(session, concerns, reason);
+  if (concerns?.as === 'caller') answerCaller(session, concerns, reason);
   if (concerns?.as === 'executor') endCall(context, session, concerns, reason);
 }
 
-function tellCaller(session: Session, { invocationId, functionId }: Concerned, reason: string): void {
+function answerCaller(session: Session, { invocationId, functionId }: Concerned, reason: string): void {
   const refusal = new Refusal('BAD_REQUEST', `The call could not be read: ${reason}`);
   answer(session, invocationId, functionId, outcomeOf(refusal));
 }

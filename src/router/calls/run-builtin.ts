@@ -4,11 +4,10 @@
 import { Refusal, unreadablePayload } from '../../core/calls/refusal.ts';
 import { parseRawJson } from '../../protocol/json/byte-string.ts';
 import type { AnyBuiltin, BuiltinCall, BuiltinDefinition, RawBuiltinDefinition } from '../builtin.ts';
-import type { RouterContext } from '../context.ts';
+import type { CallRequest, HandedCall, RouterContext } from '../context.ts';
 import { type Begun, beginCall, contextOf, endAtOnce, spanOf } from '../session/observe.ts';
-import { type CallRequest, type HandedCall, openCall } from './open-call.ts';
-import { type Outcome, outcomeOf, outcomeOfValue } from './reply.ts';
-import { answer, settle } from './settle.ts';
+import { type Outcome, outcomeOf, outcomeOfValue } from './call.ts';
+import { answer, openCall, settle } from './in-flight.ts';
 
 export function runBuiltin(context: RouterContext, builtin: AnyBuiltin, request: CallRequest): void {
   if ('handleRaw' in builtin) runRaw(context, builtin, request);
@@ -61,7 +60,7 @@ function runParsed(context: RouterContext, builtin: BuiltinDefinition, request: 
   };
   let value: unknown;
   try {
-    const refusal = builtin.payloadLimits && context.payloadGate.refusalOf(builtin.payloadLimits, request);
+    const refusal = builtin.payloadLimits && context.payloadSizes.refusalOf(builtin.payloadLimits, request);
     if (refusal !== undefined) return end(outcomeOf(refusal));
     value = builtin.handle(readData(request), callOf(request, begun));
     if (!(value instanceof Promise)) return end(outcomeOfValue(value));

@@ -12,11 +12,10 @@ import { isErrorBody } from '../../generated/worker-frames.ts';
 import type { ErrorCode } from '../../protocol/frames/errors.ts';
 import { RAW_NULL, rawJson } from '../../protocol/json/byte-string.ts';
 import { Payload } from '../../protocol/payload/payload.ts';
-import type { RouterContext } from '../context.ts';
+import type { CallRequest, RouterContext } from '../context.ts';
 import { type Begun, contextOf, endRefused, spanOf } from '../session/observe.ts';
-import { type CallRequest, openCall } from './open-call.ts';
-import { type Outcome, outcomeOf, outcomeOfError } from './reply.ts';
-import { answer, settle } from './settle.ts';
+import { type Outcome, outcomeOf, outcomeOfError } from './call.ts';
+import { answer, openCall, settle } from './in-flight.ts';
 import type { UrlFunction } from './url-invocation.ts';
 
 /** Concurrent requests of one function, and the bytes of an answer (PD-40). */

@@ -1,7 +1,7 @@
 // The registration of a function that is a URL (wire 3.5), parsed and with its secrets resolved.
 
 import { http } from '../../effects/http-library.ts';
-import { validateUrlInvocation } from '../../generated/url-functions.ts';
+import { validateUrlInvocation } from '../../generated/worker-frames.ts';
 import { mismatchText } from '../../protocol/json/expected-text.ts';
 
 export interface UrlInvocation {

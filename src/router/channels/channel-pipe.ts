@@ -25,7 +25,7 @@ import { CLOSE_CODES } from '../../protocol/frames/close-codes.ts';
 import { byteStringToText, bytesToByteString, textToByteString } from '../../protocol/json/byte-string.ts';
 import type { PeerSocket, SocketEvents } from '../../transport/socket.ts';
 
-export interface PipeParts {
+export interface ChannelPipeOptions {
   /** The window of a writer that keeps to credit, in bytes. */
   readonly windowBytes: number;
   /** The size of a spill file. */
@@ -60,7 +60,7 @@ interface End<Flow> {
 
 export class ChannelPipe {
   readonly channel: Channel;
-  readonly #parts: PipeParts;
+  readonly #parts: ChannelPipeOptions;
   #writer: End<CreditWindow> | undefined;
   #reader: End<CreditAccount> | undefined;
   #spill: SpillFile | undefined;
@@ -69,7 +69,7 @@ export class ChannelPipe {
   #lookDelayMs = LOOK_MS_MIN;
   #cancelLook: (() => void) | undefined;
 
-  constructor(channel: Channel, parts: PipeParts) {
+  constructor(channel: Channel, parts: ChannelPipeOptions) {
     this.channel = channel;
     this.#parts = parts;
   }

@@ -16,7 +16,7 @@ import type { Access } from '../../core/access/access.ts';
 import { Refusal } from '../../core/calls/refusal.ts';
 import { Channel, clampBufferSize, type Direction, UNTAKEN_MS_MAX } from '../../core/channels/channel.ts';
 import type { ChannelShare } from '../../core/channels/channel-share.ts';
-import { ByteBudget, JointBudget, type NamedBudget } from '../../core/gates/byte-budget.ts';
+import { ByteBudget, JointBudget, type NamedBudget } from '../../core/limits/byte-budget.ts';
 import type { Counters } from '../../core/registry/counters.ts';
 import type { Clock } from '../../effects/clock.ts';
 import type { Logger } from '../../effects/logger.ts';
@@ -36,7 +36,7 @@ export interface ChannelSettings {
   readonly spillsBytesMax: number;
 }
 
-export interface ChannelsParts {
+export interface ChannelsOptions {
   readonly settings: ChannelSettings;
   readonly clock: Clock;
   readonly random: Random;
@@ -76,7 +76,7 @@ export type FindOffer = (id: string) => OfferedChannel | undefined;
 
 export class Channels {
   #findOffer: FindOffer = () => undefined;
-  readonly #parts: ChannelsParts;
+  readonly #options: ChannelsOptions;
   readonly #allMemory: NamedBudget;
   readonly #allFiles: NamedBudget;
   /** The shares of these that restricted connections may use together. */
@@ -87,9 +87,9 @@ export class Channels {
   #guestCount = 0;
   #stopExpiry: (() => void) | undefined;
 
-  constructor(parts: ChannelsParts) {
-    this.#parts = parts;
-    const { buffersBytesMax, spillsBytesMax } = parts.settings;
+  constructor(options: ChannelsOptions) {
+    this.#options = options;
+    const { buffersBytesMax, spillsBytesMax } = options.settings;
     this.#allMemory = budgetOf(MEMORY_LIMIT, buffersBytesMax);
     this.#allFiles = budgetOf(FILES_LIMIT, spillsBytesMax);
     this.#guestMemory = budgetOf(`half of ${MEMORY_LIMIT}`, half(buffersBytesMax));
@@ -106,9 +106,9 @@ export class Channels {
     bufferSize: number | null | undefined,
     rights?: Pick<Access, 'channelShare'>,
   ): { readonly writer: ChannelRef; readonly reader: ChannelRef } {
-    const { random, clock } = this.#parts;
+    const { random, clock } = this.#options;
     const share = rights && this.#shareOf(rights);
-    if (this.#pipes.size >= this.#parts.settings.channelsMax) {
+    if (this.#pipes.size >= this.#options.settings.channelsMax) {
       const text = `There are ${this.#pipes.size} channels already (limits.engine.channels)`;
       this.#refuse('too_many', new Refusal('OVERLOADED', text));
     }
@@ -179,7 +179,7 @@ export class Channels {
     }
     const { refusal } = channelShare;
     if (refusal !== undefined) return this.#refuse('per_connection', refusal);
-    if (this.#guestCount < half(this.#parts.settings.channelsMax)) return channelShare;
+    if (this.#guestCount < half(this.#options.settings.channelsMax)) return channelShare;
     const text =
       `Connections of restricted ports have ${this.#guestCount} channels together, half of limits.engine.channels; ` +
       'the others are for trusted callers';
@@ -187,7 +187,7 @@ export class Channels {
   }
 
   #refuse(reason: string, refusal: Refusal): never {
-    this.#parts.counters.count('channels.refused', reason);
+    this.#options.counters.count('channels.refused', reason);
     throw refusal;
   }
 
@@ -200,7 +200,7 @@ export class Channels {
   }
 
   #open(id: string, key: string, bufferSize: number | null | undefined, share: ChannelShare | undefined): ChannelPipe {
-    const { settings, clock } = this.#parts;
+    const { settings, clock } = this.#options;
     const own = share && [{ name: 'limits.browser.channel_bytes', budget: share.bytes }];
     const channel = new Channel(
       { id, key, framesMax: clampBufferSize(bufferSize), createdMs: clock.monotonicMs() },
@@ -217,7 +217,7 @@ export class Channels {
   }
 
   #createPipe(channel: Channel, share: ChannelShare | undefined): ChannelPipe {
-    const { settings, clock, openSpillFile } = this.#parts;
+    const { settings, clock, openSpillFile } = this.#options;
     const { id } = channel.facts;
     return new ChannelPipe(channel, {
       // Frames in transit when the window is full, including the last one over the edge, still fit into memory. For a
@@ -235,7 +235,7 @@ export class Channels {
   }
 
   #dropOverdue(): void {
-    const nowMs = this.#parts.clock.monotonicMs();
+    const nowMs = this.#options.clock.monotonicMs();
     for (const pipe of [...this.#pipes.values()]) {
       if (!pipe.channel.isOverdue(nowMs)) continue;
       this.#note(pipe.channel.facts.id, 'never_taken');
@@ -247,7 +247,7 @@ export class Channels {
   }
 
   #note(id: string, what: ChannelTrouble, detail: Readonly<Record<string, unknown>> = {}): void {
-    const { counters, logger } = this.#parts;
+    const { counters, logger } = this.#options;
     counters.count('channels.trouble', what);
     const text = TROUBLES[what];
     if (text !== undefined) logger.warn(text, { channel: id, ...detail });

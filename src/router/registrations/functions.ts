@@ -1,16 +1,16 @@
-// Workers register and withdraw functions. Success has no answer; a refusal is answered.
+// Workers register and withdraw functions. Success has no answer; a refusal is answered. A name that a trusted
+// connection uses is reserved: no restricted connection may take it, even while its worker is away.
 
 import { type Access, coversId } from '../../core/access/access.ts';
+import type { ReservedKind } from '../../core/access/reservations.ts';
 import type { FunctionFacts } from '../../core/registry/function-table.ts';
 import type { RegisterFunction, UnregisterFunction } from '../../protocol/frames/frames.ts';
-import { idOffence } from '../../protocol/frames/ids.ts';
-import { REGISTRATION_BYTES_MAX } from '../../protocol/frames/limits.ts';
+import { idOffence, REGISTRATION_BYTES_MAX } from '../../protocol/frames/limits.ts';
 import { asRawJson, detach, parseRawJson, type RawJson } from '../../protocol/json/byte-string.ts';
 import { type ReadUrlFunction, readUrlFunction, type UrlFunction } from '../calls/url-invocation.ts';
 import type { RouterContext } from '../context.ts';
 import { noteWorker } from '../session/observe.ts';
 import type { Session } from '../session/session.ts';
-import { reserve } from './reserve.ts';
 
 export function handleRegisterFunction(
   context: RouterContext,
@@ -155,3 +155,13 @@ export function rejectFunction(
 }
 
 const FUNCTION_REFUSED = 'FUNCTION_NAMESPACE_CONFLICT';
+
+export function reserve(context: RouterContext, kind: ReservedKind, name: string): void {
+  const forgotten = context.reservations.reserve(kind, name);
+  if (forgotten === undefined) return;
+  context.counters.count('reservations.forgotten');
+  context.logger.warn(
+    'The table of names reserved for trusted workers is full: the name used least recently is open to ports with rbac',
+    { kind: forgotten.kind, name: forgotten.name, limit: context.reservations.size },
+  );
+}

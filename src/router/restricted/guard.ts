@@ -1,14 +1,88 @@
 // The checks between the engine and a connection that is not fully trusted: one of a restricted port (`rbac`), or of a
 // port with middleware. A trusted connection has no guard, and pays nothing for it.
+//
+// A prefix or a hook may register something under another name than the connection chose. The connection keeps using
+// its own names, the engine the effective ones; `ClientNames` translates.
 
 import type { Access } from '../../core/access/access.ts';
-import type { MessageRate } from '../../core/gates/message-rate.ts';
-import { CLOSE_CODES, PROVE_AGAIN } from '../../protocol/frames/close-codes.ts';
-import type { RouterContext } from '../context.ts';
-import type { WaitingStep } from '../registrations/registration-hooks.ts';
-import { withdraw } from '../registrations/withdraw.ts';
-import type { Session } from '../session/session.ts';
-import { ClientNames } from './client-names.ts';
+import type { MessageRate } from '../../core/limits/message-rate.ts';
+import type { RegisterTrigger } from '../../protocol/frames/frames.ts';
+import type { RawJson } from '../../protocol/json/byte-string.ts';
+import type { ControlFrame } from '../session/wire.ts';
+
+/** The client's own name and the effective name, looked up by either. */
+class NamePairs {
+  readonly #counting = new Map<string, string>();
+  readonly #own = new Map<string, string>();
+
+  pair(own: string, counting: string): void {
+    this.drop(own);
+    if (own === counting) return;
+    this.#counting.set(own, counting);
+    this.#own.set(counting, own);
+  }
+
+  drop(own: string): void {
+    const counting = this.#counting.get(own);
+    if (counting !== undefined && this.#own.get(counting) === own) this.#own.delete(counting);
+    this.#counting.delete(own);
+  }
+
+  /** Names without a pair are the same on both sides. */
+  counting(own: string): string {
+    return this.#counting.get(own) ?? own;
+  }
+
+  own(counting: string): string {
+    return this.#own.get(counting) ?? counting;
+  }
+
+  /** Whether another of its own names has this effective name already. */
+  isTaken(own: string, counting: string): boolean {
+    return this.#own.has(counting) && this.#own.get(counting) !== own;
+  }
+}
+
+type TriggerNames = Pick<RegisterTrigger<RawJson>, 'id' | 'trigger_type' | 'function_id'>;
+
+export class ClientNames {
+  readonly functions = new NamePairs();
+  readonly triggerTypes = new NamePairs();
+  readonly triggers = new NamePairs();
+  /** The connection's own description of its triggers, by effective id. */
+  readonly #saidOfTriggers = new Map<string, TriggerNames>();
+
+  noteTrigger(countingId: string, said: TriggerNames): void {
+    this.triggers.pair(said.id, countingId);
+    this.#saidOfTriggers.set(countingId, said);
+  }
+
+  dropTrigger(ownId: string): void {
+    this.#saidOfTriggers.delete(this.triggers.counting(ownId));
+    this.triggers.drop(ownId);
+  }
+
+  /** The frame with the connection's own names. */
+  translate(frame: ControlFrame): ControlFrame {
+    switch (frame.type) {
+      case 'registrationrejected':
+        return frame.trigger_type === undefined
+          ? { ...frame, function_id: this.functions.own(frame.function_id) }
+          : { ...frame, trigger_type: this.triggerTypes.own(frame.trigger_type) };
+      case 'triggerregistrationresult': {
+        const said = this.#saidOfTriggers.get(frame.id);
+        return said === undefined ? frame : { ...frame, ...said };
+      }
+      case 'registertrigger':
+      case 'unregistertrigger': {
+        const { trigger_type: type } = frame;
+        return type === undefined ? frame : { ...frame, trigger_type: this.triggerTypes.own(type) };
+      }
+      default:
+        return frame;
+    }
+  }
+}
 
 /** Functions that are asked about registrations (wire 8.5). */
 export interface RegistrationHooks {
@@ -36,6 +110,12 @@ export interface GuardRules {
   readonly askMsMax: number;
 }
 
+/** A step of a connection's registrations that waits for earlier ones. */
+export interface WaitingStep {
+  readonly bytes: number;
+  readonly run: () => void;
+}
+
 export class Guard {
   readonly rules: GuardRules;
   readonly names = new ClientNames();
@@ -53,34 +133,4 @@ export class Guard {
   isIdleTooLong(nowMs: number): boolean {
     return !this.isEngaged && nowMs >= this.rules.idleUntilMs;
   }
-}
-
-/** Ends a connection that has to authenticate again (X12). */
-export function closeExpired(context: RouterContext, session: Session, reason: string): void {
-  context.counters.count('connections.closed', 'prove_again');
-  withdraw(context, session, { code: PROVE_AGAIN, reason });
-}
-
-/** Counts one more message. False: it is over the limit and must not be handled. */
-export function chargeMessage(context: RouterContext, session: Session, { rules }: Guard): boolean {
-  if (session.state === 'closed') return false;
-  const verdict = rules.rate?.take(context.clock.monotonicMs()) ?? 'ok';
-  if (verdict === 'ok') return true;
-  context.counters.count('messages.refused', 'RATE_LIMITED');
-  if (verdict === 'flood') {
-    context.counters.count('connections.closed', 'too_many_messages');
-    context.logger.warn('Connection closed: it exceeded its message rate for 10 s', {
-      worker: session.displayName,
-      address: session.remoteAddress,
-    });
-    withdraw(context, session, { code: CLOSE_CODES.tooManyMessages, reason: 'too many messages for 10 s' });
-  }
-  return false;
-}
-
-/** Ends a connection that did nothing since it connected. */
-export function closeIdle(context: RouterContext, session: Session): void {
-  context.counters.count('connections.closed', 'never_used');
-  const reason = 'nothing was registered or called in time';
-  withdraw(context, session, { code: CLOSE_CODES.notRegistered, reason });
 }

@@ -2,19 +2,36 @@
 // function (wire 8.6).
 
 import { Refusal } from '../../core/calls/refusal.ts';
+import { CLOSE_CODES } from '../../protocol/frames/close-codes.ts';
 import { locateMembers } from '../../protocol/frames/envelope.ts';
 import type { EnqueueAction } from '../../protocol/frames/frames.ts';
 import { asRawJson, byteStringToText, parseRawJson, type RawJson, rawJson } from '../../protocol/json/byte-string.ts';
 import { Payload } from '../../protocol/payload/payload.ts';
+import type { CallerRef, Outcome } from '../calls/call.ts';
+import { answer } from '../calls/in-flight.ts';
 import { deliver, invoke, refuse } from '../calls/invoke.ts';
-import type { CallRequest } from '../calls/open-call.ts';
-import type { Outcome } from '../calls/reply.ts';
-import { answer } from '../calls/settle.ts';
-import type { RouterContext } from '../context.ts';
+import type { CallRequest, RouterContext } from '../context.ts';
 import type { Session } from '../session/session.ts';
-import type { CallerRef } from '../session/wire.ts';
-import { chargeMessage, type Guard } from './guard.ts';
+import { withdraw } from '../session/withdraw.ts';
+import type { Guard } from './guard.ts';
 import { isOfStrangers, reachRefusal } from './reach.ts';
+
+/** Counts one more message. False: it is over the limit and must not be handled. */
+export function chargeMessage(context: RouterContext, session: Session, { rules }: Guard): boolean {
+  if (session.state === 'closed') return false;
+  const verdict = rules.rate?.take(context.clock.monotonicMs()) ?? 'ok';
+  if (verdict === 'ok') return true;
+  context.counters.count('messages.refused', 'RATE_LIMITED');
+  if (verdict === 'flood') {
+    context.counters.count('connections.closed', 'too_many_messages');
+    context.logger.warn('Connection closed: it exceeded its message rate for 10 s', {
+      worker: session.displayName,
+      address: session.remoteAddress,
+    });
+    withdraw(context, session, { code: CLOSE_CODES.tooManyMessages, reason: 'too many messages for 10 s' });
+  }
+  return false;
+}
 
 /** Whether the connection may make one more call now. If not, a waiting caller gets an error. */
 export function admitCall(

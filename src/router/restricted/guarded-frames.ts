@@ -12,18 +12,19 @@ import type {
 import { detach, parseRawJson, RAW_NULL, type RawJson, rawJson } from '../../protocol/json/byte-string.ts';
 import type { RouterContext } from '../context.ts';
 import { rejectFunction } from '../registrations/functions.ts';
-import { askHook, type Changes, inTurn } from '../registrations/registration-hooks.ts';
 import type { Session } from '../session/session.ts';
 import { refuseTrigger, rejectType, triggerOffence, typeOffence } from '../triggers/triggers.ts';
-import { chargeMessage, type Guard } from './guard.ts';
-import { admitCall } from './guarded-calls.ts';
+import type { Guard } from './guard.ts';
+import { admitCall, chargeMessage } from './guarded-calls.ts';
 import { CLAIM_MS, type IdClaims } from './id-claims.ts';
-import { coveringExecutors, functionsNamedIn, queueNamedBy, queueRefusal, targetRefusal } from './reach.ts';
+import { coveringExecutors, functionsNamedIn, targetRefusal } from './reach.ts';
+import { askHook, type Changes, inTurn } from './registration-hooks.ts';
 
 type Frame = WorkerFrame<RawJson>;
 type Act = (frame: Frame) => void;
 
-interface Door {
+/** A registration of a restricted connection, while it is decided. */
+interface Registration {
   readonly context: RouterContext;
   readonly session: Session;
   readonly guard: Guard;
@@ -46,12 +47,16 @@ export function guardFrame(context: RouterContext, session: Session, guard: Guar
     if (isInTime) act(frame);
     return;
   }
-  const door: Door = { context, session, guard, access, act };
+  const registration: Registration = { context, session, guard, access, act };
   const refusal = new Refusal('RATE_LIMITED', 'This connection exceeds its message rate; slow down');
-  if (!isInTime) return tellRefused(door, frame, refusal);
+  if (!isInTime) return answerRefused(registration, frame, refusal);
   const { bytes, frame: kept } = detached(frame);
-  if (!inTurn(guard, { bytes, run: () => admit(door, kept) })) {
-    tellRefused(door, frame, new Refusal('OVERLOADED', 'Too many registrations wait for the hooks of this port'));
+  if (!inTurn(guard, { bytes, run: () => admit(registration, kept) })) {
+    answerRefused(
+      registration,
+      frame,
+      new Refusal('OVERLOADED', 'Too many registrations wait for the hooks of this port'),
+    );
   }
 }
 
@@ -81,16 +86,16 @@ function detached(frame: Frame): { readonly bytes: number; readonly frame: Frame
 /** The approximate memory of a frame in addition to its texts. */
 const STEP_BYTES = 256;
 
-function admit(door: Door, frame: Frame): void {
-  const { context, session, guard, act } = door;
+function admit(registration: Registration, frame: Frame): void {
+  const { context, session, guard, act } = registration;
   const { names } = guard;
   switch (frame.type) {
     case 'registerfunction':
-      return admitFunction(door, frame);
+      return admitFunction(registration, frame);
     case 'registertrigger':
-      return admitTrigger(door, frame);
+      return admitTrigger(registration, frame);
     case 'registertriggertype':
-      return admitTriggerType(door, frame);
+      return admitTriggerType(registration, frame);
     case 'unregisterfunction':
       act({ ...frame, id: names.functions.counting(frame.id) });
       return names.functions.drop(frame.id);
@@ -108,22 +113,26 @@ function admit(door: Door, frame: Frame): void {
 }
 
 /** Answers a client that can receive an answer. Other refusals are counted and logged. */
-function tellRefused({ context, session }: Door, frame: Frame, refusal: Refusal): void {
+function answerRefused({ context, session }: Registration, frame: Frame, refusal: Refusal): void {
   if (session.state === 'closed') return;
   if (frame.type === 'registerfunction') rejectFunction(context, session, frame.id, refusal.message, refusal.code);
   if (frame.type === 'registertrigger') refuseTrigger(context, session, frame, refusal);
   if (frame.type === 'registertriggertype') rejectType(context, session, frame.id, refusal);
 }
 
-function admitFunction(door: Door, frame: RegisterFunction<RawJson>): void {
-  const { context, session, guard, access } = door;
+function admitFunction(registration: Registration, frame: RegisterFunction<RawJson>): void {
+  const { context, session, guard, access } = registration;
   if (!access.grant.mayRegisterFunctions) {
-    return tellRefused(door, frame, new Refusal('FORBIDDEN', 'This connection may not register functions'));
+    return answerRefused(registration, frame, new Refusal('FORBIDDEN', 'This connection may not register functions'));
   }
   if (frame.invocation !== undefined) {
     // The engine would send its own secrets, named by environment variables, to an address that an untrusted client
     // chose.
-    return tellRefused(door, frame, new Refusal('FORBIDDEN', 'This connection may not register functions with a URL'));
+    return answerRefused(
+      registration,
+      frame,
+      new Refusal('FORBIDDEN', 'This connection may not register functions with a URL'),
+    );
   }
   const { id, description, metadata } = frame;
   const input = {
@@ -132,8 +141,8 @@ function admitFunction(door: Door, frame: RegisterFunction<RawJson>): void {
     metadata,
   };
   askHook(context, session, guard, { functionId: guard.rules.port.hooks.functions, input }, (changes) => {
-    if (changes instanceof Refusal) tellRefused(door, frame, changes);
-    else registerAs(door, frame, withChanges(frame, changes));
+    if (changes instanceof Refusal) answerRefused(registration, frame, changes);
+    else registerAs(registration, frame, withChanges(frame, changes));
   });
 }
 
@@ -145,8 +154,12 @@ function withChanges(frame: RegisterFunction<RawJson>, changes: Changes): Regist
   return changed;
 }
 
-function registerAs(door: Door, said: RegisterFunction<RawJson>, meant: RegisterFunction<RawJson>): void {
-  const { context, session, guard, access, act } = door;
+function registerAs(
+  registration: Registration,
+  said: RegisterFunction<RawJson>,
+  meant: RegisterFunction<RawJson>,
+): void {
+  const { context, session, guard, access, act } = registration;
   const names = guard.names.functions;
   const id = prefixed(access, meant.id);
   const offence =
@@ -177,10 +190,10 @@ function idOffenceFor(context: RouterContext, access: Access, id: string): strin
   return 'The id lies under the prefix of another connection';
 }
 
-function admitTrigger(door: Door, frame: RegisterTrigger<RawJson>): void {
-  const { context, session, guard } = door;
-  const refusal = typeRefusal(door, frame.trigger_type);
-  if (refusal !== undefined) return tellRefused(door, frame, refusal);
+function admitTrigger(registration: Registration, frame: RegisterTrigger<RawJson>): void {
+  const { context, session, guard } = registration;
+  const refusal = typeRefusal(registration, frame.trigger_type);
+  if (refusal !== undefined) return answerRefused(registration, frame, refusal);
   const input = {
     trigger_id: rawJson(frame.id),
     trigger_type: rawJson(frame.trigger_type),
@@ -189,13 +202,13 @@ function admitTrigger(door: Door, frame: RegisterTrigger<RawJson>): void {
     metadata: frame.metadata,
   };
   askHook(context, session, guard, { functionId: guard.rules.port.hooks.triggers, input }, (changes) => {
-    if (changes instanceof Refusal) tellRefused(door, frame, changes);
-    else bindAs(door, frame, changes);
+    if (changes instanceof Refusal) answerRefused(registration, frame, changes);
+    else bindAs(registration, frame, changes);
   });
 }
 
-function bindAs(door: Door, said: RegisterTrigger<RawJson>, changes: Changes): void {
-  const { context, session, guard, access, act } = door;
+function bindAs(registration: Registration, said: RegisterTrigger<RawJson>, changes: Changes): void {
+  const { context, session, guard, access, act } = registration;
   const functionId = textOr(changes.function_id, said.function_id);
   const known = guard.names.functions.counting(functionId);
   const meant: RegisterTrigger<RawJson> = {
@@ -205,14 +218,14 @@ function bindAs(door: Door, said: RegisterTrigger<RawJson>, changes: Changes): v
     function_id: known === functionId ? prefixed(access, functionId) : known,
     ...(changes.config !== undefined && { config: rawJson(changes.config) }),
   };
-  const refusal = typeRefusal(door, meant.trigger_type) ?? bindingRefusal(door, meant);
-  if (refusal !== undefined) return tellRefused(door, said, refusal);
+  const refusal = typeRefusal(registration, meant.trigger_type) ?? bindingRefusal(registration, meant);
+  if (refusal !== undefined) return answerRefused(registration, said, refusal);
   const { id } = meant;
   context.triggerClaims.takeBack(session, said.id);
   const offence = triggerOffence(context, session, meant);
   if (offence === undefined && context.triggerClaims.holderAgainst(session, id) !== undefined) {
-    const retry = (): void => bindAs(door, said, changes);
-    return waitFor(door, said, { claims: context.triggerClaims, id, what: 'trigger id', retry });
+    const retry = (): void => bindAs(registration, said, changes);
+    return waitFor(registration, said, { claims: context.triggerClaims, id, what: 'trigger id', retry });
   }
   const before = guard.names.triggers.counting(said.id);
   if (before !== id && session.triggers.has(before)) act({ type: 'unregistertrigger', id: before });
@@ -226,7 +239,7 @@ function bindAs(door: Door, said: RegisterTrigger<RawJson>, changes: Changes): v
   else guard.names.dropTrigger(said.id);
 }
 
-function typeRefusal({ access }: Door, type: string): Refusal | undefined {
+function typeRefusal({ access }: Registration, type: string): Refusal | undefined {
   if (access.mayBindTo(type)) return undefined;
   const name = type.slice(0, SHOWN_CHARS_MAX);
   return new Refusal('FORBIDDEN', `trigger type '${name}' not allowed (add to rbac.allow_trigger_types)`);
@@ -235,7 +248,7 @@ function typeRefusal({ access }: Door, type: string): Refusal | undefined {
 /**
  * Every function that may run because of the trigger must be within reach, and the trigger id must belong to the owner.
  */
-function bindingRefusal({ context, session }: Door, frame: RegisterTrigger<RawJson>): Refusal | undefined {
+function bindingRefusal({ context, session }: Registration, frame: RegisterTrigger<RawJson>): Refusal | undefined {
   const present = context.triggers.binding(frame.id);
   if (present !== undefined && present.owner?.access === undefined) {
     return new Refusal('FORBIDDEN', 'The trigger id belongs to the engine or to a trusted worker');
@@ -245,8 +258,7 @@ function bindingRefusal({ context, session }: Door, frame: RegisterTrigger<RawJs
     const refusal = targetRefusal(session, id);
     if (refusal !== undefined) return refusal;
   }
-  const queue = queueNamedBy(frame.trigger_type, config);
-  return queue === undefined ? undefined : queueRefusal(session.access, queue);
+  return undefined;
 }
 
 interface Held {
@@ -259,43 +271,56 @@ interface Held {
 /**
  * Another restricted connection has the id. It may be the old connection of the same client, but nothing proves that.
  */
-function waitFor(door: Door, said: RegisterTrigger<RawJson> | RegisterTriggerType<RawJson>, held: Held): void {
-  const { context, session } = door;
+function waitFor(
+  registration: Registration,
+  said: RegisterTrigger<RawJson> | RegisterTriggerType<RawJson>,
+  held: Held,
+): void {
+  const { context, session } = registration;
   const { claims, id, what, retry } = held;
   context.logger.info('A registration waits until the connection that has its id is gone', {
     worker: session.displayName,
     [what.replace(' ', '_')]: id,
   });
   const reason = `The ${what} belongs to another connection, which is still there after ${CLAIM_MS / 1000} s`;
-  const refuse = (): void => tellRefused(door, said, new Refusal('FORBIDDEN', `${reason}; choose another id`));
+  const refuse = (): void =>
+    answerRefused(registration, said, new Refusal('FORBIDDEN', `${reason}; choose another id`));
   claims.wait({ session, id, ownId: said.id, retry, refuse });
 }
 
-function admitTriggerType(door: Door, frame: RegisterTriggerType<RawJson>): void {
-  const { context, session, guard, access } = door;
+function admitTriggerType(registration: Registration, frame: RegisterTriggerType<RawJson>): void {
+  const { context, session, guard, access } = registration;
   if (!access.grant.mayRegisterTriggerTypes) {
-    return tellRefused(door, frame, new Refusal('FORBIDDEN', 'this connection may not register trigger types'));
+    return answerRefused(
+      registration,
+      frame,
+      new Refusal('FORBIDDEN', 'this connection may not register trigger types'),
+    );
   }
   const input = { trigger_type_id: rawJson(frame.id), description: rawJson(frame.description) };
   askHook(context, session, guard, { functionId: guard.rules.port.hooks.triggerTypes, input }, (changes) => {
-    if (changes instanceof Refusal) tellRefused(door, frame, changes);
-    else provideAs(door, frame, changes);
+    if (changes instanceof Refusal) answerRefused(registration, frame, changes);
+    else provideAs(registration, frame, changes);
   });
 }
 
-function provideAs(door: Door, said: RegisterTriggerType<RawJson>, changes: Changes): void {
-  const { context, session, guard, act } = door;
+function provideAs(registration: Registration, said: RegisterTriggerType<RawJson>, changes: Changes): void {
+  const { context, session, guard, act } = registration;
   const id = textOr(changes.trigger_type_id, said.id);
   const provider = context.triggers.type(id)?.provider;
   const isTaken = provider !== undefined && (provider.kind === 'module' || provider.executor.access === undefined);
   if (isTaken || isReserved(id) || context.reservations.has('trigger type', id)) {
-    return tellRefused(door, said, new Refusal('FORBIDDEN', 'the type belongs to the engine or to a trusted worker'));
+    return answerRefused(
+      registration,
+      said,
+      new Refusal('FORBIDDEN', 'the type belongs to the engine or to a trusted worker'),
+    );
   }
   context.typeClaims.takeBack(session, said.id);
   const offence = typeOffence(context, session, { ...said, id });
   if (offence === undefined && context.typeClaims.holderAgainst(session, id) !== undefined) {
-    const retry = (): void => provideAs(door, said, changes);
-    return waitFor(door, said, { claims: context.typeClaims, id, what: 'trigger type', retry });
+    const retry = (): void => provideAs(registration, said, changes);
+    return waitFor(registration, said, { claims: context.typeClaims, id, what: 'trigger type', retry });
   }
   const before = guard.names.triggerTypes.counting(said.id);
   if (before !== id && session.triggerTypes.has(before)) act({ type: 'unregistertriggertype', id: before });

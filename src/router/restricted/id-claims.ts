@@ -3,7 +3,7 @@
 // Job: hold such a registration back until the holder is gone, and grant it in the same step in which the holder
 // leaves, so that no event falls between the two. A client without a reattach token replays its triggers while the
 // engine still considers its old connection alive; an equal address proves nothing.
-// Neighbours: `router/restricted/guarded-frames.ts` asks and waits; `router/registrations/withdraw.ts` and
+// Neighbours: `router/restricted/guarded-frames.ts` asks and waits; `router/session/withdraw.ts` and
 // `router/triggers/triggers.ts` report ids that become free; `router/session/housekeeping.ts` ends claims that waited
 // too long.
 // Invariants:

@@ -36,28 +36,11 @@ export function targetRefusal(owner: Session, functionId: string): Refusal | und
   return new Refusal('FORBIDDEN', `function '${shown(functionId)}' not allowed in namespace 'default'`);
 }
 
-/** Why jobs with these rights may not enter the queue, whether the queue exists or not. */
-export function queueRefusal(rights: Access | undefined, queue: string): Refusal | undefined {
-  if (rights === undefined || rights.mayEnqueueTo(queue)) return undefined;
-  return new Refusal('FORBIDDEN', `queue '${shown(queue)}' not allowed (add to rbac.allow_queues)`);
-}
-
-/** The queue that the config of a trigger names, where each firing becomes a job. Subscribers name a topic instead. */
-export function queueNamedBy(type: string, config: unknown): string | undefined {
-  if (!TYPES_WITH_QUEUE.has(type) || typeof config !== 'object' || config === null) return undefined;
-  const queue: unknown = Reflect.get(config, 'queue');
-  return typeof queue === 'string' ? queue : undefined;
-}
-
-const TYPES_WITH_QUEUE: ReadonlySet<string> = new Set(['cron', 'state', 'stream']);
-
 /** Whether its owner could create it today: the owner's rights can have changed since. */
 export function mayStillBind({ owner, type, functionId, config }: Binding): boolean {
   if (owner?.access === undefined) return true;
-  const read = parseRawJson(config);
-  const queue = queueNamedBy(type, read);
-  if (!owner.access.mayBindTo(type) || (queue !== undefined && !owner.access.mayEnqueueTo(queue))) return false;
-  return [functionId, ...functionsNamedIn(read)].every((id) => mayTarget(owner, id));
+  if (!owner.access.mayBindTo(type)) return false;
+  return [functionId, ...functionsNamedIn(parseRawJson(config))].every((id) => mayTarget(owner, id));
 }
 
 /** The trigger on whose behalf a function is called: its binding or, for a job, what was stored of it. */

@@ -2,14 +2,12 @@
 // their frames pile up.
 
 import { DEADLINE_STEP_MS } from '../../core/calls/call-table.ts';
-import { PRESSURE } from '../../core/gates/pressure.ts';
+import { PRESSURE } from '../../core/limits/pressure.ts';
 import { OwnSilence } from '../../core/registry/own-silence.ts';
-import { CLOSE_CODES } from '../../protocol/frames/close-codes.ts';
-import { expireCalls } from '../calls/settle.ts';
+import { expireCalls } from '../calls/in-flight.ts';
 import type { RouterContext } from '../context.ts';
-import { withdraw } from '../registrations/withdraw.ts';
-import { closeExpired, closeIdle } from '../restricted/guard.ts';
 import type { Session } from './session.ts';
+import { closeExpired, closeIdle, closeSilent, closeSlow } from './withdraw.ts';
 
 export const PING_INTERVAL_MS = 10_000;
 const SILENCE_MS_MAX = 25_000;
@@ -68,41 +66,17 @@ function checkLiveness(context: RouterContext, liveness: Liveness): void {
   context.typeClaims.expire(nowMs, ownSilenceMs);
 }
 
-function closeSilent(context: RouterContext, session: Session, silentMs: number): void {
-  context.counters.count('connections.closed', 'silent');
-  context.logger.warn(
-    'Connection closed: nothing was heard from the worker. A handler that blocks its event loop does this',
-    {
-      worker: session.displayName,
-      silent_ms: Math.round(silentMs),
-    },
-  );
-  // A client that does not answer pings will not answer a close frame either.
-  withdraw(context, session, 'terminate');
-}
-
 /** At the limit of the whole process the connection with the most unread bytes goes first. */
 function checkBuffers(context: RouterContext): void {
   let total = 0;
   let largest: Session | undefined;
   for (const session of context.sessions.values()) {
-    const { bytes } = session.outbox;
-    session.outbox.trim();
+    const { bytes } = session.sendQueue;
+    session.sendQueue.trim();
     total += bytes;
-    if (bytes > (largest?.outbox.bytes ?? 0)) largest = session;
+    if (bytes > (largest?.sendQueue.bytes ?? 0)) largest = session;
   }
   if (largest !== undefined && total > context.settings.outboundBytesMax) {
-    closeSlow(context, largest, largest.outbox.bytes);
+    closeSlow(context, largest, largest.sendQueue.bytes);
   }
-}
-
-/** Ends a connection whose client does not read what it is sent. */
-export function closeSlow(context: RouterContext, session: Session, bytes: number): void {
-  context.counters.count('connections.closed', 'too_slow');
-  context.logger.warn('Connection closed: the worker does not read what it is sent', {
-    worker: session.displayName,
-    buffered_bytes: bytes,
-  });
-  const reason = `${bytes} bytes wait to be read`;
-  withdraw(context, session, { code: CLOSE_CODES.tooSlow, reason });
 }

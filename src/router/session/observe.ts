@@ -10,9 +10,8 @@ import { ID_BYTES_MAX } from '../../protocol/frames/limits.ts';
 import { detach, parseRawJson } from '../../protocol/json/byte-string.ts';
 import type { Payload } from '../../protocol/payload/payload.ts';
 import type { Binding, Cause } from '../builtin.ts';
-import type { CallRequest, HandedCall } from '../calls/open-call.ts';
-import type { Outcome } from '../calls/reply.ts';
-import type { RouterContext } from '../context.ts';
+import type { Outcome } from '../calls/call.ts';
+import type { CallRequest, HandedCall, RouterContext } from '../context.ts';
 import type { Session } from './session.ts';
 
 /**
@@ -32,7 +31,7 @@ export function beginCall(observer: Collector, functionId: string, request: Call
     ? observer.beginOrUntraced('call ', functionId, functionId, service, traceparent, baggage)
     : observer.begin('call ', functionId, functionId, service, traceparent, baggage);
   if (typeof begun !== 'object') return begun;
-  begun.attributes = callFacts(functionId, isOwn || request.isInternal === true);
+  begun.attributes = callAttributes(functionId, isOwn || request.isInternal === true);
   if (trigger !== undefined) begun.add('trigger.type', trigger.type);
   if (trigger !== undefined) begun.add('trigger.id', trigger.id);
   if (from?.profile?.name !== undefined) begun.add('svc.caller.worker', from.profile.name);
@@ -40,21 +39,21 @@ export function beginCall(observer: Collector, functionId: string, request: Call
 }
 
 /** The attributes that all spans of calls to one function share, built once. */
-const knownFacts = new Map<string, string>();
+const knownAttributes = new Map<string, string>();
 /** Function ids are chosen by users. */
-const KNOWN_FACTS_MAX = 4_096;
+const KNOWN_ATTRIBUTES_MAX = 4_096;
 
-function callFacts(functionId: string, isInternal: boolean): string {
+function callAttributes(functionId: string, isInternal: boolean): string {
   // A call of the console turns a user's function into an internal one.
   const key = isInternal ? `!${functionId}` : functionId;
-  const known = knownFacts.get(key);
+  const known = knownAttributes.get(key);
   if (known !== undefined) return known;
-  if (knownFacts.size >= KNOWN_FACTS_MAX) knownFacts.clear();
-  const facts =
+  if (knownAttributes.size >= KNOWN_ATTRIBUTES_MAX) knownAttributes.clear();
+  const attributes =
     attributeText('faas.invoked_name', functionId) +
     attributeText('iii.function.kind', isInternal ? 'internal' : 'user');
-  knownFacts.set(key, facts);
-  return facts;
+  knownAttributes.set(key, attributes);
+  return attributes;
 }
 
 export type { Begun };
@@ -222,7 +221,7 @@ export function endEnqueue(
   observer.end(span);
 }
 
-export interface JobFacts extends Cause {
+export interface ObservedJob extends Cause {
   readonly functionId: string;
   /** The topic where there is one, else the queue. */
   readonly name: string;
@@ -232,7 +231,7 @@ export interface JobFacts extends Cause {
 }
 
 /** A queue hands over a job: what it calls is a child span, and the span that enqueued it is the parent. */
-export function beginJob(observer: Collector, job: JobFacts): Begun {
+export function beginJob(observer: Collector, job: ObservedJob): Begun {
   const { functionId, name, traceparent, baggage } = job;
   const begun = observer.begin(job.isTopic ? 'queue ' : 'fn_queue ', name, functionId, '', traceparent, baggage);
   if (typeof begun !== 'object') return begun;
@@ -246,13 +245,13 @@ export function beginJob(observer: Collector, job: JobFacts): Begun {
   return begun;
 }
 
-function endSpan(observer: Collector, span: OpenSpan | undefined, error: ErrorParts | undefined, nowMs: number): void {
+function endSpan(observer: Collector, span: OpenSpan | undefined, error: ErrorFields | undefined, nowMs: number): void {
   if (span === undefined) return;
   const { code, message, stacktrace } = error ?? NO_ERROR;
   observer.endAt(span, nowMs, code, message, stacktrace);
 }
 
-const NO_ERROR: Partial<ErrorParts> = {};
+const NO_ERROR: Partial<ErrorFields> = {};
 
 /** Metrics count the work of workers and users, not the calls of the console (API-2). */
 function countEnd(observer: Collector, functionId: string, durationMs: number, code: string | undefined): void {
@@ -270,7 +269,7 @@ function isEngines(functionId: string): boolean {
 
 const OWN_FAMILIES = ['engine::', 'worker::', 'svc::queue::'];
 
-interface ErrorParts {
+interface ErrorFields {
   readonly code: string;
   readonly message: string;
   readonly stacktrace: string;
@@ -279,14 +278,14 @@ interface ErrorParts {
 /** Errors are small; a very large one is not worth reading in full. */
 const ERROR_BYTES_MAX = 64 * 1024;
 
-export function readError(error: Payload): ErrorParts {
+export function readError(error: Payload): ErrorFields {
   const text = error.byteLength > ERROR_BYTES_MAX ? undefined : error.asText();
   const value = text === undefined ? undefined : parseRawJson(text);
-  const parts: Partial<Record<string, unknown>> = typeof value === 'object' && value !== null ? { ...value } : {};
+  const fields: Partial<Record<string, unknown>> = typeof value === 'object' && value !== null ? { ...value } : {};
   return {
-    code: textOf(parts.code) || 'unknown',
-    message: textOf(parts.message),
-    stacktrace: textOf(parts.stacktrace),
+    code: textOf(fields.code) || 'unknown',
+    message: textOf(fields.message),
+    stacktrace: textOf(fields.stacktrace),
   };
 }
 

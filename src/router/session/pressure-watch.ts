@@ -3,8 +3,8 @@
 // The effect of a level is implemented where the work begins: calls in `shed.ts`, requests in `modules/http`, hand-over
 // of jobs in `modules/queue`, spans in `core/telemetry/spans/collector.ts`, new connections where they are admitted.
 
-import { PRESSURE } from '../../core/gates/pressure.ts';
-import type { LoadGauge } from '../../effects/load-gauge.ts';
+import { PRESSURE } from '../../core/limits/pressure.ts';
+import type { LoadGauge } from '../../effects/process-figures.ts';
 import type { RouterContext } from '../context.ts';
 
 const PRESSURE_READ_INTERVAL_MS = 1_000;
@@ -21,7 +21,7 @@ export function startPressureWatch(context: RouterContext, gauge: LoadGauge, com
     };
     if (!pressure.take(reading, clock.monotonicMs())) return;
     counters.count('pressure.changes', pressure.name);
-    tell(context);
+    logChange(context);
   });
   return () => {
     cancel();
@@ -29,7 +29,7 @@ export function startPressureWatch(context: RouterContext, gauge: LoadGauge, com
   };
 }
 
-function tell({ pressure, logger }: RouterContext): void {
+function logChange({ pressure, logger }: RouterContext): void {
   const { level, name, cause } = pressure;
   if (cause === undefined) {
     logger.info('The engine is no longer under pressure', { level: name });
@@ -50,6 +50,6 @@ const MEANING = {
 
 function unreadBytes({ sessions }: RouterContext): number {
   let bytes = 0;
-  for (const { outbox } of sessions.values()) bytes += outbox.bytes;
+  for (const { sendQueue } of sessions.values()) bytes += sendQueue.bytes;
   return bytes;
 }

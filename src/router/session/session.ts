@@ -3,16 +3,16 @@
 // States and transitions:
 //   open      frames are handled, calls are handed over; ends by a close of the client, by a limit, by silence, by
 //             reattachment of its successor, or by the engine's drain
-//   closed    withdrawn (see `router/registrations/withdraw.ts`); nothing is read from it or sent to it any more
+//   closed    withdrawn (see `router/session/withdraw.ts`); nothing is read from it or sent to it any more
 // Time limits of `open`: 25 s without any inbound frame (W1).
 // Invariants:
 //   - `generation` is never reused, so nothing a dead session does later can touch its successor (W3).
 //   - A session leaves `open` once, and `withdraw` runs exactly then.
 
 import type { Access } from '../../core/access/access.ts';
-import type { Executor } from '../../core/calls/executor.ts';
+import type { Executor } from '../../core/calls/select-worker.ts';
 import type { WorkerAnnouncement } from '../../protocol/frames/frames.ts';
-import type { Outbox } from '../../transport/outbox.ts';
+import type { SendQueue } from '../../transport/send-queue.ts';
 import type { UrlFunction } from '../calls/url-invocation.ts';
 import type { Guard } from '../restricted/guard.ts';
 import type { ControlFrame, Wire } from './wire.ts';
@@ -38,7 +38,7 @@ export interface SessionOptions {
   readonly remoteAddress: string;
   readonly connectedAtMs: number;
   readonly limits: SessionLimits;
-  readonly outbox: Outbox;
+  readonly sendQueue: SendQueue;
   readonly wire: Wire;
   readonly link: SessionLink;
   readonly guard?: Guard | undefined;
@@ -61,7 +61,7 @@ export class Session implements Executor {
   readonly remoteAddress: string;
   readonly connectedAtMs: number;
   readonly limits: SessionLimits;
-  readonly outbox: Outbox;
+  readonly sendQueue: SendQueue;
   readonly wire: Wire;
   readonly link: SessionLink;
   /** `undefined`: it is fully trusted. */
@@ -102,7 +102,7 @@ export class Session implements Executor {
     this.connectedAtMs = options.connectedAtMs;
     this.limits = options.limits;
     this.inFlightMax = options.limits.inFlightPerWorker;
-    this.outbox = options.outbox;
+    this.sendQueue = options.sendQueue;
     this.wire = options.wire;
     this.link = options.link;
     this.guard = options.guard;
@@ -110,7 +110,7 @@ export class Session implements Executor {
   }
 
   get isAccepting(): boolean {
-    return this.state === 'open' && this.outbox.bytes < this.limits.outboundBufferBytes;
+    return this.state === 'open' && this.sendQueue.bytes < this.limits.outboundBufferBytes;
   }
 
   /** Whether the connection is listed as a worker: one that only calls is not. */

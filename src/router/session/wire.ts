@@ -1,18 +1,31 @@
-// How a session sends: the router's messages, in the form that the client asked for.
+// How a session sends: the router's messages, in the form that the client asked for. The session holds one of the two
+// forms for its life.
 //
-// Neighbours: `json-wire.ts` and `binary-wire.ts` are the two forms; the session holds one of them for its life.
+// JSON: each message is a text frame. Clients of `iii` use it, and the engine's own SDK where it asks for it.
+// Binary: messages gather in one buffer and leave as one frame at the end of the turn.
 
+import { withDepth } from '../../core/calls/call-depth.ts';
+import type { ShapeTable } from '../../core/calls/compact-payloads.ts';
+import { UNTRACED } from '../../core/telemetry/spans/context.ts';
+import { NAMES_MAX } from '../../protocol/binary/binary-layout.ts';
+import type { MessageBuffer } from '../../protocol/binary/binary-messages.ts';
+import { encodeEngineFrame } from '../../protocol/frames/encode.ts';
 import type { EngineFrame, InvocationResult, InvokeFunction, TriggerOrigin } from '../../protocol/frames/frames.ts';
-import type { RawJson } from '../../protocol/json/byte-string.ts';
+import { asRawJson, quoted, RAW_NULL, type RawJson } from '../../protocol/json/byte-string.ts';
 import type { Payload } from '../../protocol/payload/payload.ts';
-import type { HandedCall } from '../calls/open-call.ts';
-import type { Outcome } from '../calls/reply.ts';
+import { SHAPES_MAX } from '../../protocol/payload/shape.ts';
+import type { BinarySendQueue, TextSendQueue } from '../../transport/send-queue.ts';
+import type { CallerRef, CallOrder, Outcome } from '../calls/call.ts';
 
 /** Frames whose speed does not matter. */
 export type ControlFrame = Exclude<EngineFrame<RawJson>, InvokeFunction<RawJson> | InvocationResult<RawJson>>;
 
-/** The id under which a caller knows its call, as its wire form writes it. */
-export type CallerRef = string | number;
+/** A call in flight under the names that an executor knows it by: a text, or slot and generation. */
+export interface SentCall {
+  readonly id: string;
+  readonly slot: number;
+  readonly generation: number;
+}
 
 export interface Wire {
   /** Whether `CallOrder.traceparent` may be `UNTRACED`. */
@@ -23,20 +36,145 @@ export interface Wire {
    */
   admit(payload: Payload): boolean;
   sendControl(frame: ControlFrame): void;
-  sendCall(call: HandedCall, order: CallOrder): void;
+  sendCall(call: SentCall, order: CallOrder): void;
   sendResult(ref: CallerRef, functionId: string, outcome: Outcome): void;
 }
 
-/** What the executor gets of a call. Payloads may be views of a message: they are copied, or used before it is gone. */
-export interface CallOrder {
-  readonly functionId: string;
-  readonly data: Payload | undefined;
-  readonly metadata: Payload | undefined;
-  readonly traceparent: string | undefined;
-  readonly baggage: string | undefined;
-  /** The depth of the call itself in its chain: one more than its caller's. */
-  readonly depth: number;
-  readonly timeoutMs: number;
-  /** The trigger that caused the call, if any. */
-  readonly trigger: TriggerOrigin | undefined;
+export class JsonWire implements Wire {
+  readonly canSayUntraced = false;
+  readonly #sendQueue: TextSendQueue;
+  /** Foreign clients ignore the engine's deadline and trigger; the engine's own SDK passes both to the handler. */
+  readonly #isOwnSdk: boolean;
+
+  constructor(sendQueue: TextSendQueue, isOwnSdk: boolean) {
+    this.#sendQueue = sendQueue;
+    this.#isOwnSdk = isOwnSdk;
+  }
+
+  /** A payload that came as bytes is checked as JSON here, because it is sent as part of a text. */
+  admit(payload: Payload): boolean {
+    return payload.asText() !== undefined;
+  }
+
+  sendControl(frame: ControlFrame): void {
+    this.#sendQueue.push(encodeEngineFrame(frame));
+  }
+
+  sendCall(call: SentCall, order: CallOrder): void {
+    const frame: InvokeFunction<RawJson> = {
+      type: 'invokefunction',
+      invocation_id: call.id,
+      function_id: order.functionId,
+      data: order.data?.asText() ?? RAW_NULL,
+      baggage: withDepth(order.baggage, order.depth),
+    };
+    const metadata = order.metadata?.asText();
+    if (metadata !== undefined) frame.metadata = metadata;
+    if (order.traceparent !== undefined) frame.traceparent = order.traceparent;
+    if (this.#isOwnSdk) {
+      frame.timeout_ms = order.timeoutMs;
+      if (order.trigger !== undefined) frame.trigger = order.trigger;
+    }
+    this.#sendQueue.push(encodeEngineFrame(frame));
+  }
+
+  sendResult(ref: CallerRef, functionId: string, { result, error, traceparent, baggage }: Outcome): void {
+    const frame: InvocationResult<RawJson> = {
+      type: 'invocationresult',
+      invocation_id: String(ref),
+      function_id: functionId,
+    };
+    const resultText = result?.asText();
+    const errorText = error?.asText();
+    if (resultText !== undefined) frame.result = resultText;
+    if (errorText !== undefined) frame.error = errorText;
+    if (traceparent !== undefined) frame.traceparent = traceparent;
+    if (baggage !== undefined) frame.baggage = baggage;
+    this.#sendQueue.push(encodeEngineFrame(frame));
+  }
+}
+
+export class BinaryWire implements Wire {
+  readonly canSayUntraced = true;
+  readonly #sendQueue: BinarySendQueue;
+  /** Functions whose number was sent to this client. */
+  readonly #numbers = new Map<string, number>();
+  /** Set where the client takes compact payloads: all known shapes, and by number those that were sent to it. */
+  readonly #shapes: ShapeTable | undefined;
+  #sentShapes: Uint8Array | undefined = undefined;
+
+  constructor(sendQueue: BinarySendQueue, shapes: ShapeTable | undefined) {
+    this.#sendQueue = sendQueue;
+    this.#shapes = shapes;
+  }
+
+  get takesCompact(): boolean {
+    return this.#shapes !== undefined;
+  }
+
+  admit(payload: Payload): boolean {
+    if (!payload.isCompact) return true;
+    return this.#shapes === undefined ? payload.asText() !== undefined : payload.visitShapes(this.#sendShape);
+  }
+
+  /** Sends the client the shape of the number, unless it has it. False if the number has no shape. */
+  sendShape(number: number): boolean {
+    return this.#sendShape(number);
+  }
+
+  sendControl(frame: ControlFrame): void {
+    this.#sendQueue.open()?.control(encodeEngineFrame(frame));
+  }
+
+  sendCall(call: SentCall, order: CallOrder): void {
+    const messages = this.#sendQueue.open();
+    const isUntraced = order.traceparent === UNTRACED;
+    messages?.call({
+      idLow: call.slot,
+      idHigh: call.generation,
+      functionNumber: this.#numberOf(order.functionId, messages),
+      depth: order.depth,
+      timeoutMs: order.timeoutMs,
+      metadata: order.metadata,
+      isUntraced,
+      traceparent: isUntraced ? undefined : order.traceparent,
+      baggage: order.baggage,
+      extra: order.trigger && originText(order.trigger),
+      payload: this.#inForm(order.data),
+    });
+  }
+
+  sendResult(ref: CallerRef, _functionId: string, { result, error }: Outcome): void {
+    this.#sendQueue.open()?.result(Number(ref), 0, this.#inForm(error ?? result), error !== undefined);
+  }
+
+  #inForm(payload: Payload | undefined): Payload | undefined {
+    return this.#shapes === undefined ? payload?.asJson() : payload;
+  }
+
+  readonly #sendShape = (number: number): boolean => {
+    const sent = this.#sentShapes;
+    if (sent?.[number] === 1) return true;
+    const keyList = this.#shapes?.keyList(number);
+    if (keyList === undefined) return false;
+    this.#sentShapes = sent ?? new Uint8Array(SHAPES_MAX);
+    this.#sentShapes[number] = 1;
+    this.#sendQueue.open()?.shape(number, keyList);
+    return true;
+  };
+
+  #numberOf(functionId: string, messages: MessageBuffer): number {
+    const known = this.#numbers.get(functionId);
+    if (known !== undefined) return known;
+    // A worker that registers and drops functions for ever restarts the numbering: a number may be reused.
+    if (this.#numbers.size === NAMES_MAX) this.#numbers.clear();
+    const number = this.#numbers.size;
+    this.#numbers.set(functionId, number);
+    messages.name(number, functionId);
+    return number;
+  }
+}
+
+function originText({ type, id }: TriggerOrigin): RawJson {
+  return asRawJson(`{"type":${quoted(type)},"id":${quoted(id)}}`);
 }

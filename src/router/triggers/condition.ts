@@ -3,13 +3,12 @@
 // Only a literal `false` is a no. A condition that fails, takes over 5 s or is not registered also prevents the call,
 // and that is counted and logged, so that no event is left out in silence.
 
-import { idOffence } from '../../protocol/frames/ids.ts';
+import { idOffence } from '../../protocol/frames/limits.ts';
 import { RAW_NULL } from '../../protocol/json/byte-string.ts';
 import type { Payload } from '../../protocol/payload/payload.ts';
 import type { Cause } from '../builtin.ts';
+import { errorLine, type Outcome } from '../calls/call.ts';
 import { callLocally } from '../calls/call-locally.ts';
-import { errorLine } from '../calls/error-text.ts';
-import type { Outcome } from '../calls/reply.ts';
 import type { RouterContext } from '../context.ts';
 import { isRestricted, type OfTrigger } from '../restricted/reach.ts';
 

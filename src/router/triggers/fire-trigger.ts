@@ -7,13 +7,15 @@
 //   - A binding that left while its condition was asked is not called any more (W2).
 
 import type { Access } from '../../core/access/access.ts';
+import type { EnqueueAnswer } from '../../core/queue/shapes.ts';
 import { distinctBindings } from '../../core/registry/trigger-table.ts';
 import type { RawJson } from '../../protocol/json/byte-string.ts';
 import { Payload } from '../../protocol/payload/payload.ts';
 import type { Binding, Cause } from '../builtin.ts';
+import { errorLine } from '../calls/call.ts';
 import { callLocally } from '../calls/call-locally.ts';
-import { errorLine } from '../calls/error-text.ts';
 import type { RouterContext } from '../context.ts';
+import { rightsToKeep } from '../restricted/reach.ts';
 import { beginFiring, contextOf, endOutcome, spanOf } from '../session/observe.ts';
 import { askCondition, type ConditionVerdict } from './condition.ts';
 
@@ -31,11 +33,16 @@ export function fireTrigger(
   const trusted = bindings.filter(({ owner }) => owner?.access === undefined);
   const restricted = bindings.filter(({ owner, state }) => owner?.access !== undefined && state === 'bound');
   const payload = trusted.length > 0 ? payloadFor(undefined) : undefined;
-  for (const binding of distinctBindings(trusted)) tell(context, binding, payload, depth);
-  for (const binding of restricted) tell(context, binding, payloadFor(binding.owner?.access), depth);
+  for (const binding of distinctBindings(trusted)) callOwner(context, binding, payload, depth);
+  // Computed once for all triggers of an owner, who may have a hundred of them.
+  const payloads = new Map<Access | undefined, RawJson | undefined>();
+  for (const { owner } of restricted) {
+    if (!payloads.has(owner?.access)) payloads.set(owner?.access, payloadFor(owner?.access));
+  }
+  for (const binding of restricted) callOwner(context, binding, payloads.get(binding.owner?.access), depth);
 }
 
-function tell(context: RouterContext, binding: Binding, payload: RawJson | undefined, depth: number): void {
+function callOwner(context: RouterContext, binding: Binding, payload: RawJson | undefined, depth: number): void {
   if (payload !== undefined) callTarget(context, binding, { payload: Payload.ofText(payload), depth });
 }
 
@@ -140,5 +147,62 @@ export function callTarget(context: RouterContext, binding: Binding, event: Even
         error: binding.error,
       });
     },
+  );
+}
+
+export interface QueuedFiring {
+  readonly payload: Payload;
+  readonly queue: string;
+  /** Identifies the firing: the same firing is the same job, however often it is enqueued. */
+  readonly key: string;
+}
+
+/** `refused`: the binding holds the reason. */
+export type QueuedVerdict = 'queued' | 'condition' | 'left' | 'refused';
+
+/** `done` is called once, with `queued` when the job is durable. */
+export function enqueueFiring(
+  context: RouterContext,
+  binding: Binding,
+  firing: QueuedFiring,
+  done: (verdict: QueuedVerdict) => void,
+): void {
+  const functionId = binding.conditionFunctionId;
+  if (functionId === undefined) return take(context, binding, firing, done);
+  askCondition(context, { functionId, payload: firing.payload, depth: 0, binding }, (verdict, error) => {
+    binding.error = error;
+    if (verdict === 'pass') take(context, binding, firing, done);
+    else done('condition');
+  });
+}
+
+function take(
+  context: RouterContext,
+  binding: Binding,
+  { payload, queue, key }: QueuedFiring,
+  done: (verdict: QueuedVerdict) => void,
+): void {
+  if (!isBound(context, binding)) return done('left');
+  binding.lastFiredAtMs = context.clock.nowMs();
+  binding.error = undefined;
+  const end = (answer: EnqueueAnswer): void => {
+    if (!('reason' in answer)) return done('queued');
+    binding.error = `${answer.reason}: ${answer.message}`;
+    context.counters.count('enqueue.refused', answer.reason);
+    done('refused');
+  };
+  if (context.jobTaker === undefined) return end({ reason: 'QUEUE_NOT_FOUND', message: 'No queue module is loaded' });
+  context.jobTaker.take(
+    {
+      functionId: binding.functionId,
+      payload,
+      metadata: binding.metadata,
+      traceparent: undefined,
+      baggage: undefined,
+      action: { type: 'enqueue', queue, idempotency_key: key },
+      trigger: { id: binding.id, type: binding.type },
+      rights: rightsToKeep(binding),
+    },
+    end,
   );
 }

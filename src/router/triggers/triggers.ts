@@ -2,6 +2,7 @@
 //
 // Neighbours: `core/registry/trigger-table.ts` decides, this file sends. Rules: section 4 of the wire.
 
+import { coversId } from '../../core/access/access.ts';
 import { Refusal } from '../../core/calls/refusal.ts';
 import type { NewBinding } from '../../core/registry/trigger-table.ts';
 import type {
@@ -11,14 +12,12 @@ import type {
   UnregisterTrigger,
   UnregisterTriggerType,
 } from '../../protocol/frames/frames.ts';
-import { idOffence } from '../../protocol/frames/ids.ts';
-import { REGISTRATION_BYTES_MAX } from '../../protocol/frames/limits.ts';
+import { idOffence, REGISTRATION_BYTES_MAX } from '../../protocol/frames/limits.ts';
 import { detach, parseRawJson, RAW_NULL, type RawJson, rawJson } from '../../protocol/json/byte-string.ts';
 import type { Binding, ModuleTriggerType, Removal } from '../builtin.ts';
-import { errorText } from '../calls/error-text.ts';
+import { errorText } from '../calls/call.ts';
 import type { RouterContext } from '../context.ts';
-import { detachRaw, sizeOf } from '../registrations/functions.ts';
-import { reserve } from '../registrations/reserve.ts';
+import { detachRaw, reserve, sizeOf } from '../registrations/functions.ts';
 import { noteWorker } from '../session/observe.ts';
 import type { Session } from '../session/session.ts';
 import { conditionOf } from './condition.ts';
@@ -130,7 +129,7 @@ export function addModuleType(context: RouterContext, type: ModuleTriggerType): 
 
 /** A module leaves: triggers of its types stay listed, and wait. */
 export function removeModuleType(context: RouterContext, type: ModuleTriggerType): void {
-  for (const binding of context.triggers.bindingsOf(type.id)) tellProviderOfRemoval(context, binding, 'left');
+  for (const binding of context.triggers.bindingsOf(type.id)) sendRemoval(context, binding, 'left');
   context.triggers.removeModuleType(type.id);
 }
 
@@ -141,10 +140,10 @@ export function bind(
 ): { binding: Binding; refusal: Refusal | undefined } {
   const { added, replaced } = context.triggers.add(request);
   if (replaced !== undefined && replaced.owner !== request.owner) replaced.owner?.triggers.delete(replaced.id);
-  const provider = context.triggers.type(added.type)?.provider;
+  const provider = providerOf(context, added);
   // A worker of the same type gets the new one under the old id; any other has to be sent the removal.
   if (replaced !== undefined && (replaced.type !== added.type || provider?.kind === 'module')) {
-    tellProviderOfRemoval(context, replaced, 'taken_back');
+    sendRemoval(context, replaced, 'taken_back');
   }
   if (provider === undefined) {
     context.logger.info(`Trigger waits: no worker or module provides its type`, {
@@ -162,7 +161,8 @@ export function handleTriggerResult(
   frame: TriggerRegistrationResult<RawJson>,
 ): void {
   const binding = context.triggers.binding(frame.id);
-  if (binding === undefined || !context.triggers.isProvider(binding.type, session)) {
+  const provider = binding && providerOf(context, binding);
+  if (binding === undefined || provider?.kind !== 'worker' || provider.executor !== session) {
     context.counters.count('triggers.foreign_results');
     return;
   }
@@ -199,12 +199,12 @@ export function handleUnregisterTrigger(
 export function unbind(context: RouterContext, binding: Binding, removal: Removal = 'taken_back'): void {
   context.triggers.remove(binding);
   binding.owner?.triggers.delete(binding.id);
-  tellProviderOfRemoval(context, binding, removal);
+  sendRemoval(context, binding, removal);
   context.triggerClaims.released([binding.id]);
 }
 
-export function tellProviderOfRemoval(context: RouterContext, binding: Binding, removal: Removal): void {
-  const provider = context.triggers.type(binding.type)?.provider;
+export function sendRemoval(context: RouterContext, binding: Binding, removal: Removal): void {
+  const provider = providerOf(context, binding);
   if (provider === undefined) return;
   if (provider.kind === 'module') {
     if (binding.state === 'bound') provider.module.unbound?.(binding, removal);
@@ -220,9 +220,20 @@ export function tellProviderOfRemoval(context: RouterContext, binding: Binding, 
   });
 }
 
+/**
+ * Who is sent the binding. A durable trigger is trusted work: it waits where a restricted connection provides its type,
+ * unless the type lies under the prefix granted to that connection.
+ */
+export function providerOf({ triggers }: RouterContext, { type, owner }: Binding) {
+  const provider = triggers.type(type)?.provider;
+  if (owner !== undefined || provider?.kind !== 'worker') return provider;
+  const { access } = provider.executor;
+  return access === undefined || coversId(access, type) ? provider : undefined;
+}
+
 /** Sends the binding to the provider of its type: a module decides at once, a worker answers later. */
 function deliver(context: RouterContext, binding: Binding): Refusal | undefined {
-  const provider = context.triggers.type(binding.type)?.provider;
+  const provider = providerOf(context, binding);
   binding.error = undefined;
   if (provider === undefined) {
     binding.state = 'parked';

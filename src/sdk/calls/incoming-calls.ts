@@ -7,39 +7,38 @@
 // - While a handler runs, the calls it makes find its trace context, also after an `await`.
 
 import { type Link, tooLarge } from '../connection/link.ts';
+import { TriggerTypes } from '../triggers/trigger-types.ts';
 import type { DeliveredCall, EncodedPayload } from '../wire/wire.ts';
+import type { MiddlewareChain } from '../worker/handler.ts';
 import { OncePerMinute } from '../worker/once-per-minute.ts';
 import type { Settings } from '../worker/options.ts';
 import type { ContextStorage } from '../worker/platform.ts';
+import type { Registrations } from '../worker/registrations.ts';
 import type { SvcError } from './errors.ts';
-import { Invocation, type Surroundings } from './invocation.ts';
-import type { MiddlewareChain } from './middleware.ts';
-import type { TraceCarrier } from './outgoing-calls.ts';
+import { Invocation, type InvocationEnvironment, type Run } from './invocation.ts';
 import { errorToAnswer } from './remote-error.ts';
+import type { TraceCarrier } from './trace-context.ts';
 
-/** A handler with the checks that its definition asks for. */
-export type Run = (payload: unknown, invocation: Invocation) => unknown;
-
-export interface IncomingCallsParts {
+export interface IncomingCallsOptions {
   readonly settings: Settings;
   readonly contexts: ContextStorage<TraceCarrier>;
   readonly middleware: MiddlewareChain;
-  readonly surroundings: Surroundings;
+  readonly environment: InvocationEnvironment;
   /** The handler of a function, if this worker registered it. */
   readonly find: (functionId: string) => Run | undefined;
 }
 
 export class IncomingCalls {
-  readonly #parts: IncomingCallsParts;
+  readonly #options: IncomingCallsOptions;
   /** Invocations whose handler returned a promise. All others have ended by the time this is read. */
   readonly #running = new Set<Invocation>();
   /** Callers that wait for the last handler to end. */
   readonly #idleWaiters: (() => void)[] = [];
   readonly #droppedAnswers: OncePerMinute;
 
-  constructor(parts: IncomingCallsParts) {
-    this.#parts = parts;
-    this.#droppedAnswers = new OncePerMinute(parts.surroundings.clock);
+  constructor(options: IncomingCallsOptions) {
+    this.#options = options;
+    this.#droppedAnswers = new OncePerMinute(options.environment.clock);
   }
 
   get runningCount(): number {
@@ -47,14 +46,14 @@ export class IncomingCalls {
   }
 
   receive(call: DeliveredCall, payload: unknown, link: Link): void {
-    const { find, contexts, middleware, surroundings } = this.#parts;
+    const { find, contexts, middleware, environment } = this.#options;
     const run = find(call.functionId);
     if (run === undefined) {
       link.sendError(call, { code: 'function_not_found', message: 'Function not found' });
       return;
     }
-    const span = surroundings.telemetry.begin?.(call);
-    const invocation = new Invocation(call, link, surroundings, span);
+    const span = environment.telemetry.begin?.(call);
+    const invocation = new Invocation(call, link, environment, span);
     let outcome: unknown;
     try {
       const within = middleware.isEmpty ? run : this.#around(run);
@@ -100,7 +99,7 @@ export class IncomingCalls {
 
   #around(run: Run): Run {
     return (payload, invocation) =>
-      this.#parts.middleware.run(
+      this.#options.middleware.run(
         { direction: 'incoming', function_id: invocation.function_id, payload, context: invocation },
         (call) => run(call.payload, invocation),
       );
@@ -122,7 +121,7 @@ export class IncomingCalls {
     }
     const overlong = encoded === undefined ? undefined : link.overlongAnswerBytes(call, encoded);
     if (overlong === undefined) link.sendResult(call, encoded);
-    else link.sendError(call, tooLarge('result', call.functionId, overlong, this.#parts.settings.frameBytesMax));
+    else link.sendError(call, tooLarge('result', call.functionId, overlong, this.#options.settings.frameBytesMax));
   }
 
   #fail(invocation: Invocation, thrown: unknown): void {
@@ -143,7 +142,7 @@ export class IncomingCalls {
     this.#droppedAnswers.write((more) => {
       const others = more > 0 ? ` (and ${more} others)` : '';
       const text = `dropped the answer of ${invocation.function_id}${others}: the connection it was called on is gone`;
-      this.#parts.settings.log('warn', text);
+      this.#options.settings.log('warn', text);
     });
     return undefined;
   }
@@ -156,4 +155,18 @@ function traceOf({ traceparent, baggage, depth, functionId }: DeliveredCall): Tr
 
 function isThenable(value: unknown): value is PromiseLike<unknown> {
   return typeof value === 'object' && value !== null && 'then' in value && typeof value.then === 'function';
+}
+
+/**
+ * The part of a worker that receives calls: its handlers, and the providers of its trigger types. A page that only
+ * makes calls does not load it.
+ */
+export class CalledSide {
+  readonly calls: IncomingCalls;
+  readonly triggerTypes: TriggerTypes;
+
+  constructor(options: IncomingCallsOptions, registrations: Registrations) {
+    this.calls = new IncomingCalls(options);
+    this.triggerTypes = new TriggerTypes(registrations, options.settings);
+  }
 }

@@ -1,20 +1,19 @@
 // One run of a handler, and the context that the handler reads. Each value is computed when it is read, because most
 // handlers read none.
 
+import { isRecord } from '../../protocol/json/record.ts';
 import type { Link } from '../connection/link.ts';
-import { isRecord } from '../schema/record.ts';
-import { createLogger, type Logger } from '../telemetry/logger.ts';
-import type { HandlerSpan, WorkerTelemetry } from '../telemetry/telemetry.ts';
+import { createLogger, type HandlerSpan, type Logger, type WorkerTelemetry } from '../telemetry/telemetry.ts';
 import type { DeliveredCall } from '../wire/wire.ts';
-import type { HandlerContext, TriggerOrigin } from '../worker/context.ts';
+import type { HandlerContext, TriggerOrigin } from '../worker/handler.ts';
 import type { PlatformClock } from '../worker/platform.ts';
 import type { SvcWorker } from '../worker/svc-worker.ts';
-import { callDepth, parseBaggage, parseTraceparent, type TraceIds } from './baggage.ts';
 import { Deadline, type Deadlines } from './deadline-wheel.ts';
 import { SvcError } from './errors.ts';
+import { callDepth, parseBaggage, parseTraceparent, type TraceIds } from './trace-context.ts';
 
 /** What all invocations of a worker share. */
-export interface Surroundings {
+export interface InvocationEnvironment {
   readonly worker: SvcWorker;
   readonly clock: PlatformClock;
   readonly wheel: Deadlines;
@@ -25,7 +24,7 @@ export class Invocation implements HandlerContext {
   /** Without the payload: work that the handler leaves running may keep this reference for ever. */
   readonly #call: DeliveredCall;
   readonly #link: Link;
-  readonly #surroundings: Surroundings;
+  readonly #environment: InvocationEnvironment;
   /** The time of arrival, on the platform's clock. */
   readonly #receivedMs: number;
   readonly #span: HandlerSpan | undefined;
@@ -36,11 +35,11 @@ export class Invocation implements HandlerContext {
   #abortReason: SvcError | undefined;
   #abortAtDeadline: AbortAtDeadline | undefined;
 
-  constructor(call: DeliveredCall, link: Link, surroundings: Surroundings, span: HandlerSpan | undefined) {
+  constructor(call: DeliveredCall, link: Link, environment: InvocationEnvironment, span: HandlerSpan | undefined) {
     this.#call = call;
     this.#span = span;
     this.#link = link;
-    this.#surroundings = surroundings;
+    this.#environment = environment;
     this.#receivedMs = link.receivedMs;
   }
 
@@ -66,7 +65,7 @@ export class Invocation implements HandlerContext {
   /** Ends the run; from now on nothing is aborted. */
   static finish(invocation: Invocation): void {
     const entry = invocation.#abortAtDeadline;
-    if (entry !== undefined) invocation.#surroundings.wheel.remove(entry);
+    if (entry !== undefined) invocation.#environment.wheel.remove(entry);
   }
 
   get function_id(): string {
@@ -109,7 +108,7 @@ export class Invocation implements HandlerContext {
 
   get deadline(): Date | undefined {
     const remainingMs = this.#remainingMs();
-    if (remainingMs !== undefined) this.#deadline ??= new Date(this.#surroundings.clock.wallMs() + remainingMs);
+    if (remainingMs !== undefined) this.#deadline ??= new Date(this.#environment.clock.wallMs() + remainingMs);
     return this.#deadline;
   }
 
@@ -122,7 +121,7 @@ export class Invocation implements HandlerContext {
     else if (remainingMs !== undefined && remainingMs <= 0) Invocation.abort(this, this.#late());
     else if (remainingMs !== undefined) {
       this.#abortAtDeadline = new AbortAtDeadline(() => Invocation.abort(this, this.#late()));
-      this.#surroundings.wheel.add(this.#abortAtDeadline, remainingMs);
+      this.#environment.wheel.add(this.#abortAtDeadline, remainingMs);
     }
     return abort.signal;
   }
@@ -135,7 +134,7 @@ export class Invocation implements HandlerContext {
   get logger(): Logger {
     const { functionId, traceparent } = this.#call;
     const scope = { functionId, traceparent: this.#span?.carrier.traceparent ?? traceparent };
-    this.#logger ??= createLogger(this.#surroundings.telemetry.log, () => scope);
+    this.#logger ??= createLogger(this.#environment.telemetry.log, () => scope);
     return this.#logger;
   }
 
@@ -144,7 +143,7 @@ export class Invocation implements HandlerContext {
   }
 
   get worker(): SvcWorker {
-    return this.#surroundings.worker;
+    return this.#environment.worker;
   }
 
   get metadata(): unknown {
@@ -160,7 +159,7 @@ export class Invocation implements HandlerContext {
   #remainingMs(): number | undefined {
     const { timeoutMs } = this.#call;
     if (timeoutMs === undefined) return undefined;
-    return this.#receivedMs + timeoutMs - this.#surroundings.clock.monotonicMs();
+    return this.#receivedMs + timeoutMs - this.#environment.clock.monotonicMs();
   }
 
   #late(): SvcError {
@@ -181,3 +180,6 @@ class AbortAtDeadline extends Deadline {
     this.#abort();
   }
 }
+
+/** A handler with the checks that its definition asks for. */
+export type Run = (payload: unknown, invocation: Invocation) => unknown;

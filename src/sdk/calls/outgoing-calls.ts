@@ -11,17 +11,16 @@
 
 import type { InvokeAction } from '../../protocol/frames/frames.ts';
 import { BUFFERED_BYTES_MAX, type Link } from '../connection/link.ts';
+import { jsonCallBytes } from '../wire/json-wire.ts';
 import { type Encoded, type EncodedPayload, encodeValue } from '../wire/wire.ts';
-import { jsonCallBytes } from '../wire/wire-json.ts';
 import { OncePerMinute } from '../worker/once-per-minute.ts';
 import type { Settings } from '../worker/options.ts';
 import type { PlatformClock } from '../worker/platform.ts';
 import type { Deadlines } from './deadline-wheel.ts';
 import { SvcError } from './errors.ts';
-import { OfflineQueue } from './offline-queue.ts';
-import { type CallOwner, PendingCall } from './pending-call.ts';
+import { type CallOwner, OfflineQueue, PendingCall, SentCalls } from './pending-calls.ts';
 import { errorFromAnswer } from './remote-error.ts';
-import { SentCalls } from './sent-calls.ts';
+import type { TraceCarrier } from './trace-context.ts';
 
 /** A call as the caller asks for it, checked. */
 export interface CallSpec {
@@ -31,17 +30,6 @@ export interface CallSpec {
   readonly action: InvokeAction | undefined;
   readonly timeoutMs: number;
   readonly signal: AbortSignal | undefined;
-}
-
-/** What a call inherits from the handler that makes it. */
-export interface TraceCarrier {
-  /** The context headers as that handler received them. */
-  readonly traceparent: string | undefined;
-  readonly baggage: string | undefined;
-  /** Undefined when the baggage holds the depth. */
-  readonly depth: number | undefined;
-  /** The function of that handler. */
-  readonly functionId?: string | undefined;
 }
 
 export class OutgoingCalls implements CallOwner {
@@ -69,7 +57,7 @@ export class OutgoingCalls implements CallOwner {
     try {
       call = this.#encode(spec, parent, link);
       if (link === undefined) this.#queue(call);
-      else checkRoom(call, link, this.#settings);
+      else checkCapacity(call, link, this.#settings);
     } catch (error) {
       return Promise.reject(error);
     }
@@ -234,7 +222,7 @@ function unsendable(functionId: string, field: string, cause: unknown): SvcError
   return refusal('BAD_REQUEST', functionId, `the ${field} cannot be sent as JSON: ${why}`, cause);
 }
 
-function checkRoom(call: PendingCall, link: Link, settings: Settings): void {
+function checkCapacity(call: PendingCall, link: Link, settings: Settings): void {
   const bytes = link.overlongCallBytes(call);
   if (bytes !== undefined) throw overlong(call.functionId, bytes, settings);
   if (link.isCongested()) {

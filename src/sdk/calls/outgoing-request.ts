@@ -2,15 +2,15 @@
 // if there are any. Without them one function does all of it.
 
 import type { FunctionReference } from '../functions/functions.ts';
-import type { Features } from '../worker/features.ts';
+import type { MiddlewareChain } from '../worker/handler.ts';
 import { checkTimeout, type Settings } from '../worker/options.ts';
 import type { ContextStorage, Platform } from '../worker/platform.ts';
-import type { Untyped } from '../worker/target.ts';
 import type { Action } from './actions.ts';
-import type { CallOptions } from './call-options.ts';
+import type { CallOptions, Untyped } from './call-types.ts';
 import { SvcError } from './errors.ts';
-import type { MiddlewareChain } from './middleware.ts';
-import type { CallSpec, OutgoingCalls, TraceCarrier } from './outgoing-calls.ts';
+import type { CallSpec, OutgoingCalls } from './outgoing-calls.ts';
+import type { callWithRetry } from './retry.ts';
+import type { TraceCarrier } from './trace-context.ts';
 
 /** `trigger` without its types, which only the compiler needs. */
 export type AnyRequest = CallOptions<Action | undefined> & {
@@ -18,32 +18,32 @@ export type AnyRequest = CallOptions<Action | undefined> & {
   readonly payload?: unknown;
 };
 
-export interface RequestParts {
+export interface RequestContext {
   readonly platform: Platform;
   readonly settings: Settings;
   readonly contexts: ContextStorage<TraceCarrier>;
   readonly middleware: MiddlewareChain;
   readonly outgoing: OutgoingCalls;
-  readonly callWithRetry: Features['callWithRetry'];
+  readonly callWithRetry: typeof callWithRetry;
 }
 
-export function makeCall(request: AnyRequest, parts: RequestParts): Promise<unknown> {
+export function makeCall(request: AnyRequest, context: RequestContext): Promise<unknown> {
   let spec: CallSpec;
   try {
-    spec = readRequest(request, parts.settings);
+    spec = readRequest(request, context.settings);
   } catch (error) {
     return Promise.reject(error);
   }
-  const parent = parts.contexts.current();
-  if (request.retry === undefined && parts.middleware.isEmpty) return parts.outgoing.begin(spec, parent);
-  return makeCallAround(request, spec, parent, parts);
+  const parent = context.contexts.current();
+  if (request.retry === undefined && context.middleware.isEmpty) return context.outgoing.begin(spec, parent);
+  return makeCallAround(request, spec, parent, context);
 }
 
 function makeCallAround(
   { retry }: AnyRequest,
   spec: CallSpec,
   parent: TraceCarrier | undefined,
-  { platform, middleware, outgoing, callWithRetry }: RequestParts,
+  { platform, middleware, outgoing, callWithRetry }: RequestContext,
 ): Promise<unknown> {
   const send = (changed: CallSpec): Promise<unknown> =>
     retry === undefined

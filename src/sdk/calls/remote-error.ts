@@ -2,9 +2,9 @@
 
 import type { ErrorBody } from '../../protocol/frames/frames.ts';
 import { isRetryable } from '../../protocol/frames/retryable.ts';
-import { isRecord } from '../schema/record.ts';
-import { parseTraceparent } from './baggage.ts';
+import { isRecord } from '../../protocol/json/record.ts';
 import { isSvcError, SvcError } from './errors.ts';
+import { parseTraceparent } from './trace-context.ts';
 
 /** The error that a caller gets for a failed answer. */
 export function errorFromAnswer(error: unknown, function_id: string, traceparent: string | undefined): SvcError {

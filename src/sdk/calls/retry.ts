@@ -3,7 +3,7 @@
 
 import { retryDelayMs } from '../connection/backoff.ts';
 import type { Platform, PlatformClock } from '../worker/platform.ts';
-import type { RetryOptions } from './call-options.ts';
+import type { RetryOptions } from './call-types.ts';
 import { isSvcError, SvcError } from './errors.ts';
 
 export async function callWithRetry(

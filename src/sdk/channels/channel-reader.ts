@@ -11,10 +11,10 @@
 
 import { CreditWindow, encodeCredit, READER_WINDOW } from '../../protocol/frames/channel-credit.ts';
 import type { SvcError } from '../calls/errors.ts';
-import { Fifo } from '../calls/fifo.ts';
 import type { SocketClosure } from '../worker/platform.ts';
 import type { ChannelRef } from './channel-ref.ts';
-import { ChannelSocket, type ChannelWorld, channelError, type LiveEnd } from './channel-socket.ts';
+import { type ChannelContext, ChannelSocket, channelError, type LiveEnd } from './channel-socket.ts';
+import { Fifo } from './fifo.ts';
 
 /**
  * The reading end of a channel. It connects when it is first used. Only one worker can use it, once. A stream whose
@@ -35,7 +35,7 @@ import { ChannelSocket, type ChannelWorld, channelError, type LiveEnd } from './
 export class ChannelReader implements AsyncIterable<Uint8Array | string> {
   /** Put this into a payload for another worker to read. `JSON.stringify` writes it in place of this object. */
   readonly ref: ChannelRef;
-  readonly #world: ChannelWorld;
+  readonly #context: ChannelContext;
   #state: 'unused' | 'open' | 'over' = 'unused';
   #socket: ChannelSocket | undefined;
   /** Why the stream is not complete. */
@@ -43,8 +43,8 @@ export class ChannelReader implements AsyncIterable<Uint8Array | string> {
   #stream: ReadableStream<Uint8Array> | undefined;
   #own: InUse | undefined;
 
-  constructor(world: ChannelWorld, ref: ChannelRef) {
-    this.#world = world;
+  constructor(context: ChannelContext, ref: ChannelRef) {
+    this.#context = context;
     this.ref = ref;
   }
 
@@ -122,8 +122,8 @@ export class ChannelReader implements AsyncIterable<Uint8Array | string> {
   #dial(): void {
     if (this.#state !== 'unused') return;
     this.#state = 'open';
-    this.#world.live.enter(this.#inUse.live);
-    this.#socket = new ChannelSocket(this.#world, this.ref, {
+    this.#context.live.enter(this.#inUse.live);
+    this.#socket = new ChannelSocket(this.#context, this.ref, {
       // The socket reuses its bytes after this returns; on a Buffer, `slice` would not copy them.
       onMessage: (data) => this.#arrive(typeof data === 'string' ? data : new Uint8Array(data)),
       onEnd: (closure) => this.#onEnd(closure),
@@ -131,7 +131,7 @@ export class ChannelReader implements AsyncIterable<Uint8Array | string> {
   }
 
   #arrive(data: Uint8Array | string): void {
-    const bytes = typeof data === 'string' ? this.#world.platform.memory.byteLength(data) : data.length;
+    const bytes = typeof data === 'string' ? this.#context.platform.memory.byteLength(data) : data.length;
     this.#receive({ data, bytes });
     this.#inUse.waiters.shift()?.();
   }
@@ -143,16 +143,16 @@ export class ChannelReader implements AsyncIterable<Uint8Array | string> {
       return;
     }
     this.#release(message);
-    for (const listener of listeners) this.#tell(listener, message.data);
+    for (const listener of listeners) this.#notify(listener, message.data);
   }
 
   /** A listener that throws must not stop the other listeners, nor the bytes that follow. */
-  #tell(listener: (text: string) => void, text: string): void {
+  #notify(listener: (text: string) => void, text: string): void {
     try {
       listener(text);
     } catch (error) {
       const what = `channel ${this.ref.channel_id}: a listener of onMessage threw`;
-      this.#world.settings.log('error', `${what} ${error instanceof Error ? error.message : String(error)}`);
+      this.#context.settings.log('error', `${what} ${error instanceof Error ? error.message : String(error)}`);
     }
   }
 
@@ -196,7 +196,7 @@ export class ChannelReader implements AsyncIterable<Uint8Array | string> {
     this.#error = error;
     this.#socket?.terminate();
     if (this.#own === undefined) return;
-    this.#world.live.leave(this.#own.live);
+    this.#context.live.leave(this.#own.live);
     for (const wake of this.#own.waiters.takeAll()) wake();
   }
 }

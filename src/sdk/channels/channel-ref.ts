@@ -1,6 +1,6 @@
 // References to channel ends, as they travel in payloads and results.
 
-import { isRecord } from '../schema/record.ts';
+import { isRecord } from '../../protocol/json/record.ts';
 
 /**
  * One end of a channel, as plain JSON at any place in a payload or a result. The holder may use that end, once. A

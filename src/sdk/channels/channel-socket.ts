@@ -14,7 +14,7 @@ import type { Settings } from '../worker/options.ts';
 import { HEADROOM_BYTES, type Platform, type PlatformSocket, type SocketClosure } from '../worker/platform.ts';
 import type { ChannelRef } from './channel-ref.ts';
 
-export interface ChannelWorld {
+export interface ChannelContext {
   readonly platform: Platform;
   readonly settings: Settings;
   /** The ends that have a connection. */
@@ -50,7 +50,7 @@ export class ChannelSocket {
   #memory: Uint8Array | undefined;
   #isOver = false;
 
-  constructor({ platform, settings }: ChannelWorld, ref: ChannelRef, events: ChannelSocketEvents) {
+  constructor({ platform, settings }: ChannelContext, ref: ChannelRef, events: ChannelSocketEvents) {
     const { clock } = platform;
     this.#platform = platform;
     this.#events = events;

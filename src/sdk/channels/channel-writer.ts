@@ -13,10 +13,10 @@
 
 import { CreditAccount, decodeCredit } from '../../protocol/frames/channel-credit.ts';
 import { SvcError } from '../calls/errors.ts';
-import { Fifo } from '../calls/fifo.ts';
 import type { SocketClosure } from '../worker/platform.ts';
 import type { ChannelRef } from './channel-ref.ts';
-import { ChannelSocket, type ChannelWorld, channelError, FRAME_BYTES, type LiveEnd } from './channel-socket.ts';
+import { type ChannelContext, ChannelSocket, channelError, FRAME_BYTES, type LiveEnd } from './channel-socket.ts';
+import { Fifo } from './fifo.ts';
 
 /**
  * The writing end of a channel. It connects when it is first used. Only one worker can use it, once.
@@ -33,7 +33,7 @@ import { ChannelSocket, type ChannelWorld, channelError, FRAME_BYTES, type LiveE
 export class ChannelWriter {
   /** Put this into a payload for another worker to write. `JSON.stringify` writes it in place of this object. */
   readonly ref: ChannelRef;
-  readonly #world: ChannelWorld;
+  readonly #context: ChannelContext;
   #state: 'unused' | 'writing' | 'closing' | 'leaving' | 'closed' | 'failed' = 'unused';
   #socket: ChannelSocket | undefined;
   /** Set by the engine's first grant, which also shows that the connection is up. */
@@ -42,8 +42,8 @@ export class ChannelWriter {
   #stream: WritableStream<Uint8Array | string> | undefined;
   #own: InUse | undefined;
 
-  constructor(world: ChannelWorld, ref: ChannelRef) {
-    this.#world = world;
+  constructor(context: ChannelContext, ref: ChannelRef) {
+    this.#context = context;
     this.ref = ref;
   }
 
@@ -104,7 +104,7 @@ export class ChannelWriter {
     if (typeof data !== 'string') {
       return new SvcError('INVALID_ARGUMENTS', `${channel}: ${typeof data} was written, expected text or a Uint8Array`);
     }
-    const { platform, settings } = this.#world;
+    const { platform, settings } = this.#context;
     const bytes = platform.memory.byteLength(data);
     if (bytes <= settings.frameBytesMax) return undefined;
     const limit = `frame_bytes_max is ${settings.frameBytesMax}; send bytes, which have no limit`;
@@ -121,8 +121,8 @@ export class ChannelWriter {
 
   #dial(state: 'writing' | 'closing'): void {
     this.#state = state;
-    this.#world.live.enter(this.#inUse.live);
-    this.#socket = new ChannelSocket(this.#world, this.ref, {
+    this.#context.live.enter(this.#inUse.live);
+    this.#socket = new ChannelSocket(this.#context, this.ref, {
       onMessage: (message) => this.#takeCredit(message),
       onEnd: (closure) => this.#onEnd(closure),
     });
@@ -155,7 +155,7 @@ export class ChannelWriter {
   #sendNextFrame(write: PendingWrite, socket: ChannelSocket, credit: CreditAccount): boolean {
     const { data } = write;
     if (typeof data === 'string') {
-      credit.spend(this.#world.platform.memory.byteLength(data));
+      credit.spend(this.#context.platform.memory.byteLength(data));
       socket.sendText(data);
       return true;
     }
@@ -173,7 +173,7 @@ export class ChannelWriter {
     }
     this.#state = 'closed';
     const { live, closeWaiters } = this.#inUse;
-    this.#world.live.leave(live);
+    this.#context.live.leave(live);
     for (const { resolve } of closeWaiters.takeAll()) resolve();
   }
 
@@ -184,7 +184,7 @@ export class ChannelWriter {
     this.#socket?.terminate();
     if (this.#own === undefined) return;
     const { live, writes, closeWaiters } = this.#own;
-    this.#world.live.leave(live);
+    this.#context.live.leave(live);
     for (const { reject } of writes.takeAll()) reject(error);
     for (const { reject } of closeWaiters.takeAll()) reject(error);
   }

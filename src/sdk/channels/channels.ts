@@ -6,12 +6,11 @@
 // through its text.
 
 import { SvcError } from '../calls/errors.ts';
-import type { ChannelsOfWorker } from '../worker/features.ts';
 import type { Settings } from '../worker/options.ts';
 import type { Platform } from '../worker/platform.ts';
 import { ChannelReader } from './channel-reader.ts';
 import { type ChannelRef, replaceRefs } from './channel-ref.ts';
-import type { ChannelWorld, LiveEnd } from './channel-socket.ts';
+import type { ChannelContext, LiveEnd } from './channel-socket.ts';
 import { ChannelWriter } from './channel-writer.ts';
 
 /**
@@ -50,8 +49,8 @@ export interface Channel {
   readonly readerRef: ChannelRef;
 }
 
-export class Channels implements ChannelsOfWorker {
-  readonly #world: ChannelWorld;
+export class Channels {
+  readonly #context: ChannelContext;
   readonly #live = new Set<LiveEnd>();
   /** Called when the last end is gone. */
   #whenIdle: () => void = () => {};
@@ -66,7 +65,7 @@ export class Channels implements ChannelsOfWorker {
         if (this.#live.size === 0) this.#whenIdle();
       },
     };
-    this.#world = { platform, settings, live };
+    this.#context = { platform, settings, live };
   }
 
   /** Called while a message is read that may hold a reference. */
@@ -79,7 +78,7 @@ export class Channels implements ChannelsOfWorker {
     if (!this.#sawMark) return value;
     this.#sawMark = false;
     return replaceRefs(value, (ref) =>
-      ref.direction === 'read' ? new ChannelReader(this.#world, ref) : new ChannelWriter(this.#world, ref),
+      ref.direction === 'read' ? new ChannelReader(this.#context, ref) : new ChannelWriter(this.#context, ref),
     );
   }
 
@@ -100,7 +99,7 @@ export class Channels implements ChannelsOfWorker {
     for (const end of [...this.#live]) if (!end.isClosing()) end.fail(error);
     if (this.#live.size === 0) return;
     await new Promise<void>((resolve) => {
-      const cancel = this.#world.platform.clock.after(GOODBYE_MS_MAX, resolve);
+      const cancel = this.#context.platform.clock.after(GOODBYE_MS_MAX, resolve);
       this.#whenIdle = () => {
         cancel();
         resolve();

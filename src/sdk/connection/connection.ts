@@ -29,6 +29,14 @@ import { ConnectionTroubles } from './connection-troubles.ts';
 import { Link } from './link.ts';
 import { Liveness } from './liveness.ts';
 
+/** From the dial to the engine's first frame. */
+const DIAL_MS_MAX = 10_000;
+/** How long the closing handshake may take before the socket is dropped. */
+const CLOSE_MS_MAX = 1_000;
+const TOO_MANY_REQUESTS = 429;
+/** The most that the engine adds around a payload of the allowed size. */
+const ENVELOPE_BYTES = 64 * 1024;
+
 /**
  * Whether a worker has a connection: `connecting` (a dial is under way), `connected`, `disconnected` (waiting for
  * the next dial), `closed` (shut down).
@@ -301,11 +309,4 @@ const STATES: Readonly<Record<Mode['name'], ConnectionState>> = {
   closed: 'closed',
 };
 
-/** From the dial to the engine's first frame. */
-const DIAL_MS_MAX = 10_000;
-/** How long the closing handshake may take before the socket is dropped. */
-const CLOSE_MS_MAX = 1_000;
 const SHUT_DOWN = 'shut down';
-const TOO_MANY_REQUESTS = 429;
-/** The most that the engine adds around a payload of the allowed size. */
-const ENVELOPE_BYTES = 64 * 1024;

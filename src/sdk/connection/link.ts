@@ -15,7 +15,7 @@ import {
 } from '../wire/wire.ts';
 import { HEADROOM_BYTES, type PlatformClock, type PlatformSocket } from '../worker/platform.ts';
 
-export interface LinkParts {
+export interface LinkOptions {
   /** The id the engine gave this connection. */
   readonly workerId: string;
   readonly socket: PlatformSocket;
@@ -39,7 +39,7 @@ export class Link {
   /** Whether the buffer was over its limit at the last look. */
   #isCongested = false;
 
-  constructor({ workerId, socket, wire, clock, frameBytesMax }: LinkParts) {
+  constructor({ workerId, socket, wire, clock, frameBytesMax }: LinkOptions) {
     this.workerId = workerId;
     this.receivedMs = clock.monotonicMs();
     this.#socket = socket;

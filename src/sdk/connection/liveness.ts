@@ -3,6 +3,10 @@
 
 import type { PlatformClock } from '../worker/platform.ts';
 
+const PING_MS = 10_000;
+const SILENT_MS_MAX = 25_000;
+const BLOCKED_MS = 1_000;
+
 export interface Patient {
   ping(): void;
   /** Nothing has arrived for too long. Called once, after the watch has ended. */
@@ -56,7 +60,3 @@ export class Liveness {
     this.#schedule(Math.min(this.#pingedMs + PING_MS - nowMs, untilSilentMs));
   }
 }
-
-const PING_MS = 10_000;
-const SILENT_MS_MAX = 25_000;
-const BLOCKED_MS = 1_000;

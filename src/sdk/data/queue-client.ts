@@ -1,8 +1,7 @@
 // Queues for users of the SDK: a queue by its name, its jobs and its dead letters (SDK-5). A thin layer over `trigger`.
 
 import { Enqueue, type EnqueueOptions, type EnqueueReceipt } from '../calls/actions.ts';
-import type { SvcWorker } from '../worker/svc-worker.ts';
-import type { PayloadOf, Target, Untyped } from '../worker/target.ts';
+import type { PayloadOf, Target, Trigger, Untyped } from '../calls/call-types.ts';
 
 /**
  * A queue by its name.
@@ -101,7 +100,7 @@ export interface DeadLetter {
   readonly size_bytes: number;
 }
 
-export function createQueueClient({ trigger }: Pick<SvcWorker, 'trigger'>, name: string): SvcQueue {
+export function createQueueClient({ trigger }: { readonly trigger: Trigger }, name: string): SvcQueue {
   const call = (id: string, payload: object = {}): Promise<Untyped> =>
     trigger({ function_id: id, payload: { queue: name, ...payload } });
   return {

@@ -1,10 +1,10 @@
 // State for users of the SDK: entries by scope and key (SDK-5). Each method is one
 // function call through `trigger`.
 
+import type { Trigger, Untyped } from '../calls/call-types.ts';
 import { isSvcError } from '../calls/errors.ts';
-import type { RegisteredTrigger } from '../triggers/trigger-definition.ts';
-import type { SvcWorker } from '../worker/svc-worker.ts';
-import type { Untyped } from '../worker/target.ts';
+import type { FunctionDefinition, RegisteredFunction } from '../functions/function-definition.ts';
+import type { RegisteredTrigger, TriggerDefinition } from '../triggers/trigger-definition.ts';
 import type { UpdateError, UpdateOp } from './update-ops.ts';
 
 /**
@@ -210,11 +210,19 @@ export interface StateWatch {
   stop(): void;
 }
 
-type Parts = Pick<SvcWorker, 'trigger' | 'registerFunction' | 'registerTrigger'>;
+/** The part of a worker that its state client uses. */
+export interface StateWorker {
+  readonly trigger: Trigger;
+  registerFunction(
+    definition: FunctionDefinition,
+    handler: (event: StateEvent<Untyped>) => Promise<void>,
+  ): RegisteredFunction<unknown, void>;
+  registerTrigger(definition: TriggerDefinition<'state'>): RegisteredTrigger;
+}
 
 const PAGE_SIZE_DEFAULT = 500;
 
-export function createStateClient(worker: Parts, uuid: () => string): StateClient {
+export function createStateClient(worker: StateWorker, uuid: () => string): StateClient {
   const call = (name: string, payload: object): Promise<Untyped> =>
     worker.trigger({ function_id: `state::${name}`, payload });
   return {
@@ -277,7 +285,7 @@ async function* pages<Item>(
 }
 
 function watch<T>(
-  worker: Parts,
+  worker: StateWorker,
   functionId: string,
   config: StateFilter,
   handler: (event: StateEvent<T>) => unknown,

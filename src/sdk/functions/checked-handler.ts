@@ -1,11 +1,11 @@
 // A handler with the schemas of its definition (SDK-2): payloads that violate the input schema never reach it, results
-// that violate the output schema are reported or refused.
+// that violate the output schema are reported or refused. A schema becomes one check when its function is registered.
 
+import { compileJsonSchema } from '../../protocol/json-schema/compile.ts';
+import { SchemaError } from '../../protocol/json-schema/run.ts';
 import { SvcError } from '../calls/errors.ts';
-import type { Run } from '../calls/incoming-calls.ts';
-import type { Schema } from '../schema/schema.ts';
-import type { StandardResult } from '../schema/standard-schema.ts';
-import { compileCheck, describeIssues, type ValueCheck } from '../schema/value-check.ts';
+import type { Run } from '../calls/invocation.ts';
+import { isStandardSchema, type JsonSchema, type Schema, type StandardIssue, type StandardResult } from './schema.ts';
 
 export interface HandlerSchemas {
   readonly functionId: string;
@@ -55,3 +55,38 @@ function chain<Value, Next>(value: Value | PromiseLike<Value>, next: (value: Val
 function isThenable<Value>(value: Value | PromiseLike<Value>): value is PromiseLike<Value> {
   return typeof value === 'object' && value !== null && 'then' in value && typeof value.then === 'function';
 }
+
+/** Returns the value to continue with, or its issues. A Standard Schema may return a promise. */
+export type ValueCheck = (value: unknown) => StandardResult<unknown> | PromiseLike<StandardResult<unknown>>;
+
+export function compileCheck(schema: Schema): ValueCheck {
+  if (isStandardSchema(schema)) {
+    const { '~standard': standard } = schema;
+    return (value) => standard.validate(value);
+  }
+  const check = compileOrRefuse(schema);
+  return (value) => {
+    const issues = check(value);
+    return issues.length === 0 ? { value } : { issues };
+  };
+}
+
+function compileOrRefuse(schema: JsonSchema): ReturnType<typeof compileJsonSchema> {
+  try {
+    return compileJsonSchema(schema);
+  } catch (error) {
+    throw error instanceof SchemaError ? new SvcError('INVALID_ARGUMENTS', error.message) : error;
+  }
+}
+
+/** The issues in one line: the first ones with their places, and how many more there are. */
+export function describeIssues(issues: readonly StandardIssue[]): string {
+  const shown = issues.slice(0, ISSUES_SHOWN_MAX).map(({ path = [], message }) => {
+    const steps = path.map((step) => String(typeof step === 'object' ? step.key : step));
+    return steps.length === 0 ? message : `/${steps.join('/')} ${message}`;
+  });
+  const hidden = issues.length - shown.length;
+  return shown.join('; ') + (hidden > 0 ? `; and ${hidden} more` : '');
+}
+
+const ISSUES_SHOWN_MAX = 5;

@@ -1,12 +1,9 @@
 // How a worker defines a function, and the handle it gets for it.
 
 import type { Action } from '../calls/actions.ts';
-import type { CallArguments } from '../calls/call-options.ts';
-import type { JsonSchema } from '../schema/json-schema.ts';
-import type { Schema } from '../schema/schema.ts';
-import type { InputOf, OutputOf, StandardSchema } from '../schema/standard-schema.ts';
-import type { PayloadOf, ResultOf, Untyped } from '../worker/target.ts';
-import type { Answer, FunctionReference, Functions, Handler } from './functions.ts';
+import type { CallArguments } from '../calls/call-types.ts';
+import type { Answer, FunctionReference } from './functions.ts';
+import type { JsonSchema, Schema } from './schema.ts';
 
 /**
  * The definition of a function. Description, schemas and metadata may take 64 KiB together.
@@ -74,30 +71,3 @@ export interface RegisteredFunction<In, Out> extends FunctionReference<In, Out> 
   /** Withdraws the function from this worker. Calls that have arrived are still answered. */
   unregister(): void;
 }
-
-/** The overloads of `registerFunction`; see `SvcWorker.registerFunction` for what it does. */
-export interface RegisterFunction {
-  <I extends StandardSchema, O extends StandardSchema>(
-    definition: FunctionDefinition<string, I, O> & { readonly input: I; readonly output: O },
-    handler: Handler<OutputOf<I>, InputOf<O>>,
-  ): RegisteredFunction<InputOf<I>, OutputOf<O>>;
-  <I extends StandardSchema, Out>(
-    definition: FunctionDefinition<string, I> & { readonly input: I },
-    handler: Handler<OutputOf<I>, Out>,
-  ): RegisteredFunction<InputOf<I>, Out>;
-  <In, O extends StandardSchema>(
-    definition: FunctionDefinition<string, JsonSchema | undefined, O> & { readonly output: O },
-    handler: Handler<In, InputOf<O>>,
-  ): RegisteredFunction<In, OutputOf<O>>;
-  <Id extends keyof Functions>(
-    definition: Id | FunctionDefinition<Id>,
-    handler: Handler<PayloadOf<Id>, ResultOf<Id>>,
-  ): RegisteredFunction<PayloadOf<Id>, ResultOf<Id>>;
-  <In = Untyped, Out = unknown, const Id extends string = string>(
-    definition: Unregistered<Id> | FunctionDefinition<Unregistered<Id>>,
-    handler: Handler<In, Out>,
-  ): RegisteredFunction<In, Out>;
-}
-
-/** Ids in `Functions` have their own overload; accepting them here would accept wrong handlers. */
-type Unregistered<Id extends string> = Id extends keyof Functions ? never : Id;

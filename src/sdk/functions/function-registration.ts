@@ -1,16 +1,16 @@
 // Turns a function definition into a frame for the engine and a handler with its checks.
 
 import type { RegisterFunction } from '../../protocol/frames/frames.ts';
+import type { Untyped } from '../calls/call-types.ts';
 import { SvcError } from '../calls/errors.ts';
-import type { Run } from '../calls/incoming-calls.ts';
-import { jsonSchemaOf } from '../schema/schema.ts';
-import type { Features } from '../worker/features.ts';
+import type { Run } from '../calls/invocation.ts';
+import type { Handler } from '../worker/handler.ts';
 import { OncePerMinute } from '../worker/once-per-minute.ts';
 import { checkId, type Settings } from '../worker/options.ts';
 import type { PlatformClock } from '../worker/platform.ts';
-import type { Untyped } from '../worker/target.ts';
+import type { checkHandler } from './checked-handler.ts';
 import type { AnyFunctionDefinition } from './function-definition.ts';
-import type { Handler } from './functions.ts';
+import { jsonSchemaOf } from './schema.ts';
 
 export interface ReadFunction {
   readonly frame: RegisterFunction<unknown>;
@@ -22,7 +22,7 @@ export function readFunction(
   handler: Handler<Untyped, unknown>,
   settings: Settings,
   clock: PlatformClock,
-  checkHandler: Features['checkHandler'],
+  check: typeof checkHandler,
 ): ReadFunction {
   const definition: AnyFunctionDefinition = typeof given === 'string' ? { id: given } : given;
   const { description, input, output, metadata, output_check } = definition;
@@ -47,7 +47,7 @@ export function readFunction(
       ...(response_format === undefined ? {} : { response_format }),
       ...(metadata === undefined ? {} : { metadata }),
     },
-    run: checkHandler(handler, {
+    run: check(handler, {
       functionId: id,
       input,
       output,

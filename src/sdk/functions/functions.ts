@@ -2,7 +2,6 @@
 // `registerFunction`, an entry of the `Functions` registry. Types only; nothing runs here.
 
 import type { Action, EnqueueCall, EnqueueReceipt, VoidCall } from '../calls/actions.ts';
-import type { HandlerContext } from '../worker/context.ts';
 
 /**
  * Functions known to the compiler, by id. Add your own, or let `svc types generate` do it: the editor then completes
@@ -50,17 +49,6 @@ export interface FunctionReference<In, Out> {
   /** Never present at run time: it only carries the types. */
   readonly '~types'?: { readonly in: In; readonly out: Out };
 }
-
-/**
- * The code of a function. It takes the payload and, if it needs it, the context; it returns the result or a promise
- * of it.
- *
- * @example
- * import type { Handler } from 'svc-sdk';
- *
- * export const add: Handler<{ x: number; y: number }, number> = ({ x, y }) => x + y;
- */
-export type Handler<In, Out> = (payload: In, context: HandlerContext) => Out | PromiseLike<Out>;
 
 /**
  * What a call returns under the given delivery: the receipt when queued, `undefined` when not waited for, otherwise

@@ -1,10 +1,9 @@
 // If the program has set up OpenTelemetry, spans of handlers are created there and travel with everything else that the
 // program observes (SDK-10). `@opentelemetry/api` is an optional peer dependency: without it nothing is logged.
 
-import { parseBaggage, parseTraceparent } from '../calls/baggage.ts';
-import type { TraceCarrier } from '../calls/outgoing-calls.ts';
+import { parseBaggage, parseTraceparent, type TraceCarrier } from '../calls/trace-context.ts';
+import { callFields, describeFailure } from '../telemetry/otlp-json.ts';
 import type { HandlerSpan } from '../telemetry/telemetry.ts';
-import { callFields, describeFailure } from '../telemetry/telemetry-facts.ts';
 import type { DeliveredCall } from '../wire/wire.ts';
 import type { ContextStorage } from '../worker/platform.ts';
 

@@ -5,9 +5,9 @@ import { AsyncLocalStorage, AsyncResource } from 'node:async_hooks';
 import { randomUUID } from 'node:crypto';
 import { arch, hostname, platform as osName, release } from 'node:os';
 import { BRIDGE_PORT_DEFAULT } from '../../protocol/frames/limits.ts';
-import type { TraceCarrier } from '../calls/outgoing-calls.ts';
+import type { TraceCarrier } from '../calls/trace-context.ts';
 import type { WorkerOptions } from '../worker/options.ts';
-import type { HostFacts, Platform, TerminationSignal, TerminationSignals } from '../worker/platform.ts';
+import type { HostDescription, Platform, TerminationSignal, TerminationSignals } from '../worker/platform.ts';
 import { nodeMemory } from './memory-node.ts';
 import { openTelemetry } from './opentelemetry-node.ts';
 import { openSocket } from './socket-node.ts';
@@ -42,7 +42,7 @@ export const nodePlatform: Platform = {
   writeLog(level, message) {
     process.stderr.write(`svc-sdk ${level}: ${message}\n`);
   },
-  describeHost(): HostFacts {
+  describeHost(): HostDescription {
     const isolation = process.env.SVC_ISOLATION;
     return {
       runtime: 'node',

@@ -5,13 +5,13 @@
 // - While there is no connection records wait, up to a limit; they leave on the next one.
 
 import { randomHex } from '../../protocol/json/random-hex.ts';
-import { parseTraceparent } from '../calls/baggage.ts';
-import type { TraceCarrier } from '../calls/outgoing-calls.ts';
+import { isRecord } from '../../protocol/json/record.ts';
+import { parseTraceparent, type TraceCarrier } from '../calls/trace-context.ts';
 import type { Link } from '../connection/link.ts';
-import { isRecord } from '../schema/record.ts';
-import type { LoggerLevel, LogScope } from '../telemetry/logger.ts';
 import {
   attributesOf,
+  callFields,
+  describeFailure,
   gaugesBody,
   type LogEntry,
   logsBody,
@@ -21,10 +21,9 @@ import {
   spansBody,
   textOf,
 } from '../telemetry/otlp-json.ts';
-import type { HandlerSpan, TelemetryParts, WorkerTelemetry } from '../telemetry/telemetry.ts';
-import { callFields, describeFailure } from '../telemetry/telemetry-facts.ts';
-import { SDK_VERSION } from '../version.ts';
+import type { HandlerSpan, LoggerLevel, LogScope, TelemetryOptions, WorkerTelemetry } from '../telemetry/telemetry.ts';
 import type { DeliveredCall } from '../wire/wire.ts';
+import { SDK_VERSION } from '../worker/announcement.ts';
 import { OncePerMinute } from '../worker/once-per-minute.ts';
 import { HEADROOM_BYTES } from '../worker/platform.ts';
 import { type ProcessGauges, watchProcess } from './gauges-node.ts';
@@ -42,31 +41,31 @@ const PREFIX_BYTES = 4;
 const TRACE_BYTES = 16;
 const SPAN_BYTES = 8;
 /** Number of functions whose attributes are built once. */
-const KNOWN_FACTS_MAX = 1_024;
+const KNOWN_FUNCTIONS_MAX = 1_024;
 
 export class NodeTelemetry implements WorkerTelemetry {
-  readonly #parts: TelemetryParts;
+  readonly #options: TelemetryOptions;
   #logs: LogEntry[] = [];
   #spans: SpanEntry[] = [];
   #dropped = 0;
   readonly #droppedSpans: OncePerMinute;
-  readonly #facts = new Map<string, readonly OtlpAttribute[]>();
+  readonly #callAttributes = new Map<string, readonly OtlpAttribute[]>();
   #cancelFlush: (() => void) | undefined;
   #cancelGauges: (() => void) | undefined;
   #gauges: ProcessGauges | undefined;
 
-  constructor(parts: TelemetryParts) {
-    this.#parts = parts;
-    this.#droppedSpans = new OncePerMinute(parts.clock);
+  constructor(options: TelemetryOptions) {
+    this.#options = options;
+    this.#droppedSpans = new OncePerMinute(options.clock);
     openTelemetry.lookFor();
     // A short-lived caller is not listed as a worker and has no gauges.
-    parts.worker.on('connected', () => this.#planIfAny());
-    parts.worker.on('reconnected', () => this.#planIfAny());
-    if (!parts.settings.announces) return;
+    options.worker.on('connected', () => this.#planIfAny());
+    options.worker.on('reconnected', () => this.#planIfAny());
+    if (!options.settings.announces) return;
     for (const event of ['connected', 'reconnected'] as const) {
-      parts.worker.on(event, () => this.#planGauges(GAUGES_FIRST_MS));
+      options.worker.on(event, () => this.#planGauges(GAUGES_FIRST_MS));
     }
-    parts.worker.on('disconnected', () => this.#stopGauges());
+    options.worker.on('disconnected', () => this.#stopGauges());
   }
 
   readonly log = (level: LoggerLevel, message: string, data: unknown, scope: LogScope = NO_SCOPE): void => {
@@ -77,7 +76,7 @@ export class NodeTelemetry implements WorkerTelemetry {
     this.#logs.push({
       level,
       message: textOf(message),
-      timeMs: this.#parts.clock.wallMs(),
+      timeMs: this.#options.clock.wallMs(),
       attributes: this.#attributes(data, scope),
       ids: parseTraceparent(scope.traceparent),
     });
@@ -102,7 +101,7 @@ export class NodeTelemetry implements WorkerTelemetry {
 
   #own(call: DeliveredCall, traceId: string, parentSpanId: string): HandlerSpan {
     const spanId = randomHex(SPAN_BYTES);
-    const { clock } = this.#parts;
+    const { clock } = this.#options;
     const startMs = clock.wallMs();
     const startedMs = clock.monotonicMs();
     const carrier: TraceCarrier = {
@@ -126,7 +125,7 @@ export class NodeTelemetry implements WorkerTelemetry {
           name: `execute ${call.functionId}`,
           startMs,
           endMs: startMs + clock.monotonicMs() - startedMs,
-          attributes: this.#factsOf(call),
+          attributes: this.#attributesOfCall(call),
           error: failure && describeFailure(failure.thrown),
         });
         this.#plan();
@@ -137,19 +136,19 @@ export class NodeTelemetry implements WorkerTelemetry {
   #noteDroppedSpan(): void {
     this.#droppedSpans.write((more) => {
       const others = more > 0 ? ` (and ${more} others)` : '';
-      this.#parts.settings.log('warn', `dropped a span of a handler${others}: more ended than are sent at once`);
+      this.#options.settings.log('warn', `dropped a span of a handler${others}: more ended than are sent at once`);
     });
   }
 
   /** Most calls of a function have the same attributes: they are built once, for a limited number of functions. */
-  #factsOf(call: DeliveredCall): readonly OtlpAttribute[] {
+  #attributesOfCall(call: DeliveredCall): readonly OtlpAttribute[] {
     if (call.trigger !== undefined) return attributesOf(callFields(call));
-    let facts = this.#facts.get(call.functionId);
-    if (facts === undefined) {
-      facts = attributesOf(callFields(call));
-      if (this.#facts.size < KNOWN_FACTS_MAX) this.#facts.set(call.functionId, facts);
+    let attributes = this.#callAttributes.get(call.functionId);
+    if (attributes === undefined) {
+      attributes = attributesOf(callFields(call));
+      if (this.#callAttributes.size < KNOWN_FUNCTIONS_MAX) this.#callAttributes.set(call.functionId, attributes);
     }
-    return facts;
+    return attributes;
   }
 
   #attributes(data: unknown, { functionId }: LogScope): OtlpAttribute[] {
@@ -163,7 +162,7 @@ export class NodeTelemetry implements WorkerTelemetry {
   }
 
   #plan(): void {
-    this.#cancelFlush ??= this.#parts.clock.after(FLUSH_MS, () => {
+    this.#cancelFlush ??= this.#options.clock.after(FLUSH_MS, () => {
       this.#cancelFlush = undefined;
       this.#send();
     });
@@ -174,7 +173,7 @@ export class NodeTelemetry implements WorkerTelemetry {
   }
 
   #send(): void {
-    const link = this.#parts.link();
+    const link = this.#options.link();
     if (link === undefined) return;
     if (link.isCongested()) return this.#plan();
     const resource = this.#resource(link);
@@ -190,14 +189,14 @@ export class NodeTelemetry implements WorkerTelemetry {
   #sayDropped(): void {
     const message = `${this.#dropped} log records were dropped: more came than could be sent`;
     this.#dropped = 0;
-    this.#logs.push({ level: 'warn', message, timeMs: this.#parts.clock.wallMs(), attributes: [], ids: undefined });
+    this.#logs.push({ level: 'warn', message, timeMs: this.#options.clock.wallMs(), attributes: [], ids: undefined });
   }
 
   #planGauges(delayMs: number): void {
-    const { clock } = this.#parts;
+    const { clock } = this.#options;
     this.#gauges ??= watchProcess(clock.monotonicMs());
     this.#cancelGauges = clock.after(delayMs, () => {
-      const link = this.#parts.link();
+      const link = this.#options.link();
       const gauges = this.#gauges?.read(clock.monotonicMs()) ?? [];
       if (link !== undefined) sendFrame(link, 'MTRC', gaugesBody(this.#resource(link), gauges, clock.wallMs()));
       this.#planGauges(GAUGES_MS);
@@ -211,7 +210,7 @@ export class NodeTelemetry implements WorkerTelemetry {
   }
 
   #resource({ workerId }: Link): Resource {
-    return { serviceName: this.#parts.settings.name, workerId, version: SDK_VERSION };
+    return { serviceName: this.#options.settings.name, workerId, version: SDK_VERSION };
   }
 }
 

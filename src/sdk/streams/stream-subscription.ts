@@ -15,8 +15,14 @@ import { SvcError } from '../calls/errors.ts';
 import { redialDelayMs } from '../connection/backoff.ts';
 import { Liveness } from '../connection/liveness.ts';
 import type { Platform, PlatformSocket, SocketClosure } from '../worker/platform.ts';
-import { positionIn, type StreamChange, type StreamEvent, StreamItems } from './stream-items.ts';
-import { readStreamFrame, type StreamMessage } from './stream-message.ts';
+import {
+  positionIn,
+  readStreamFrame,
+  type StreamChange,
+  type StreamEvent,
+  StreamItems,
+  type StreamMessage,
+} from './stream-items.ts';
 
 /**
  * Handlers of a subscription. All of them are optional.
@@ -90,7 +96,7 @@ export interface StreamSubscription<T> {
   close(): void;
 }
 
-export interface SubscriptionParts<T> {
+export interface SubscriptionContext<T> {
   readonly platform: Platform;
   readonly url: string;
   readonly stream: string;
@@ -121,7 +127,7 @@ type Mode =
   | { readonly name: 'ended' };
 
 export class LastingSubscription<T> implements StreamSubscription<T> {
-  readonly #parts: SubscriptionParts<T>;
+  readonly #context: SubscriptionContext<T>;
   readonly #items: StreamItems<T>;
   readonly #ready: Promise<ReadonlyMap<string, T>>;
   #markReady: (items: ReadonlyMap<string, T>) => void = () => {};
@@ -131,9 +137,9 @@ export class LastingSubscription<T> implements StreamSubscription<T> {
   #liveness: Liveness | undefined;
   #failures = 0;
 
-  constructor(parts: SubscriptionParts<T>) {
-    this.#parts = parts;
-    this.#items = new StreamItems(parts.options.item, parts.options.conflate === true);
+  constructor(context: SubscriptionContext<T>) {
+    this.#context = context;
+    this.#items = new StreamItems(context.options.item, context.options.conflate === true);
     this.#ready = new Promise((resolve, reject) => {
       this.#markReady = resolve;
       this.#markFailed = reject;
@@ -159,7 +165,7 @@ export class LastingSubscription<T> implements StreamSubscription<T> {
     const mode: Mode = { name: 'dialling', socket: undefined };
     this.#mode = mode;
     try {
-      const { token } = this.#parts.options;
+      const { token } = this.#context.options;
       const proof = typeof token === 'function' ? await token() : token;
       // The user may have closed it while the token was created.
       if (this.#mode === mode) this.#open(proof);
@@ -169,7 +175,7 @@ export class LastingSubscription<T> implements StreamSubscription<T> {
   }
 
   #open(token: string | undefined): void {
-    const { platform } = this.#parts;
+    const { platform } = this.#context;
     const dots = this.#names().find((name) => name === '.' || name === '..');
     if (dots !== undefined) {
       // Every client removes such a segment, escaped or not, and would then watch another group.
@@ -205,12 +211,12 @@ export class LastingSubscription<T> implements StreamSubscription<T> {
   }
 
   #names(): readonly string[] {
-    const { stream, group, options } = this.#parts;
+    const { stream, group, options } = this.#context;
     return [stream, group, ...(options.item === undefined ? [] : [options.item])];
   }
 
   #address(): string {
-    const { url, options } = this.#parts;
+    const { url, options } = this.#context;
     const names = this.#names().map(encodeURIComponent);
     const address = new URL(`stream/${names.join('/')}/`, url.endsWith('/') ? url : `${url}/`);
     if (this.#position !== undefined) {
@@ -222,7 +228,7 @@ export class LastingSubscription<T> implements StreamSubscription<T> {
   }
 
   #receive(socket: PlatformSocket, text: string): void {
-    this.#liveness?.heard(this.#parts.platform.clock.monotonicMs());
+    this.#liveness?.heard(this.#context.platform.clock.monotonicMs());
     for (const message of readStreamFrame(text)) {
       // A handler may have closed it.
       if (!this.#isPresent(socket)) return;
@@ -242,7 +248,7 @@ export class LastingSubscription<T> implements StreamSubscription<T> {
       this.#mode = { name: 'live', socket };
       this.#failures = 0;
       this.#sync(message, before !== undefined);
-    } else this.#tell(message);
+    } else this.#report(message);
   }
 
   #refused(socket: PlatformSocket, error: SvcError): void {
@@ -257,13 +263,13 @@ export class LastingSubscription<T> implements StreamSubscription<T> {
   #sync(message: StreamMessage, wasHere: boolean): void {
     const { recovered } = message;
     if (!recovered) this.#items.reset(message);
-    const { handlers } = this.#parts;
+    const { handlers } = this.#context;
     this.#run(() => handlers.onSync?.(this.items, { recovered, isGap: wasHere && !recovered }));
     this.#markReady(this.items);
   }
 
-  #tell(message: StreamMessage): void {
-    const { handlers } = this.#parts;
+  #report(message: StreamMessage): void {
+    const { handlers } = this.#context;
     const change = this.#items.change(message);
     if (change !== undefined) {
       this.#run(() => handlers.onChange?.(change, this.items));
@@ -284,7 +290,7 @@ export class LastingSubscription<T> implements StreamSubscription<T> {
   }
 
   #wait(reason: string, isCrowded = false): void {
-    const { platform, handlers } = this.#parts;
+    const { platform, handlers } = this.#context;
     this.#liveness?.stop();
     const isNews = this.#mode.name === 'live';
     this.#failures += 1;
@@ -292,7 +298,7 @@ export class LastingSubscription<T> implements StreamSubscription<T> {
     const cancel = platform.clock.after(delayMs, () => void this.#dial(), 'dial');
     this.#mode = { name: 'waiting', cancel };
     if (isNews) this.#run(() => handlers.onDisconnect?.(reason));
-    if (this.#position === undefined) this.#parts.onNotReached?.(reason);
+    if (this.#position === undefined) this.#context.onNotReached?.(reason);
   }
 
   #end(error: SvcError): void {
@@ -303,7 +309,7 @@ export class LastingSubscription<T> implements StreamSubscription<T> {
     if (mode.name === 'waiting') mode.cancel();
     else mode.socket?.close(NORMAL_CLOSURE, '');
     this.#markFailed(error);
-    const { handlers, onEnded } = this.#parts;
+    const { handlers, onEnded } = this.#context;
     onEnded(this);
     if (error.code !== 'CANCELLED') this.#run(() => handlers.onError?.(error));
   }
@@ -313,7 +319,7 @@ export class LastingSubscription<T> implements StreamSubscription<T> {
       handler();
     } catch (error) {
       // A handler that throws must not end its subscription.
-      this.#parts.onThrown(error);
+      this.#context.onThrown(error);
     }
   }
 }

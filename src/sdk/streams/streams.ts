@@ -1,6 +1,6 @@
 // `svc.stream(name)`: a thin layer over the stream functions, and subscriptions (SDK-5).
 
-import type { Trigger } from '../calls/call-options.ts';
+import type { Trigger } from '../calls/call-types.ts';
 import { SvcError } from '../calls/errors.ts';
 import type { UpdateError, UpdateOp } from '../data/update-ops.ts';
 import type { Settings } from '../worker/options.ts';
@@ -73,7 +73,7 @@ export interface StreamUpdate<T> {
   readonly errors?: readonly UpdateError[];
 }
 
-export interface StreamsParts {
+export interface StreamsOptions {
   readonly platform: Platform;
   readonly trigger: Trigger;
   readonly settings: Pick<Settings, 'url' | 'streamUrl' | 'log'>;
@@ -81,15 +81,15 @@ export interface StreamsParts {
 
 /** The streams of one worker, and the subscriptions that end with it. */
 export class Streams {
-  readonly #parts: StreamsParts;
+  readonly #options: StreamsOptions;
   readonly #open = new Set<Closable>();
 
-  constructor(parts: StreamsParts) {
-    this.#parts = parts;
+  constructor(options: StreamsOptions) {
+    this.#options = options;
   }
 
   stream(name: string): SvcStream {
-    return createStream(this.#parts, this.#open, name);
+    return createStream(this.#options, this.#open, name);
   }
 
   closeAll(): void {
@@ -101,33 +101,33 @@ interface Closable {
   close(): void;
 }
 
-function createStream(parts: StreamsParts, open: Set<Closable>, stream: string): SvcStream {
+function createStream(options: StreamsOptions, open: Set<Closable>, stream: string): SvcStream {
   return {
-    group: <T>(group: string): StreamGroup<T> => createGroup(parts, open, stream, group),
+    group: <T>(group: string): StreamGroup<T> => createGroup(options, open, stream, group),
     async groups(page = {}) {
       const payload = { ...page, stream_name: stream };
-      const answer: unknown = await parts.trigger({ function_id: 'stream::list_groups', payload });
+      const answer: unknown = await options.trigger({ function_id: 'stream::list_groups', payload });
       return listIn(answer, 'groups').map(String);
     },
   };
 }
 
-function createGroup<T>(parts: StreamsParts, open: Set<Closable>, stream: string, group: string): StreamGroup<T> {
-  const { platform, trigger, settings } = parts;
-  const place = { stream_name: stream, group_id: group };
+function createGroup<T>(options: StreamsOptions, open: Set<Closable>, stream: string, group: string): StreamGroup<T> {
+  const { platform, trigger, settings } = options;
+  const address = { stream_name: stream, group_id: group };
   // The engine returns what was stored; that it matches `T` is the user's own claim.
   const call = async (function_id: string, payload: object): Promise<Readonly<Record<string, unknown>>> =>
-    recordOf(await trigger({ function_id, payload: { ...place, ...payload } }));
+    recordOf(await trigger({ function_id, payload: { ...address, ...payload } }));
   return {
     set: async (item_id, data) => (await call('stream::set', { item_id, data })).old_value as T | null,
     get: async (item_id) => {
-      const answer: unknown = await trigger({ function_id: 'stream::get', payload: { ...place, item_id } });
+      const answer: unknown = await trigger({ function_id: 'stream::get', payload: { ...address, item_id } });
       return (valueIn(answer) ?? null) as T | null;
     },
     delete: async (item_id) => (await call('stream::delete', { item_id })).old_value as T | null,
     update: async (item_id, ops) => (await call('stream::update', { item_id, ops })) as unknown as StreamUpdate<T>,
     async list(page = {}) {
-      const payload = { ...place, ...page, include_ids: true };
+      const payload = { ...address, ...page, include_ids: true };
       const answer: unknown = await trigger({ function_id: 'stream::list', payload });
       return new Map(
         listIn(answer, 'group')
@@ -137,12 +137,12 @@ function createGroup<T>(parts: StreamsParts, open: Set<Closable>, stream: string
     },
     async send(type, data, itemId) {
       const id = itemId === undefined ? {} : { id: itemId };
-      await trigger({ function_id: 'stream::send', payload: { ...place, ...id, type, data } });
+      await trigger({ function_id: 'stream::send', payload: { ...address, ...id, type, data } });
     },
     subscribe(handlers = {}, options = {}) {
       const subscription = new LastingSubscription<T>({
         platform,
-        url: options.url ?? settings.streamUrl ?? besideEngine(settings.url),
+        url: options.url ?? settings.streamUrl ?? streamUrlOf(settings.url),
         stream,
         group,
         options,
@@ -157,7 +157,7 @@ function createGroup<T>(parts: StreamsParts, open: Set<Closable>, stream: string
 }
 
 /** The default address of the stream server. */
-function besideEngine(url: string): string {
+function streamUrlOf(url: string): string {
   const address = new URL(url);
   address.port = String(STREAM_PORT_DEFAULT);
   address.pathname = '/';

@@ -1,13 +1,12 @@
 // Writes logs with calls of the engine's log functions: for pages, which send no telemetry of their own.
 
+import { isRecord } from '../../protocol/json/record.ts';
 import { Void } from '../calls/actions.ts';
-import { parseTraceparent } from '../calls/baggage.ts';
-import { isRecord } from '../schema/record.ts';
-import type { SvcWorker } from '../worker/svc-worker.ts';
-import type { LoggerLevel, LogScope } from './logger.ts';
+import { parseTraceparent } from '../calls/trace-context.ts';
+import type { LoggerLevel, LogScope, ObservedWorker } from './telemetry.ts';
 
 export function logByCall(
-  worker: Pick<SvcWorker, 'trigger' | 'name'>,
+  { name, trigger }: ObservedWorker,
   level: LoggerLevel,
   message: string,
   data: unknown,
@@ -17,9 +16,9 @@ export function logByCall(
   const payload = {
     message: String(message),
     data: isRecord(data) || data === undefined ? data : { data },
-    service_name: scope?.functionId ?? worker.name,
+    service_name: scope?.functionId ?? name,
     ...ids,
   };
   // A record that cannot be sent, for example because of a cycle, is lost.
-  worker.trigger({ function_id: `engine::log::${level}`, payload, action: Void() }).catch(() => {});
+  trigger({ function_id: `engine::log::${level}`, payload, action: Void() }).catch(() => {});
 }

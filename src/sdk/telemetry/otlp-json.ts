@@ -1,6 +1,9 @@
-// OTLP/JSON bodies of a worker's telemetry (wire 1.11): pure functions from values to the bytes to send.
+// OTLP/JSON bodies of a worker's telemetry (wire 1.11), and the fields of handler spans: pure functions from values to
+// what is sent.
 
-import type { LoggerLevel } from './logger.ts';
+import { isSvcError } from '../calls/errors.ts';
+import type { DeliveredCall } from '../wire/wire.ts';
+import type { LoggerLevel } from './telemetry.ts';
 
 export interface OtlpAttribute {
   readonly key: string;
@@ -157,4 +160,21 @@ function scopeOf({ version }: Resource) {
 /** As text: numbers of this size are not exact in JSON. The clock has microseconds. */
 function nanos(ms: number): string {
   return `${Math.round(ms * 1_000)}000`;
+}
+
+/** Semantic conventions for remote calls. */
+export function callFields({ functionId, trigger }: DeliveredCall): Record<string, unknown> {
+  return {
+    function_id: functionId,
+    'rpc.system': 'svc',
+    'rpc.method': functionId,
+    'trigger.type': trigger?.type,
+    'trigger.id': trigger?.id,
+  };
+}
+
+export function describeFailure(thrown: unknown): { type: string; message: string; stack: string } {
+  if (isSvcError(thrown)) return { type: thrown.code, message: thrown.message, stack: thrown.stack ?? '' };
+  if (thrown instanceof Error) return { type: thrown.name, message: thrown.message, stack: thrown.stack ?? '' };
+  return { type: typeof thrown, message: textOf(thrown), stack: '' };
 }

@@ -1,16 +1,15 @@
 // `createFake`: an engine and its workers inside one process, for fast tests that control the time (SDK-11).
 //
 // No part of the engine is imitated: the workers are those of this SDK, and the engine is its own code on stand-ins for
-// sockets, threads and time (`src/testing-engine`).
+// sockets, threads and time (`src/testing-engine`), which is bundled with the package.
 
-import type { IncomingCall, OutgoingCall } from '../calls/middleware.ts';
 import { createWorker, type InternalOptions, nodePlatform } from '../internal.ts';
+import type { IncomingCall, OutgoingCall } from '../worker/handler.ts';
 import type { WorkerOptions } from '../worker/options.ts';
-import type { Platform } from '../worker/platform.ts';
+import type { Platform, PlatformSocket, SocketEvents, SocketRequest } from '../worker/platform.ts';
 import type { SvcWorker } from '../worker/svc-worker.ts';
 import { VirtualClock } from './testing-clock.ts';
 import { testConfiguration } from './testing-configuration.ts';
-import type { EngineInside, EngineInsideOptions, FakeRequest, FakeResponse } from './testing-engine.ts';
 
 /**
  * Options of `createFake`.
@@ -175,7 +174,64 @@ async function record(
 /** In the package it is bundled next to this file; in the repository it runs from source. */
 async function startEngineInside(options: EngineInsideOptions): Promise<EngineInside> {
   const isSource = import.meta.url.endsWith('.ts');
-  const place = new URL(isSource ? '../../testing-engine/index.ts' : '../testing-engine.bundle.js', import.meta.url);
-  const program: { startEngineInside(options: EngineInsideOptions): Promise<EngineInside> } = await import(place.href);
+  const location = new URL(isSource ? '../../testing-engine/index.ts' : '../testing-engine.bundle.js', import.meta.url);
+  const program: { startEngineInside(options: EngineInsideOptions): Promise<EngineInside> } = await import(
+    location.href
+  );
   return await program.startEngineInside(options);
+}
+
+export interface EngineInsideOptions {
+  readonly clock: VirtualClock;
+  /** Text of a whole configuration. */
+  readonly config: string;
+  /** Takes a line for the developer. */
+  readonly log: (line: string) => void;
+}
+
+export interface EngineInside {
+  /** As `Platform.openSocket`. */
+  dial(request: SocketRequest, events: SocketEvents): PlatformSocket;
+  request(request: FakeRequest): Promise<FakeResponse>;
+  /** Calls that wait for their answer. */
+  readonly openCalls: number;
+  stop(): Promise<void>;
+}
+
+/**
+ * A request to a route of a fake.
+ *
+ * @example
+ * import { createFake, type FakeRequest } from 'svc-sdk/testing';
+ *
+ * const fake = await createFake();
+ * const order: FakeRequest = { method: 'POST', path: '/orders', body: { sku: 'a1' } };
+ * const { status } = await fake.request(order);
+ * console.log(status);
+ * await fake.stop();
+ */
+export interface FakeRequest {
+  readonly method?: string;
+  /** With its query. */
+  readonly path: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** A text is sent unchanged, any other value as JSON. */
+  readonly body?: unknown;
+}
+
+/**
+ * The answer to a request.
+ *
+ * @example
+ * import { createFake, type FakeResponse } from 'svc-sdk/testing';
+ *
+ * const fake = await createFake();
+ * const page: FakeResponse = await fake.request({ path: '/' });
+ * console.log(page.status, page.headers['content-type'], page.body);
+ * await fake.stop();
+ */
+export interface FakeResponse {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
 }

@@ -1,6 +1,6 @@
 // Triggers on changes: state, streams and the log.
 
-import type { LoggerLevel } from '../telemetry/logger.ts';
+import type { LoggerLevel } from '../telemetry/telemetry.ts';
 
 /** Called first; if it returns `false`, the function is not called. */
 interface Conditional {

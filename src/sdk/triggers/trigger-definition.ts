@@ -1,10 +1,9 @@
 // How a worker defines triggers and trigger types, and the handles it gets for them.
 
-import type { JsonSchema } from '../schema/json-schema.ts';
-import type { Target } from '../worker/target.ts';
+import type { Target } from '../calls/call-types.ts';
+import type { JsonSchema } from '../functions/schema.ts';
 import type { LogTrigger, StateTrigger, StreamTrigger } from './data-triggers.ts';
-import type { HttpMethod, HttpTriggerOptions } from './http.ts';
-import type { CronTrigger, EventTrigger } from './trigger-kinds.ts';
+import type { CronTrigger, EventTrigger, HttpMethod, HttpTriggerOptions } from './trigger-kinds.ts';
 
 /**
  * The configuration of the engine's own trigger types. The compiler checks the `config` of a trigger against it.

@@ -1,4 +1,63 @@
-// Triggers on schedules and events: their definition, and the payloads of their handlers.
+// Triggers on HTTP requests, schedules and events: their definition, and the payloads of schedules and events. The
+// requests and answers of HTTP are in `http.ts`.
+
+/**
+ * The methods that a route accepts.
+ *
+ * @example
+ * import { http, type HttpMethod } from 'svc-sdk';
+ *
+ * const methods: readonly HttpMethod[] = ['GET', 'HEAD'];
+ * console.log(methods.map((method) => http(method, '/orders')));
+ */
+export type HttpMethod = 'GET' | 'POST' | 'PUT' | 'DELETE' | 'PATCH' | 'HEAD' | 'OPTIONS';
+
+/**
+ * Further options of an HTTP trigger.
+ *
+ * @example
+ * import { http, type HttpTriggerOptions } from 'svc-sdk';
+ *
+ * const options: HttpTriggerOptions = { middleware_function_ids: ['auth::check'] };
+ * console.log(http('POST', '/orders', options));
+ */
+export interface HttpTriggerOptions {
+  /** Called with the request; if it returns `false`, the answer is 422. */
+  readonly condition_function_id?: string | undefined;
+  /** Called in this order before the handler; each may answer instead. */
+  readonly middleware_function_ids?: readonly string[] | undefined;
+}
+
+/**
+ * Type and config of an HTTP trigger.
+ *
+ * @example
+ * import { http, type HttpTrigger } from 'svc-sdk';
+ *
+ * const trigger: HttpTrigger = http('GET', '/users/:id');
+ * console.log(trigger.config.api_path);
+ */
+export interface HttpTrigger {
+  readonly type: 'http';
+  readonly config: HttpTriggerOptions & { readonly api_path: string; readonly http_method: HttpMethod };
+}
+
+/**
+ * An HTTP trigger for a method and a path; `:name` stands for one segment of it.
+ *
+ * @example
+ * import { http, registerWorker, type HttpReply, type HttpRequest } from 'svc-sdk';
+ *
+ * const svc = registerWorker();
+ * const show = svc.registerFunction('users::show', ({ path_params }: HttpRequest): HttpReply => ({
+ *   status_code: 200,
+ *   body: { id: path_params.id },
+ * }));
+ * svc.registerTrigger({ ...http('GET', '/users/:id'), function_id: show });
+ */
+export function http(method: HttpMethod, path: string, options: HttpTriggerOptions = {}): HttpTrigger {
+  return { type: 'http', config: { ...options, api_path: path, http_method: method } };
+}
 
 /**
  * Further options of a cron trigger.

@@ -9,8 +9,8 @@ import type { ErrorBody, TriggerOrigin } from '../../protocol/frames/frames.ts';
 import { CompactDecoder } from '../../protocol/payload/compact-decode.ts';
 import type { CompactEncoder } from '../../protocol/payload/compact-encode.ts';
 import { readShape, SHAPES_MAX, type Shape } from '../../protocol/payload/shape.ts';
-import { isOrigin, readFrame } from '../calls/received-frame.ts';
 import type { PlatformMemory } from '../worker/platform.ts';
+import { isOrigin, readFrame } from './json-wire.ts';
 import type { DeliveredCall, FrameReceiver } from './wire.ts';
 
 export class BinaryReader {

@@ -1,14 +1,14 @@
 // Writes messages of the binary form one after the other into one piece of memory that is reused.
 //
-// Neighbours: `wire-binary.ts` decides what is written and when it leaves; `protocol/binary/binary-layout.ts` defines
+// Neighbours: `binary-wire.ts` decides what is written and when it leaves; `protocol/binary/binary-layout.ts` defines
 // the place of each field.
 //
-// - Room for a whole message is reserved before its first byte is written: text that does not fit would be cut off.
+// - Memory for a whole message is reserved before its first byte is written: text that does not fit would be cut off.
 // - Memory that the socket still needs is never written to again.
 
 import { FLAG, HEADER_BYTES, KIND } from '../../protocol/binary/binary-layout.ts';
 import type { CompactEncoder } from '../../protocol/payload/compact-encode.ts';
-import { callDepth, parseBaggage } from '../calls/baggage.ts';
+import { callDepth, parseBaggage } from '../calls/trace-context.ts';
 import { HEADROOM_BYTES, type PlatformMemory, type PlatformSocket } from '../worker/platform.ts';
 import type { EncodedCall, EncodedPayload } from './wire.ts';
 
@@ -32,11 +32,11 @@ export class BinaryWriter {
   }
 
   /** Bytes that fit after them without a move. */
-  get room(): number {
+  get capacity(): number {
     return this.#memory.length - this.#end;
   }
 
-  /** Reserves room for that many bytes. */
+  /** Reserves memory for that many bytes. */
   grow(bytes: number): void {
     const needed = this.#end + bytes;
     if (needed <= this.#memory.length) return;
@@ -53,7 +53,7 @@ export class BinaryWriter {
     this.#end = HEADROOM_BYTES;
   }
 
-  // Each of these needs as much room as `wire-binary.ts` computes for it.
+  // Each of these needs as much capacity as `binary-wire.ts` computes for it.
 
   frame(text: string): void {
     const start = this.#begin(KIND.control, 0, 0);

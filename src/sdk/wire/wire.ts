@@ -1,5 +1,5 @@
-// The interface between the SDK and one connection, for either form that the engine selects: `wire-json.ts` and
-// `wire-binary.ts` are the two forms, `link.ts` decides when their messages leave.
+// The interface between the SDK and one connection, for either form that the engine selects: `json-wire.ts` and
+// `binary-wire.ts` are the two forms, `link.ts` decides when their messages leave.
 //
 // Values of users (payloads, results, configurations) are encoded once, when the user passes them in, and travel
 // through the SDK as `Encoded`: a call that waits for a connection carries the value of the time it was made. Both
@@ -15,6 +15,12 @@ import type {
 } from '../../protocol/frames/frames.ts';
 import type { CompactPayload } from '../../protocol/payload/compact-encode.ts';
 import type { PlatformSocket } from '../worker/platform.ts';
+
+/** An upper limit for what either form adds around the texts of a call. */
+const CALL_FRAME_BYTES = 256;
+/** A unit of a text takes up to three bytes as UTF-8, and up to six if JSON has to escape it. */
+const UTF8_UNIT_BYTES = 3;
+const ESCAPED_UNIT_BYTES = 6;
 
 /** A user's value in the form in which a message contains it. */
 export type Encoded = string & { readonly encoded: unique symbol };
@@ -105,6 +111,11 @@ export type ReceivedFrame = Exclude<EngineFrame<unknown>, InvokeFunction<unknown
 /** What a worker sends apart from them. */
 export type SentFrame = Exclude<WorkerFrame<unknown>, InvokeFunction<unknown> | InvocationResult<unknown>>;
 
+/** The only place where text becomes `Encoded`: it comes directly from the encoder. */
+function asEncoded(text: string): Encoded {
+  return text as Encoded;
+}
+
 /** Undefined if there is nothing to send: `undefined`, functions, symbols. Throws for cycles and big integers. */
 export function encodeValue(value: unknown): Encoded | undefined {
   // Its type is always string, but JSON.stringify returns undefined for values that JSON cannot express.
@@ -133,13 +144,19 @@ export function answerBytesMax(call: DeliveredCall, answer: EncodedPayload): num
   return CALL_FRAME_BYTES + ESCAPED_UNIT_BYTES * (call.idText?.length ?? 0) + UTF8_UNIT_BYTES * answer.length;
 }
 
-/** An upper limit for what either form adds around the texts of a call. */
-const CALL_FRAME_BYTES = 256;
-/** A unit of a text takes up to three bytes as UTF-8, and up to six if JSON has to escape it. */
-const UTF8_UNIT_BYTES = 3;
-const ESCAPED_UNIT_BYTES = 6;
+export function utf8Length(text: string): number {
+  let bytes = text.length;
+  for (let at = 0; at < text.length; at++) {
+    const unit = text.charCodeAt(at);
+    if (unit < 0x80) continue;
+    // A surrogate pair is two units and four bytes; any other unit from 0x800 on is three bytes.
+    bytes += unit < 0x800 || (unit >= 0xd800 && unit <= 0xdfff) ? 1 : 2;
+  }
+  return bytes;
+}
 
-/** The only place where text becomes `Encoded`: it comes directly from the encoder. */
-function asEncoded(text: string): Encoded {
-  return text as Encoded;
+/** Whether a text is longer than `bytesMax`. The number of units alone nearly always decides. */
+export function exceedsUtf8(text: string, bytesMax: number): boolean {
+  if (text.length * 3 <= bytesMax) return false;
+  return text.length > bytesMax || utf8Length(text) > bytesMax;
 }

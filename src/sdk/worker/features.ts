@@ -1,16 +1,16 @@
 // The parts of a worker that some platforms lack or load later: Node has all of them at once, a page loads some of them
 // on first use.
 
-import type { CalledSide } from '../calls/called-side.ts';
 import type { Deadlines } from '../calls/deadline-wheel.ts';
-import type { IncomingCallsParts, Run } from '../calls/incoming-calls.ts';
+import type { CalledSide, IncomingCallsOptions } from '../calls/incoming-calls.ts';
+import type { Run } from '../calls/invocation.ts';
 import type { callWithRetry } from '../calls/retry.ts';
 import type { Channel } from '../channels/channels.ts';
 import type { createQueueClient } from '../data/queue-client.ts';
 import type { createStateClient } from '../data/state-client.ts';
 import type { HandlerSchemas } from '../functions/checked-handler.ts';
-import type { StreamsParts, SvcStream } from '../streams/streams.ts';
-import type { TelemetryParts, WorkerTelemetry } from '../telemetry/telemetry.ts';
+import type { StreamsOptions, SvcStream } from '../streams/streams.ts';
+import type { TelemetryOptions, WorkerTelemetry } from '../telemetry/telemetry.ts';
 import type { OpenWire } from '../wire/wire.ts';
 import type { InternalOptions, Settings } from './options.ts';
 import type { Platform, PlatformClock, TerminationSignals } from './platform.ts';
@@ -19,18 +19,18 @@ import type { Drain } from './shutdown.ts';
 
 export interface Features {
   /** Options that the dial carries. */
-  dialFacts(options: InternalOptions, platform: Platform): Pick<Settings, 'headers' | 'subprotocols'>;
+  dialOptions(options: InternalOptions, platform: Platform): Pick<Settings, 'headers' | 'subprotocols'>;
   readonly openWire: OpenWire;
   createDeadlines(clock: PlatformClock): Deadlines;
   readonly callWithRetry: typeof callWithRetry;
   /** The handler with its schemas. A schema that cannot be supported makes this throw, or makes the calls fail. */
   checkHandler(run: Run, schemas: HandlerSchemas): Run;
-  createTelemetry(parts: TelemetryParts): WorkerTelemetry;
-  createCalled(parts: IncomingCallsParts, registrations: Registrations): Called;
+  createTelemetry(options: TelemetryOptions): WorkerTelemetry;
+  createCalled(options: IncomingCallsOptions, registrations: Registrations): Called;
   createChannels(platform: Platform, settings: Settings): ChannelsOfWorker;
   readonly createState: typeof createStateClient;
   readonly createQueue: typeof createQueueClient;
-  createStreams(parts: StreamsParts): StreamsOfWorker;
+  createStreams(options: StreamsOptions): StreamsOfWorker;
   /** Resolves when no handler is running, or when the time is over. Never rejects. */
   drain(drain: Drain): Promise<void>;
   /** Shuts the worker down on a signal, if the platform has signals, until the returned function is called. */

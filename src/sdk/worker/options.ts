@@ -3,8 +3,8 @@
 import { CALL_TIMEOUT_MS_DEFAULT, CALL_TIMEOUT_MS_MAX, ID_BYTES_MAX } from '../../protocol/frames/limits.ts';
 import type { Subprotocol } from '../../protocol/frames/subprotocols.ts';
 import { SvcError } from '../calls/errors.ts';
-import { utf8Length } from '../wire/utf8.ts';
-import type { HostFacts, LogLevel, Platform } from './platform.ts';
+import { utf8Length } from '../wire/wire.ts';
+import type { HostDescription, LogLevel, Platform } from './platform.ts';
 
 /**
  * Options of `registerWorker`.
@@ -61,7 +61,7 @@ export interface Settings {
   readonly headers: Readonly<Record<string, string>>;
   /** The forms of the wire to offer, the preferred one first. */
   readonly subprotocols: readonly Subprotocol[];
-  readonly host: HostFacts;
+  readonly host: HostDescription;
   readonly name: string;
   readonly description: string | undefined;
   readonly timeoutMs: number;
@@ -78,14 +78,14 @@ export function resolveSettings(
   url: string,
   options: InternalOptions,
   platform: Platform,
-  dialFacts: Pick<Settings, 'headers' | 'subprotocols'>,
+  dialOptions: Pick<Settings, 'headers' | 'subprotocols'>,
 ): Settings {
   const host = platform.describeHost();
   const { log } = options;
   return {
     url: checkUrl(url),
     streamUrl: options.stream_url === undefined ? undefined : checkUrl(options.stream_url),
-    ...dialFacts,
+    ...dialOptions,
     host,
     name: options.worker_name ?? host.name,
     description: options.description,

@@ -1,9 +1,8 @@
 // The interface between the SDK and its platform. Everything else in this folder is plain ECMAScript; only
-// `platform-node.ts` uses Node, and the browser SDK has a file of its own.
+// `node/` uses Node, and the browser SDK has a file of its own.
 
-import type { TextMemory } from '../../protocol/json/text-bytes.ts';
-import type { TextSource } from '../../protocol/json/text-slices.ts';
-import type { TraceCarrier } from '../calls/outgoing-calls.ts';
+import type { TextMemory, TextSource } from '../../protocol/json/text-memory.ts';
+import type { TraceCarrier } from '../calls/trace-context.ts';
 
 export interface Platform {
   readonly clock: PlatformClock;
@@ -26,7 +25,7 @@ export interface Platform {
   /** One line for the person who runs the process. Must not throw. */
   writeLog(level: LogLevel, message: string): void;
   /** Facts about the platform that a worker announces. */
-  describeHost(): HostFacts;
+  describeHost(): HostDescription;
   /** The form of the wire from the environment (SVC_WIRE), unchecked. */
   requestedWire(): string | undefined;
 }
@@ -124,7 +123,7 @@ export interface TerminationSignals {
 export type TerminationSignal = 'SIGTERM' | 'SIGINT';
 export type LogLevel = 'info' | 'warn' | 'error';
 
-export interface HostFacts {
+export interface HostDescription {
   readonly runtime: string;
   /** The name of a worker that was given none. */
   readonly name: string;

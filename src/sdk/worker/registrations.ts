@@ -12,11 +12,10 @@
 import { HEADER_BYTES } from '../../protocol/binary/binary-layout.ts';
 import type { RegisterFunction, RegisterTrigger, RegisterTriggerType } from '../../protocol/frames/frames.ts';
 import { SvcError } from '../calls/errors.ts';
-import type { Run } from '../calls/incoming-calls.ts';
+import type { Run } from '../calls/invocation.ts';
 import type { Link } from '../connection/link.ts';
 import type { TriggerTypeProvider } from '../triggers/trigger-definition.ts';
-import { exceedsUtf8, utf8Length } from '../wire/utf8.ts';
-import { encodeFrame, type SentFrame } from '../wire/wire.ts';
+import { encodeFrame, exceedsUtf8, type SentFrame, utf8Length } from '../wire/wire.ts';
 import type { EventListeners, Rejection } from './events.ts';
 import type { Settings } from './options.ts';
 

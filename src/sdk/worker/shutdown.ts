@@ -1,15 +1,23 @@
 // The end of a worker (SDK-8): no new work, time for the running work, then the signal, then the connection closes.
 
 import { SvcError } from '../calls/errors.ts';
-import type { IncomingCalls } from '../calls/incoming-calls.ts';
 import type { Link } from '../connection/link.ts';
 import { encodeFrame } from '../wire/wire.ts';
 import type { PlatformClock, TerminationSignals } from './platform.ts';
 
+/** The handlers that run. */
+export interface RunningHandlers {
+  readonly runningCount: number;
+  /** Resolves when no handler is running. */
+  whenIdle(): Promise<void>;
+  /** Aborts the signals of all running handlers. */
+  abortAll(reason: SvcError): void;
+}
+
 export interface Drain {
   readonly clock: PlatformClock;
   /** Undefined if nothing could be called. */
-  readonly incoming: IncomingCalls | undefined;
+  readonly incoming: RunningHandlers | undefined;
   readonly drainTimeoutMs: number;
   /** Withdraws all functions and triggers at the engine. */
   readonly withdraw: () => void;

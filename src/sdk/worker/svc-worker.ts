@@ -1,14 +1,15 @@
 // The interface of a worker, for users. Its implementation is in `worker.ts`.
 
-import type { Trigger } from '../calls/call-options.ts';
-import type { Middleware } from '../calls/middleware.ts';
+import type { PayloadOf, ResultOf, Trigger, Untyped } from '../calls/call-types.ts';
 import type { Channel, ChannelOptions } from '../channels/channels.ts';
 import type { ConnectionState } from '../connection/connection.ts';
 import type { SvcQueue } from '../data/queue-client.ts';
 import type { StateClient } from '../data/state-client.ts';
-import type { RegisterFunction } from '../functions/function-definition.ts';
+import type { FunctionDefinition, RegisteredFunction } from '../functions/function-definition.ts';
+import type { Functions } from '../functions/functions.ts';
+import type { InputOf, JsonSchema, OutputOf, StandardSchema } from '../functions/schema.ts';
 import type { SvcStream } from '../streams/streams.ts';
-import type { Logger } from '../telemetry/logger.ts';
+import type { Logger } from '../telemetry/telemetry.ts';
 import type {
   RegisteredTrigger,
   RegisteredTriggerType,
@@ -17,6 +18,7 @@ import type {
   TriggerTypeProvider,
 } from '../triggers/trigger-definition.ts';
 import type { WorkerEvents } from './events.ts';
+import type { Handler, Middleware } from './handler.ts';
 
 /**
  * A connection to the engine: offers functions and calls functions. It reconnects by itself and then registers
@@ -208,3 +210,30 @@ export interface SvcWorker {
    */
   shutdown(): Promise<void>;
 }
+
+/** The overloads of `registerFunction`; see `SvcWorker.registerFunction` for what it does. */
+export interface RegisterFunction {
+  <I extends StandardSchema, O extends StandardSchema>(
+    definition: FunctionDefinition<string, I, O> & { readonly input: I; readonly output: O },
+    handler: Handler<OutputOf<I>, InputOf<O>>,
+  ): RegisteredFunction<InputOf<I>, OutputOf<O>>;
+  <I extends StandardSchema, Out>(
+    definition: FunctionDefinition<string, I> & { readonly input: I },
+    handler: Handler<OutputOf<I>, Out>,
+  ): RegisteredFunction<InputOf<I>, Out>;
+  <In, O extends StandardSchema>(
+    definition: FunctionDefinition<string, JsonSchema | undefined, O> & { readonly output: O },
+    handler: Handler<In, InputOf<O>>,
+  ): RegisteredFunction<In, OutputOf<O>>;
+  <Id extends keyof Functions>(
+    definition: Id | FunctionDefinition<Id>,
+    handler: Handler<PayloadOf<Id>, ResultOf<Id>>,
+  ): RegisteredFunction<PayloadOf<Id>, ResultOf<Id>>;
+  <In = Untyped, Out = unknown, const Id extends string = string>(
+    definition: Unregistered<Id> | FunctionDefinition<Unregistered<Id>>,
+    handler: Handler<In, Out>,
+  ): RegisteredFunction<In, Out>;
+}
+
+/** Ids in `Functions` have their own overload; accepting them here would accept wrong handlers. */
+type Unregistered<Id extends string> = Id extends keyof Functions ? never : Id;

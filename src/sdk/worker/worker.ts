@@ -5,23 +5,21 @@
 // - On a new connection the order is: reattach, announcement, trigger types, functions, triggers, waiting calls. So an
 //   event that finds its trigger also finds its function, and a waiting call may call this worker itself.
 
-import type { Trigger } from '../calls/call-options.ts';
+import type { Trigger, Untyped } from '../calls/call-types.ts';
 import { isInvocationStopped, isSvcError, SvcError } from '../calls/errors.ts';
-import { type Middleware, MiddlewareChain } from '../calls/middleware.ts';
-import { OutgoingCalls, type TraceCarrier } from '../calls/outgoing-calls.ts';
+import { OutgoingCalls } from '../calls/outgoing-calls.ts';
 import { type AnyRequest, makeCall } from '../calls/outgoing-request.ts';
 import { errorFromAnswer } from '../calls/remote-error.ts';
+import type { TraceCarrier } from '../calls/trace-context.ts';
 import type { Channel, ChannelOptions } from '../channels/channels.ts';
 import { Connection, type ConnectionState, type WorkFrame } from '../connection/connection.ts';
 import type { Link } from '../connection/link.ts';
 import type { SvcQueue } from '../data/queue-client.ts';
 import type { StateClient } from '../data/state-client.ts';
-import type { AnyFunctionDefinition, RegisteredFunction, RegisterFunction } from '../functions/function-definition.ts';
+import type { AnyFunctionDefinition, RegisteredFunction } from '../functions/function-definition.ts';
 import { readFunction } from '../functions/function-registration.ts';
-import type { Handler } from '../functions/functions.ts';
 import type { SvcStream } from '../streams/streams.ts';
-import { createLogger, type Logger } from '../telemetry/logger.ts';
-import type { WorkerTelemetry } from '../telemetry/telemetry.ts';
+import { createLogger, type Logger, type WorkerTelemetry } from '../telemetry/telemetry.ts';
 import type {
   RegisteredTrigger,
   RegisteredTriggerType,
@@ -30,14 +28,13 @@ import type {
   TriggerTypeProvider,
 } from '../triggers/trigger-definition.ts';
 import { makeAnnouncement } from './announcement.ts';
-import { EventListeners, type WorkerEvents } from './events.ts';
+import { EventListeners, Readiness, type WorkerEvents } from './events.ts';
 import type { Called, ChannelsOfWorker, Features, StreamsOfWorker } from './features.ts';
+import { type Handler, type Middleware, MiddlewareChain } from './handler.ts';
 import { checkId, type InternalOptions, resolveSettings, type Settings } from './options.ts';
 import type { ContextStorage, Platform, PlatformSocket, SocketClosure } from './platform.ts';
-import { Readiness } from './readiness.ts';
 import { Registrations } from './registrations.ts';
-import type { SvcWorker } from './svc-worker.ts';
-import type { Untyped } from './target.ts';
+import type { RegisterFunction, SvcWorker } from './svc-worker.ts';
 
 export class Worker implements SvcWorker {
   readonly name: string;
@@ -64,7 +61,7 @@ export class Worker implements SvcWorker {
   #shutdown: Promise<void> | undefined;
 
   constructor(url: string, options: InternalOptions, platform: Platform, features: Features) {
-    const settings = resolveSettings(url, options, platform, features.dialFacts(options, platform));
+    const settings = resolveSettings(url, options, platform, features.dialOptions(options, platform));
     const { clock, signals } = platform;
     const contexts: ContextStorage<TraceCarrier> = platform.createContextStorage();
     const wheel = features.createDeadlines(clock);
@@ -84,14 +81,14 @@ export class Worker implements SvcWorker {
         settings,
         contexts,
         middleware,
-        surroundings: { worker: this, clock, wheel, telemetry },
+        environment: { worker: this, clock, wheel, telemetry },
         find: (functionId) => this.#registrations.functions.get(functionId)?.run,
       },
       this.#registrations,
     );
     const { callWithRetry } = features;
-    const requestParts = { platform, settings, contexts, middleware, outgoing: this.#outgoing, callWithRetry };
-    this.trigger = (request: AnyRequest): Promise<Untyped> => makeCall(request, requestParts);
+    const requestContext = { platform, settings, contexts, middleware, outgoing: this.#outgoing, callWithRetry };
+    this.trigger = (request: AnyRequest): Promise<Untyped> => makeCall(request, requestContext);
     this.#streams = features.createStreams({ platform, settings, trigger: this.trigger });
     this.registerFunction = (
       definition: string | AnyFunctionDefinition,

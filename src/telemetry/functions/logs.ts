@@ -1,7 +1,6 @@
 // `engine::logs::…`
 
-import { readPayload } from '../../core/calls/read-payload.ts';
-import { Refusal } from '../../core/calls/refusal.ts';
+import { Refusal, readPayload } from '../../core/calls/refusal.ts';
 import { type LogFilter, listed, listLogs, logHistogram, searchLogs } from '../../core/telemetry/logs/log-list.ts';
 import { type LogMatcher, readLogQuery } from '../../core/telemetry/logs/log-query.ts';
 import {

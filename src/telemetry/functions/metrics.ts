@@ -1,8 +1,7 @@
 // `engine::metrics::…`: the engine's own counts and the metrics of workers, as JSON and in the text format of
 // Prometheus. The HTTP port calls it for `/metrics`.
 
-import { readPayload } from '../../core/calls/read-payload.ts';
-import { Refusal } from '../../core/calls/refusal.ts';
+import { Refusal, readPayload } from '../../core/calls/refusal.ts';
 import type { DurationSummary, EngineCounters } from '../../core/telemetry/metrics/engine-counters.ts';
 import {
   AGGREGATES_MAX,

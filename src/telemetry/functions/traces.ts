@@ -1,7 +1,6 @@
 // `engine::traces::…`
 
-import { readPayload } from '../../core/calls/read-payload.ts';
-import { Refusal } from '../../core/calls/refusal.ts';
+import { Refusal, readPayload } from '../../core/calls/refusal.ts';
 import type { SpanRecord } from '../../core/telemetry/records/records.ts';
 import type { SpanStore } from '../../core/telemetry/spans/span-store.ts';
 import { edgesOf } from '../../core/telemetry/spans/trace-edges.ts';

@@ -1,12 +1,12 @@
 // One request and its answer on `node:http`.
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { fullAddress } from '../../core/limits/client-address.ts';
 import { textToByteString } from '../../protocol/json/byte-string.ts';
 import type { BodyReader, HeaderLines, HttpBody, HttpExchange } from '../http.ts';
-import { faultBody } from '../http-fault.ts';
-import { fullAddress } from '../peer-address.ts';
+import { faultBody } from '../refused-requests.ts';
 
-export interface NodeExchangeFacts {
+export interface NodeRequest {
   readonly headers: HeaderLines;
   readonly bodyBytes: number | undefined;
   /** Whether the port takes no further request from this connection. */
@@ -37,7 +37,7 @@ export class NodeExchange implements HttpExchange {
   /** Of the stretch in which the pace of both directions is being measured. */
   #stretch: { readonly sinceMs: number; readonly received: number; readonly written: number };
 
-  constructor(request: IncomingMessage, response: ServerResponse, facts: NodeExchangeFacts) {
+  constructor(request: IncomingMessage, response: ServerResponse, facts: NodeRequest) {
     const { method = '', url = '' } = request;
     const mark = url.indexOf('?');
     this.method = method;
@@ -68,7 +68,7 @@ export class NodeExchange implements HttpExchange {
     return this.isOpen ? this.#response.writableLength : 0;
   }
 
-  toldToEngine(): void {
+  passedToEngine(): void {
     if (this.#reader === undefined) this.#request.resume();
   }
 

@@ -1,18 +1,32 @@
 // HTTP on `node:http`, for machines that uWebSockets.js has no binary for.
 //
 // The library parses strictly. This file adds the time limits (guarantees 4), which the library does not have, and the
-// rules of `http-fault.ts`.
+// rules of `refused-requests.ts`.
 
 import { createServer, type IncomingMessage, type Server, type ServerOptions, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import { bareHost } from '../../core/access/origin.ts';
 import type { Clock } from '../../effects/clock.ts';
-import type { HttpListenOptions } from '../http.ts';
-import { faultBody, HEADERS_BYTES_MAX, type HttpFault, httpStatusLine, readFraming } from '../http-fault.ts';
-import type { Listener } from '../socket.ts';
-import { isWebSocketRequest } from '../upgrade-request.ts';
+import { faultBody, HEADERS_BYTES_MAX, type HttpFault, readFraming, statusLine } from '../refused-requests.ts';
+import { type HttpListenOptions, ListenError, type Listener } from '../transport.ts';
 import { NodeExchange } from './node-exchange.ts';
-import { listenOnNode } from './node-listen.ts';
-import { WsUpgrades } from './ws-upgrades.ts';
+import { isWebSocketRequest, WsUpgrades } from './ws-upgrades.ts';
+
+/** Returns the port, which the system chooses for 0. Rejects when the port cannot be opened. */
+export async function listenOnNode(
+  server: Server,
+  { host, port }: { readonly host: string; readonly port: number },
+): Promise<number> {
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', () => reject(new ListenError(host, port)));
+    server.listen({ host: bareHost(host), port, exclusive: true }, resolve);
+  });
+  // Without free file descriptors a new connection cannot be accepted: its client sees an error, and the open
+  // connections go on.
+  server.on('error', () => {});
+  const address = server.address();
+  return typeof address === 'object' && address !== null ? address.port : port;
+}
 
 export async function serveOnNode(clock: Clock, options: HttpListenOptions): Promise<Listener> {
   const port = new NodeHttpPort(clock, options);
@@ -138,7 +152,7 @@ class NodeHttpPort implements Listener {
     this.#exchanges.add(exchange);
     response.once('close', () => this.#exchanges.delete(exchange));
     this.#options.request(exchange);
-    exchange.toldToEngine();
+    exchange.passedToEngine();
   }
 
   #faultOf({ httpVersion }: IncomingMessage): HttpFault | undefined {
@@ -181,5 +195,5 @@ function faultOf(code: string): HttpFault {
 function formatFault(fault: HttpFault): string {
   const body = faultBody(fault);
   const headers = `content-type: application/json\r\nconnection: close\r\ncontent-length: ${Buffer.byteLength(body)}`;
-  return `HTTP/1.1 ${httpStatusLine(fault.status)}\r\n${headers}\r\n\r\n${body}`;
+  return `HTTP/1.1 ${statusLine(fault.status)}\r\n${headers}\r\n\r\n${body}`;
 }

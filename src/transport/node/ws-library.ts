@@ -1,7 +1,7 @@
 // The part of `ws` that the engine uses. No other file of the engine imports `ws`.
 
 import { type Server, type ServerOptions, WebSocket, WebSocketServer } from 'ws';
-import { overlongReason } from '../http-answer.ts';
+import { overlongReason } from '../server-frames.ts';
 
 /** How a connection began to end, unless the engine closed it. */
 export interface Ending {

@@ -11,10 +11,7 @@ import type { Socket } from 'node:net';
 import type { Clock } from '../../effects/clock.ts';
 import { CLOSE_CODES } from '../../protocol/frames/close-codes.ts';
 import type { ByteString } from '../../protocol/json/byte-string.ts';
-import { fitReason } from '../close-reason.ts';
-import { MessageProgress } from '../message-progress.ts';
-import type { PreparedTexts } from '../prepared-texts.ts';
-import { binaryFrame, textFrame } from '../server-frame.ts';
+import { binaryFrame, fitReason, type PreparedTexts, textFrame } from '../server-frames.ts';
 import type { PeerSocket, SocketEvents } from '../socket.ts';
 import type { Ending, ServerWebSocket } from './ws-library.ts';
 
@@ -39,7 +36,7 @@ export class WsPeer implements PeerSocket {
   }
 
   /** From here on the connection reports events. */
-  tell(events: SocketEvents): void {
+  attach(events: SocketEvents): void {
     if (!this.#isOpen) return events.closed(ABNORMAL);
     this.#events = events;
     this.#socket.on('message', (data, isBinary) => {
@@ -91,11 +88,11 @@ export class WsPeer implements PeerSocket {
     }
   }
 
-  whenDrained(told: () => void): void {
+  whenDrained(drained: () => void): void {
     if (!this.#isOpen) return;
     // The library's `drain` comes only when the stream was over its mark; a write completes after all writes before it.
     this.#stream.write(NOTHING, (error) => {
-      if (this.#isOpen && !error) told();
+      if (this.#isOpen && !error) drained();
     });
   }
 
@@ -131,3 +128,74 @@ export class WsPeer implements PeerSocket {
 
 const ABNORMAL = 1006;
 const NOTHING = new Uint8Array(0);
+
+export class MessageProgress {
+  #beganMs: number | undefined;
+  /** The last data frame was not the final one of its message. */
+  #isFragmented = false;
+  #payloadLeft = 0;
+  #headerBytes = 0;
+  #headerLength = 2;
+  #firstByte = 0;
+  #lengthBytes = 0;
+  #length = 0;
+
+  get beganMs(): number | undefined {
+    return this.#beganMs;
+  }
+
+  /** The next bytes from the client, in pieces of any size. */
+  take(chunk: Uint8Array, nowMs: number): void {
+    for (let at = 0; at < chunk.length; ) {
+      if (this.#payloadLeft === 0) {
+        this.#takeHeaderByte(chunk[at] ?? 0, nowMs);
+        at += 1;
+      } else {
+        const taken = Math.min(this.#payloadLeft, chunk.length - at);
+        this.#payloadLeft -= taken;
+        at += taken;
+        if (this.#payloadLeft === 0) this.#endFrame();
+      }
+    }
+  }
+
+  #takeHeaderByte(byte: number, nowMs: number): void {
+    const at = this.#headerBytes++;
+    if (at === 0) {
+      this.#beganMs ??= nowMs;
+      this.#firstByte = byte;
+      return;
+    }
+    if (at === 1) {
+      const short = byte & SHORT_LENGTH;
+      this.#lengthBytes = short === LENGTH_IN_8 ? 8 : short === LENGTH_IN_2 ? 2 : 0;
+      this.#length = this.#lengthBytes === 0 ? short : 0;
+      this.#headerLength = 2 + this.#lengthBytes + (byte & MASKED ? MASK_BYTES : 0);
+    } else if (at < 2 + this.#lengthBytes) {
+      // Beyond 2^53 the length is not exact, and over every limit.
+      this.#length = this.#length * 256 + byte;
+    }
+    if (this.#headerBytes === this.#headerLength) this.#endHeader();
+  }
+
+  #endHeader(): void {
+    this.#headerBytes = 0;
+    this.#payloadLeft = this.#length;
+    if (this.#payloadLeft === 0) this.#endFrame();
+  }
+
+  #endFrame(): void {
+    // Pings may come between the fragments of a message and do not end it.
+    const isControl = (this.#firstByte & CONTROL) !== 0;
+    if (!isControl) this.#isFragmented = (this.#firstByte & FINAL) === 0;
+    if (!this.#isFragmented) this.#beganMs = undefined;
+  }
+}
+
+const FINAL = 0x80;
+const CONTROL = 0x08;
+const MASKED = 0x80;
+const SHORT_LENGTH = 0x7f;
+const LENGTH_IN_2 = 126;
+const LENGTH_IN_8 = 127;
+const MASK_BYTES = 4;

@@ -8,12 +8,10 @@
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Clock } from '../../effects/clock.ts';
-import type { HttpAnswer } from '../http-answer.ts';
-import type { Listener, ListenOptions, Transport } from '../socket.ts';
-import { answerWithoutUpgrade, requestOffence } from '../upgrade-request.ts';
-import { serveOnNode } from './node-http.ts';
-import { listenOnNode } from './node-listen.ts';
-import { formatAnswer, WsUpgrades } from './ws-upgrades.ts';
+import type { HttpAnswer } from '../refused-requests.ts';
+import type { Listener, ListenOptions, Transport } from '../transport.ts';
+import { listenOnNode, serveOnNode } from './node-http.ts';
+import { answerWithoutUpgrade, formatAnswer, requestOffence, WsUpgrades } from './ws-upgrades.ts';
 
 export function createWsTransport(clock: Clock): Transport {
   return {

@@ -2,7 +2,7 @@
 //
 // `ws` has no hook to decide which connections are accepted.
 // Neighbours: `ws-transport.ts` has ports for WebSockets only, `node-http.ts` has one path for WebSockets; both bring
-// the requests. `upgrade-request.ts` checks them, `ws-peer.ts` is one connection.
+// the requests. `ws-peer.ts` is one connection.
 // Invariants:
 //   - A connected socket is in `#peers` until TCP has closed it.
 //   - What `admit` lets in is reported as connected in the same step: it has taken a place that only `closed` gives
@@ -10,12 +10,62 @@
 
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
+import { fullAddress } from '../../core/limits/client-address.ts';
 import type { Clock } from '../../effects/clock.ts';
-import { type HttpAnswer, statusLine } from '../http-answer.ts';
+import { answerPlain, type HttpAnswer, offeredSubprotocols, statusLine, urlOffence } from '../refused-requests.ts';
 import type { Admission, SocketOptions, UpgradeRequest } from '../socket.ts';
-import { answerWithoutUpgrade, isWebSocketRequest, readUpgrade, requestOffence } from '../upgrade-request.ts';
 import { createUpgrader, offenceReason, type UpgradeLimits } from './ws-library.ts';
 import { WsPeer } from './ws-peer.ts';
+
+/** Why a request is refused before its path or purpose counts. */
+export function requestOffence(request: IncomingMessage): HttpAnswer | undefined {
+  const { url = '', httpVersion, headersDistinct, rawHeaders } = request;
+  if (httpVersion !== '1.1') return { status: 505, text: 'HTTP/1.1 is needed' };
+  // Two of them could be read differently by two programs.
+  if (headersDistinct.host?.length !== 1) return { status: 400, text: 'Bad Request' };
+  // Node has a limit of its own, far above, beyond which it silently leaves headers out.
+  const count = rawHeaders.length / 2;
+  if (count > HEADERS_MAX) return { status: 431, text: `${count} headers; the limit is ${HEADERS_MAX}` };
+  return urlOffence(url);
+}
+
+const HEADERS_MAX = 100;
+
+/** Whether `ws` would accept it: a request that `admit` has let in must not fail any more. */
+export function isWebSocketRequest({ method, headers }: IncomingMessage): boolean {
+  return (
+    method === 'GET' &&
+    headers.upgrade?.toLowerCase() === 'websocket' &&
+    headers['sec-websocket-version'] === '13' &&
+    KEY.test(headers['sec-websocket-key'] ?? '')
+  );
+}
+
+/** 16 bytes in base64. */
+const KEY = /^[+/0-9A-Za-z]{22}==$/;
+
+export function answerWithoutUpgrade({ url = '' }: IncomingMessage): HttpAnswer {
+  return answerPlain(splitUrl(url).path);
+}
+
+export function readUpgrade(request: IncomingMessage): UpgradeRequest {
+  const { url = '', headersDistinct, socket } = request;
+  const header = (name: string): string | undefined => headersDistinct[name]?.at(-1) || undefined;
+  const list = (name: string): string | undefined => headersDistinct[name]?.join(', ');
+  return {
+    ...splitUrl(url),
+    remoteAddress: fullAddress(socket.remoteAddress ?? ''),
+    subprotocols: offeredSubprotocols(list('sec-websocket-protocol')),
+    header,
+    list,
+    headers: () => new Map(Object.entries(headersDistinct).map(([name, values = []]) => [name, values.at(-1) ?? ''])),
+  };
+}
+
+function splitUrl(url: string): { readonly path: string; readonly query: string } {
+  const mark = url.indexOf('?');
+  return mark < 0 ? { path: url, query: '' } : { path: url.slice(0, mark), query: url.slice(mark + 1) };
+}
 
 const FRAGMENTS_MAX = 1_024;
 const MESSAGE_MS_MAX = 30_000;
@@ -102,7 +152,7 @@ export class WsUpgrades {
       const peer = new WsPeer(socket, stream, this.#clock);
       this.#peers.set(stream, peer);
       stream.once('close', () => this.#peers.delete(stream));
-      peer.tell(connected(peer, { path, remoteAddress, subprotocol }));
+      peer.attach(connected(peer, { path, remoteAddress, subprotocol }));
     });
   }
 

@@ -5,9 +5,8 @@
 //   - An exchange in the state 'over' does nothing, and the library's response is not used once it is gone.
 
 import { type BodyReader, type HeaderLines, type HttpBody, type HttpExchange, isBodiless } from '../http.ts';
-import { httpStatusLine } from '../http-fault.ts';
-import { writeScratch } from './uws-bytes.ts';
-import type { UwsResponse } from './uws-library.ts';
+import { statusLine } from '../refused-requests.ts';
+import { type UwsResponse, writeScratch } from './uws-library.ts';
 
 /** What an exchange needs of its port. */
 export interface UwsPort {
@@ -42,7 +41,7 @@ export class UwsExchange implements HttpExchange {
   #isPaused = false;
   #isWatched = false;
   #isGone = false;
-  #isBeingTold = false;
+  #isCorked = false;
   /** The head of an answer in pieces is the whole answer. */
   #isBodiless = false;
   /** The library has the whole answer. */
@@ -76,10 +75,10 @@ export class UwsExchange implements HttpExchange {
   }
 
   /** Runs `run`, during which the library holds the connection corked. */
-  tell(run: () => void): void {
-    this.#isBeingTold = true;
+  corked(run: () => void): void {
+    this.#isCorked = true;
     run();
-    this.#isBeingTold = false;
+    this.#isCorked = false;
   }
 
   /** The callback of the request is about to return: an unanswered request has to be watched. */
@@ -96,7 +95,7 @@ export class UwsExchange implements HttpExchange {
     this.#response.onData((chunk, isLast) => {
       if (!this.isOpen) return;
       this.#bodyLeft = isLast ? 0 : this.#bodyLeft - chunk.byteLength;
-      this.tell(() => {
+      this.corked(() => {
         if (chunk.byteLength > 0) reader.chunk(new Uint8Array(chunk));
         if (isLast) reader.ended();
       });
@@ -191,7 +190,7 @@ export class UwsExchange implements HttpExchange {
   }
 
   #send(write: () => void, waits = false): void {
-    if (this.#isBeingTold && !waits && this.#queuedWrites === 0) return write();
+    if (this.#isCorked && !waits && this.#queuedWrites === 0) return write();
     this.#queuedWrites++;
     this.#port.later(() => {
       this.#queuedWrites--;
@@ -239,6 +238,6 @@ export function addressOf(response: UwsResponse): string {
 }
 
 export function writeHead(response: UwsResponse, status: number, headers: HeaderLines): void {
-  if (status !== 200) response.writeStatus(httpStatusLine(status));
+  if (status !== 200) response.writeStatus(statusLine(status));
   for (let at = 0; at < headers.length; at += 2) response.writeHeader(headers[at] ?? '', headers[at + 1] ?? '');
 }

@@ -1,19 +1,18 @@
 // HTTP on uWebSockets.js: the port. `uws-exchange.ts` is one request.
 //
 // Traps of the library, and what is done here: the request object is invalid when its callback returns (it is read at
-// once). The library accepts duplicate lengths and unknown encodings (`http-fault.ts` checks them), and parses chunks
-// less strictly than others do. So a connection that brought a chunked body is closed after its answer, and bytes that
-// another parser would take for a second request are never read. But the library closes at the end of the piece that it
-// reads, with all the requests in it. It ends a connection that sends another request before the first is answered, so
-// an answer that closes waits for the end of the turn. So does every other answer: while a worker's message is handled
-// no other connection can be corked, and each header would be a system call of its own. The times of guarantees 4 are
-// the library's own (PD-28).
+// once). The library accepts duplicate lengths and unknown encodings (`refused-requests.ts` checks them), and parses
+// chunks less strictly than others do. So a connection that brought a chunked body is closed after its answer, and
+// bytes that another parser would take for a second request are never read. But the library closes at the end of the
+// piece that it reads, with all the requests in it. It ends a connection that sends another request before the first is
+// answered, so an answer that closes waits for the end of the turn. So does every other answer: while a worker's
+// message is handled no other connection can be corked, and each header would be a system call of its own. The times of
+// guarantees 4 are the library's own (PD-28).
 
 import { bareHost } from '../../core/access/origin.ts';
 import type { Clock } from '../../effects/clock.ts';
-import type { HttpListenOptions } from '../http.ts';
-import { faultBody, type HttpFault, readFraming } from '../http-fault.ts';
-import { ListenError, type Listener } from '../socket.ts';
+import { faultBody, type HttpFault, readFraming } from '../refused-requests.ts';
+import { type HttpListenOptions, ListenError, type Listener } from '../transport.ts';
 import { addressOf, UwsExchange, writeHead } from './uws-exchange.ts';
 import type { Uws, UwsRequest, UwsResponse } from './uws-library.ts';
 import { addWebSocketRoute } from './uws-sockets.ts';
@@ -109,7 +108,7 @@ class UwsHttpPort {
     if (!framing.ok) return this.#refuse(response, framing.fault);
     if (this.#connections > this.#options.connectionsMax) return this.#refuse(response, TOO_MANY);
     const exchange = new UwsExchange(this, response, { method, path, query, headers, bodyBytes: framing.bodyBytes });
-    exchange.tell(() => this.#options.request(exchange));
+    exchange.corked(() => this.#options.request(exchange));
     exchange.watch();
   }
 

@@ -1,7 +1,8 @@
 // The part of uWebSockets.js that the engine uses, typed by hand: the package carries no types.
 
 import { createRequire } from 'node:module';
-import type { ListenOptions } from '../socket.ts';
+import type { ByteString } from '../../protocol/json/byte-string.ts';
+import type { ListenOptions } from '../transport.ts';
 
 export interface UwsSocket {
   send(message: Uint8Array | string, isBinary: boolean): number;
@@ -90,4 +91,13 @@ export function loadUws(): Uws | Error {
   } catch (error) {
     return error instanceof Error ? error : new Error(String(error));
   }
+}
+
+// The library copies bytes that it cannot write at once, so one buffer serves all small texts of all connections.
+const SCRATCH = Buffer.allocUnsafeSlow(256 * 1024);
+
+/** Valid until the next call. */
+export function writeScratch(text: ByteString): Uint8Array {
+  if (text.length > SCRATCH.length) return Buffer.from(text, 'latin1');
+  return SCRATCH.subarray(0, SCRATCH.write(text, 0, 'latin1'));
 }

@@ -8,9 +8,8 @@
 
 import { CLOSE_CODES } from '../../protocol/frames/close-codes.ts';
 import type { ByteString } from '../../protocol/json/byte-string.ts';
-import { fitReason } from '../close-reason.ts';
-import { type HttpAnswer, offeredSubprotocols, overlongReason, statusLine, urlOffence } from '../http-answer.ts';
-import type { PreparedTexts } from '../prepared-texts.ts';
+import { type HttpAnswer, offeredSubprotocols, statusLine, urlOffence } from '../refused-requests.ts';
+import { fitReason, overlongReason, type PreparedTexts } from '../server-frames.ts';
 import type {
   AcceptedRequest,
   Admission,
@@ -20,8 +19,14 @@ import type {
   SocketOptions,
   UpgradeRequest,
 } from '../socket.ts';
-import { writeScratch } from './uws-bytes.ts';
-import type { Uws, UwsApp, UwsRequest, UwsResponse, UwsSocket } from './uws-library.ts';
+import {
+  type Uws,
+  type UwsApp,
+  type UwsRequest,
+  type UwsResponse,
+  type UwsSocket,
+  writeScratch,
+} from './uws-library.ts';
 
 interface Peer {
   readonly socket: UwsPeerSocket;
@@ -176,7 +181,7 @@ export function refuse(response: UwsResponse, { status, text }: HttpAnswer): voi
 
 class UwsPeerSocket implements PeerSocket {
   readonly #socket: UwsSocket;
-  #tellDrained: (() => void) | undefined;
+  #whenDrained: (() => void) | undefined;
   isOpen = true;
 
   constructor(socket: UwsSocket) {
@@ -213,16 +218,16 @@ class UwsPeerSocket implements PeerSocket {
     if (this.isOpen) this.#socket.cork(write);
   }
 
-  whenDrained(told: () => void): void {
-    this.#tellDrained = told;
+  whenDrained(drained: () => void): void {
+    this.#whenDrained = drained;
   }
 
   /** The socket took some of the waiting bytes. */
   noteDrain(): void {
-    const told = this.#tellDrained;
-    if (told === undefined || this.bufferedBytes > 0) return;
-    this.#tellDrained = undefined;
-    if (this.isOpen) told();
+    const drained = this.#whenDrained;
+    if (drained === undefined || this.bufferedBytes > 0) return;
+    this.#whenDrained = undefined;
+    if (this.isOpen) drained();
   }
 
   ping(): void {

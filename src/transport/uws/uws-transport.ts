@@ -5,8 +5,8 @@
 
 import { bareHost } from '../../core/access/origin.ts';
 import type { Clock } from '../../effects/clock.ts';
-import { answerPlain, urlOffence } from '../http-answer.ts';
-import { ListenError, type Listener, type ListenOptions, type Transport } from '../socket.ts';
+import { answerPlain, urlOffence } from '../refused-requests.ts';
+import { ListenError, type Listener, type ListenOptions, type Transport } from '../transport.ts';
 import { serveOnUws } from './uws-http.ts';
 import type { Uws } from './uws-library.ts';
 import { addWebSocketRoute, refuse, urlOf } from './uws-sockets.ts';

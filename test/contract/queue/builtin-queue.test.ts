@@ -13,6 +13,7 @@ queueContract('builtin', {
     opened ??= await openTestStore(directory(folder.path));
     return builtinAdapter(opened.store, systemClock);
   },
+  lacks: ['sharing'],
 });
 
 afterAll(async () => {

@@ -7,7 +7,7 @@ import { createLogger } from '../../../src/effects/logger.ts';
 import type { RabbitChannel } from '../../../src/effects/rabbit-channel.ts';
 import { RabbitLink } from '../../../src/effects/rabbitmq.ts';
 import type { QueueAdapter } from '../../../src/modules/queue/adapters/adapter.ts';
-import { BrokerNames } from '../../../src/modules/queue/adapters/rabbit/names.ts';
+import { BrokerNames } from '../../../src/modules/queue/adapters/rabbit/topology.ts';
 import { TurningClock } from '../../support/fakes/turning-clock.ts';
 import { CutProxy } from '../../support/load/cut-proxy.ts';
 import { ContractQueue } from '../../support/stores/contract-queue.ts';
@@ -175,13 +175,13 @@ describe.skipIf(NO_RABBITMQ)(`queues in RabbitMQ ${NO_RABBITMQ ?? ''}`, () => {
 
   test('[F1] [Q11] a change that cannot read the book undoes nothing that another engine wrote there', async () => {
     const [one, two] = [await startRabbitQueues({ prefix }), await startRabbitQueues({ prefix, Link: FalteringLink })];
-    await one.subscribe({ topic: 'book', functionId: 'left' });
+    await one.topics.subscribe({ topic: 'book', functionId: 'left' });
     FalteringLink.failsAt = 2;
-    await expect(two.subscribe({ topic: 'book', functionId: 'right' })).rejects.toMatchObject({
+    await expect(two.topics.subscribe({ topic: 'book', functionId: 'right' })).rejects.toMatchObject({
       code: 'STORAGE_UNAVAILABLE',
     });
-    await two.subscribe({ topic: 'book', functionId: 'right' });
-    const ofBook = (await one.subscriptions()).filter(({ topic }) => topic === 'book');
+    await two.topics.subscribe({ topic: 'book', functionId: 'right' });
+    const ofBook = (await one.topics.subscriptions()).filter(({ topic }) => topic === 'book');
     expect(ofBook.map(({ functionId }) => functionId).toSorted()).toEqual(['left', 'right']);
     await Promise.all([one.stop(), two.stop()]);
   });
@@ -277,7 +277,7 @@ describe.skipIf(NO_RABBITMQ)(`queues in RabbitMQ ${NO_RABBITMQ ?? ''}`, () => {
     if (parked !== undefined) await queue.settle(parked, 'park', { isUnsent: true });
     for (const job of dead) await queue.settle(job, 'dead', { error: 'no' });
     expect(await queue.dead()).toHaveLength(2);
-    expect(await adapter.redrive(queue.name)).toBe(2);
+    expect(await adapter.deadLetters.redrive(queue.name)).toBe(2);
     expect(await adapter.wake(queue.name, 'f')).toBe(1);
     await queue.claimAll(3);
     await adapter.stop();
@@ -293,7 +293,7 @@ describe.skipIf(NO_RABBITMQ)(`queues in RabbitMQ ${NO_RABBITMQ ?? ''}`, () => {
     };
     for (let died = 0; died < receipts.length; died = (await queue.stats())?.dead ?? 0) await bury(20);
     let isOver = false;
-    const redriven = adapter.redrive(queue.name).finally(() => {
+    const redriven = adapter.deadLetters.redrive(queue.name).finally(() => {
       isOver = true;
     });
     while (!isOver) await bury(20).catch(() => {});
@@ -306,9 +306,9 @@ describe.skipIf(NO_RABBITMQ)(`queues in RabbitMQ ${NO_RABBITMQ ?? ''}`, () => {
     const left = await open(one);
     await left.enqueue(1);
     await left.settle(await left.claimOne(), 'park', { isUnsent: true });
-    expect(await one.parkedElsewhere(left.name)).toEqual([]);
+    expect(await one.sharing.parkedElsewhere(left.name)).toEqual([]);
     await left.through(two).openAs({});
-    await waitFor('both work on it', async () => (await two.parkedElsewhere(left.name)).includes('f'));
+    await waitFor('both work on it', async () => (await two.sharing.parkedElsewhere(left.name)).includes('f'));
     await Promise.all([one.stop(), two.stop()]);
   });
 
@@ -342,7 +342,7 @@ describe.skipIf(NO_RABBITMQ)(`queues in RabbitMQ ${NO_RABBITMQ ?? ''}`, () => {
     // Between two deliveries the engine does not have it.
     let renewals = 0;
     await waitFor('it was redelivered repeatedly', async () => {
-      if ((await adapter.job(job.id).catch(() => undefined)) === undefined) renewals++;
+      if ((await adapter.jobLookup.find(job.id).catch(() => undefined)) === undefined) renewals++;
       return renewals >= 3;
     });
     await waitFor('it may run', async () => (await adapter.wake(held.name, 'f')) === 1);
@@ -353,18 +353,12 @@ describe.skipIf(NO_RABBITMQ)(`queues in RabbitMQ ${NO_RABBITMQ ?? ''}`, () => {
   test('unsupported features are refused with their reason', { timeout: 60_000 }, async () => {
     const adapter = await startRabbitQueues({ prefix });
     const [queue, fifo] = [await open(adapter), await open(adapter, { groupField: 'g' })];
-    expect(await queue.enqueue(1, { idempotencyKey: 'k' })).toMatchObject({
-      reason: 'INVALID_ARGUMENTS',
-      message: expect.stringContaining('idempotency_key'),
-    });
-    expect(await queue.enqueue(1, { priority: 1 })).toMatchObject({ message: expect.stringContaining('priority') });
     expect(await fifo.enqueue({ g: 1 }, { delayMs: 5 })).toMatchObject({ message: expect.stringContaining('delay') });
-    await expect(adapter.jobs()).rejects.toMatchObject({ code: 'NOT_SUPPORTED' });
     const id = await queue.receipt(1);
     const job = await queue.claimOne();
-    expect(await adapter.job(id)).toMatchObject({ state: 'running', attempt: 1 });
+    expect(await adapter.jobLookup.find(id)).toMatchObject({ state: 'running', attempt: 1 });
     await queue.settle(job, 'done');
-    await expect(adapter.job(id)).rejects.toMatchObject({ code: 'NOT_FOUND' });
+    await expect(adapter.jobLookup.find(id)).rejects.toMatchObject({ code: 'NOT_FOUND' });
     await adapter.stop();
   });
 });

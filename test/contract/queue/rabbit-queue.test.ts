@@ -12,11 +12,13 @@ describe.skipIf(NO_RABBITMQ)(NO_RABBITMQ ?? 'on the RabbitMQ of the machine', ()
       adapter ??= await startRabbitQueues({ prefix });
       return adapter;
     },
+    // A queue can only be read from its front, a broker has no index of keys, and quorum queues have no priorities.
+    lacks: [
+      ...(['jobList', 'payloads', 'groups', 'localStore', 'idempotencyKeys', 'priorities'] as const),
+      ...(['liveSettings', 'attemptHistory', 'waitCounts'] as const),
+    ],
     cannot: {
-      'idempotency keys': 'a broker has no index of keys',
-      priorities: 'quorum queues have none',
       'groups side by side': 'one line, handed out one by one, is what keeps its order',
-      'finding jobs': 'a queue can only be read from its front',
       'all or none': 'there is no step for several queues',
     },
   });

@@ -34,9 +34,9 @@ describe('two engines on the queues of one Redis', () => {
     const left = await ContractQueue.open(one);
     await left.enqueue(1);
     await left.settle(await left.claimOne(), 'park', { isUnsent: true });
-    expect(await one.parkedElsewhere(left.name)).toEqual([]);
+    expect(await one.sharing.parkedElsewhere(left.name)).toEqual([]);
     const two = await startRedisQueues({ keyPrefix: prefix });
-    expect(await two.parkedElsewhere(left.name)).toEqual(['f']);
+    expect(await two.sharing.parkedElsewhere(left.name)).toEqual(['f']);
     expect(await two.wake(left.name, 'f')).toBe(1);
     await Promise.all([one.stop(), two.stop()]);
     await removeKeys(prefix);
@@ -109,8 +109,8 @@ describe.skipIf(NO_REDIS_SERVER)(`a Redis that ends ${NO_REDIS_SERVER ?? ''}`, (
     await using redis = await RedisServer.start();
     const log: string[] = [];
     const adapter = await startRedisQueues({ url: redis.url, keyPrefix: 'svc:', log });
-    await waitFor('its settings are read', () => adapter.facts.weaker_promise);
-    expect(adapter.facts).toMatchObject({
+    await waitFor('its settings are read', () => adapter.location.weaker_promise);
+    expect(adapter.location).toMatchObject({
       address: redis.url,
       weaker_promise: expect.stringContaining('appendonly is off'),
     });

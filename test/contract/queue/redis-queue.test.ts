@@ -12,6 +12,7 @@ queueContract('Redis', {
     adapter ??= await startRedisQueues({ keyPrefix });
     return adapter;
   },
+  lacks: ['payloads', 'groups', 'localStore', 'attemptHistory'],
 });
 
 afterAll(async () => {

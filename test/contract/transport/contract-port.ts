@@ -4,14 +4,12 @@ import type { Clock } from '../../../src/effects/clock.ts';
 import type {
   AcceptedRequest,
   Admission,
-  Listener,
-  ListenOptions,
   PeerSocket,
   PendingAdmission,
   SocketEvents,
-  Transport,
   UpgradeRequest,
 } from '../../../src/transport/socket.ts';
+import type { Listener, ListenOptions, Transport } from '../../../src/transport/transport.ts';
 import { TurningClock } from '../../support/fakes/turning-clock.ts';
 import { waitFor } from '../../support/wait-for.ts';
 import { FrameClient, upgradeRequest } from './frame-client.ts';

@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from 'vitest';
 import type { Clock } from '../../../src/effects/clock.ts';
-import type { Transport } from '../../../src/transport/socket.ts';
+import type { Transport } from '../../../src/transport/transport.ts';
 import { waitFor } from '../../support/wait-for.ts';
 import { type Client, HttpPortUnderTest, statusesIn, type ToldRequest } from './http-port.ts';
 import { AMBIGUOUS_REQUESTS, BROKEN_REQUESTS, EVIL_PATH } from './smuggled-requests.ts';

@@ -3,7 +3,7 @@
 import { once } from 'node:events';
 import { connect, Socket } from 'node:net';
 import type { BodyReader, HttpExchange } from '../../../src/transport/http.ts';
-import type { Listener, Transport } from '../../../src/transport/socket.ts';
+import type { Listener, Transport } from '../../../src/transport/transport.ts';
 import { TurningClock } from '../../support/fakes/turning-clock.ts';
 import { within } from '../../support/wait-for.ts';
 

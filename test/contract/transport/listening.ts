@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { existsSync, readdirSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { expect, test } from 'vitest';
-import { ListenError } from '../../../src/transport/socket.ts';
+import { ListenError } from '../../../src/transport/transport.ts';
 import { waitFor, within } from '../../support/wait-for.ts';
 import { type BothEnds, ContractPort, type TransportUnderTest } from './contract-port.ts';
 import { closeFrame, FrameClient, OPCODE, upgradeRequest } from './frame-client.ts';

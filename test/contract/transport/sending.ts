@@ -2,7 +2,7 @@
 
 import { expect, test } from 'vitest';
 import { textToByteString } from '../../../src/protocol/json/byte-string.ts';
-import { PreparedTexts } from '../../../src/transport/prepared-texts.ts';
+import { PreparedTexts } from '../../../src/transport/server-frames.ts';
 import { waitFor } from '../../support/wait-for.ts';
 import { ContractPort, type TransportUnderTest } from './contract-port.ts';
 import { type FrameClient, OPCODE, type ServerFrame } from './frame-client.ts';

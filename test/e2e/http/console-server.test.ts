@@ -254,8 +254,8 @@ describe('the token', () => {
     expect(() => checkOptions({ ...DEFAULTS, ...options, token: TOKEN })).not.toThrow();
   });
 
-  test('[APP-4] there, pages are served, and the API only with the token', async () => {
-    const world = await startWorld({ host: '0.0.0.0', token: TOKEN }, `bridge_token: ${TOKEN}`);
+  test.each(['0.0.0.0', '127.0.0.1'])('[APP-4] on %s, pages are served, and the API only with it', async (host) => {
+    const world = await startWorld({ host, token: TOKEN }, `bridge_token: ${TOKEN}`);
     expect((await ask(world, '/')).status).toBe(200);
     expect((await infoOf(world)).token_required).toBe(true);
     const without = await ask(world, '/api/status');

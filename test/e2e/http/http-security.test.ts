@@ -123,16 +123,20 @@ test('[X15] a proxy that is no address ends the start', async () => {
   await expect(startHttpEngine('', { top: 'trusted_proxies: [proxy.example]' })).rejects.toThrow(/CIDR/);
 });
 
-test('[X4] /_console answers this machine or a token, JSON only, and belongs to no worker', async () => {
+test('[X4] /_console needs the token on this machine too, if there is one; JSON only, and it belongs to no worker', async () => {
   await using parts = await withRoute('', `bridge_token: ${TOKEN}`);
   const path = '/_console/v1/openapi.json';
   const statusOf = async (options: HttpAsk) => (await ask(parts.engine, path, options)).status;
-  expect(await statusOf({})).toBe(200);
+  const authorization = `Bearer ${TOKEN}`;
+  expect(await statusOf({})).toBe(401);
+  expect(await statusOf({ headers: { authorization } })).toBe(200);
   expect(await statusOf({ headers: { 'x-forwarded-for': '198.51.100.7' } })).toBe(401);
   expect(await statusOf({ headers: { 'x-forwarded-for': 'x', authorization: `Bearer ${TOKEN}` } })).toBe(200);
   expect(await statusOf({ headers: { authorization: 'Bearer wrong' } })).toBe(401);
-  expect(await statusOf({ method: 'POST', body: 'a=1', headers: { 'content-type': 'text/plain' } })).toBe(415);
-  expect(await askJson(parts.engine, '/_console/none')).toMatchObject({ status: 404 });
+  expect(
+    await statusOf({ method: 'POST', body: 'a=1', headers: { 'content-type': 'text/plain', authorization } }),
+  ).toBe(415);
+  expect(await ask(parts.engine, '/_console/none', { headers: { authorization } })).toMatchObject({ status: 404 });
 });
 
 test('[X4][X15] nobody is local by what a proxy says, were it a trusted one', async () => {

@@ -1,7 +1,7 @@
 // Fault 40: what the engine must never be talked into connecting to. Connections are counted at the listener.
 
 import { describe, expect, test } from 'vitest';
-import { listPlaces } from '../../../src/core/gates/outgoing-rules.ts';
+import { listPlaces } from '../../../src/core/limits/outgoing-rules.ts';
 import { systemClock } from '../../../src/effects/clock.ts';
 import {
   OutgoingClient,

@@ -5,7 +5,7 @@ import { RawWorker } from '../../support/clients/raw-worker.ts';
 import { TemporaryFolder } from '../../support/engine/temporary-folder.ts';
 import { startTestEngine, type TestEngine } from '../../support/engine/test-engine.ts';
 import { BROKERS, Broker } from '../../support/stores/brokers.ts';
-import { deadLettersOf, statsOf } from '../../support/stores/queue-engine.ts';
+import { deadLettersOf, enqueue, statsOf } from '../../support/stores/queue-engine.ts';
 import { waitFor } from '../../support/wait-for.ts';
 
 const RBAC = `rbac: {expose_functions: ['match("api::*")'], allow_trigger_types: [state, 'durable:subscriber', cron]}`;
@@ -127,6 +127,27 @@ describe('a job of a page that left reaches no more than the page did', () => {
       await waitFor('the other is dead', async () => (await statsOf(backend, topic)).dlq_depth === 1, 15_000);
       expect(ran).toEqual(['api::x']);
     });
+  }
+
+  for (const kind of BROKERS) {
+    test.skipIf(kind.refusal)(
+      `[X7] enqueued directly, kept by ${kind.name} over a restart ${kind.refusal ?? ''}`,
+      async () => {
+        await using broker = await Broker.behindProxy(kind, ['default\trestricted']);
+        const yaml = broker.yaml('{default: {max_retries: 0}}') + beside('store_method: in_memory');
+        {
+          await using engine = await startTestEngine({ yaml });
+          await using page = await RawWorker.connect(engine.urls[1] ?? '');
+          const { result } = await enqueue(page, 'api::x', 1);
+          expect(result).toMatchObject({ messageReceiptId: expect.any(String) });
+        }
+        await using engine = await startTestEngine({ yaml });
+        await using backend = await RawWorker.connect(engine.url);
+        const ran: string[] = [];
+        await backend.serve('api::x', () => ran.push('api::x'));
+        await waitFor('the job ran', () => ran.length === 1, 15_000);
+      },
+    );
   }
 
   test('[X7] made by a state trigger, kept by a Redis over a restart', async () => {

@@ -5,7 +5,7 @@
 
 import { isUtf8 } from 'node:buffer';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { FRAME_MESSAGES_MAX } from '../../../src/protocol/binary/binary-read.ts';
+import { FRAME_MESSAGES_MAX } from '../../../src/protocol/binary/binary-messages.ts';
 import {
   SUBPROTOCOL_BINARY,
   SUBPROTOCOL_CHANNEL,

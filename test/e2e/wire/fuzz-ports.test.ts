@@ -5,7 +5,7 @@
 
 import { isUtf8 } from 'node:buffer';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { FRAME_MESSAGES_MAX } from '../../../src/protocol/binary/binary-read.ts';
+import { FRAME_MESSAGES_MAX } from '../../../src/protocol/binary/binary-messages.ts';
 import { SUBPROTOCOL_BINARY, SUBPROTOCOL_COMPACT } from '../../../src/protocol/frames/subprotocols.ts';
 import { BareSocket } from '../../support/clients/bare-socket.ts';
 import { BinaryClient } from '../../support/clients/binary-client.ts';

@@ -2,7 +2,7 @@
 
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { encodeEnqueue } from '../../../src/store/commands/queue/enqueue-codec.ts';
+import { encodeEnqueue } from '../../../src/store/commands/queue/codecs.ts';
 import { QUEUE_COMMANDS } from '../../../src/store/commands/queue/index.ts';
 import { openStore } from '../../../src/store/kv/open-store.ts';
 import { STORE_LIMITS } from '../../../src/store/thread/contract.ts';

@@ -3,8 +3,7 @@
 import { once } from 'node:events';
 import { WebSocket } from 'ws';
 import { FLAG, KIND } from '../../../src/protocol/binary/binary-layout.ts';
-import { BatchReader, type BatchVisitor } from '../../../src/protocol/binary/binary-read.ts';
-import { MessageBuffer } from '../../../src/protocol/binary/binary-write.ts';
+import { BatchReader, type BatchVisitor, MessageBuffer } from '../../../src/protocol/binary/binary-messages.ts';
 import { SUBPROTOCOL_BINARY } from '../../../src/protocol/frames/subprotocols.ts';
 import { rawJson } from '../../../src/protocol/json/byte-string.ts';
 import { Payload } from '../../../src/protocol/payload/payload.ts';

@@ -2,7 +2,7 @@
 // real router, real built-in functions; sockets, threads, time and chance are stand-ins.
 
 import type { Balance } from '../../../src/core/calls/select-worker.ts';
-import { listPlaces } from '../../../src/core/gates/outgoing-rules.ts';
+import { listPlaces } from '../../../src/core/limits/outgoing-rules.ts';
 import { createLogger } from '../../../src/effects/logger.ts';
 import { areScarce, type OpenFilesCount } from '../../../src/effects/open-files.ts';
 import { OutgoingClient } from '../../../src/effects/outgoing.ts';
@@ -22,7 +22,7 @@ import type { Guard } from '../../../src/router/restricted/guard.ts';
 import { Router } from '../../../src/router/router.ts';
 import { startHousekeeping } from '../../../src/router/session/housekeeping.ts';
 import type { SessionLimits } from '../../../src/router/session/session.ts';
-import { FlushQueue } from '../../../src/transport/outbox.ts';
+import { FlushQueue } from '../../../src/transport/send-queue.ts';
 import type { SocketEvents } from '../../../src/transport/socket.ts';
 import { TestWorker } from '../clients/test-worker.ts';
 import { FakeClock } from '../fakes/fake-clock.ts';

@@ -1,6 +1,6 @@
 // Workers as the pure tables see them, told apart by a number.
 
-import type { Executor } from '../../../src/core/calls/executor.ts';
+import type { Executor } from '../../../src/core/calls/select-worker.ts';
 
 export interface NumberedExecutor extends Executor {
   readonly number: number;

@@ -1,16 +1,14 @@
 // The module of the worker ports on a transport that is no network: the test is both ends of it.
 
 import { checkValue } from '../../../src/core/config-fields/fields-check.ts';
+import type { ConnectionLimits } from '../../../src/core/limits/connection-limits.ts';
+import { PRESSURE } from '../../../src/core/limits/pressure.ts';
 import type { EngineModule, ModuleSettings, Reconfiguration } from '../../../src/modules/module.ts';
+import { PortAdmission } from '../../../src/modules/port-admission.ts';
 import { workerManagerDeclaration } from '../../../src/modules/worker-manager/config.ts';
 import { workerManagerModule } from '../../../src/modules/worker-manager/index.ts';
-import type {
-  Admission,
-  ListenOptions,
-  PendingAdmission,
-  SocketEvents,
-  UpgradeRequest,
-} from '../../../src/transport/socket.ts';
+import type { Admission, PendingAdmission, SocketEvents, UpgradeRequest } from '../../../src/transport/socket.ts';
+import type { ListenOptions } from '../../../src/transport/transport.ts';
 import { TestWorker } from '../clients/test-worker.ts';
 import { FakeSocket } from '../fakes/fake-socket.ts';
 import { EngineInMemory, type InMemoryOptions, testModuleSettings } from './engine-in-memory.ts';
@@ -147,4 +145,18 @@ export function requestOf(
     headers: () => all,
     ...fields,
   };
+}
+
+/** Enough for any test that is not about limits. */
+export const NO_LIMITS: ConnectionLimits = { connectionsMax: 100, connectionsPerSecondMax: 100 };
+
+/** Admission to a port of an engine that does nothing else. */
+export function admissionOf(limits: ConnectionLimits, engine = { isDraining: false }): PortAdmission {
+  return new PortAdmission({
+    clock: { monotonicMs: () => 0, every: () => () => {} },
+    engine: Object.assign(engine, { pressure: { level: PRESSURE.normal } }),
+    limits,
+    perAddress: undefined,
+    trustedProxies: [],
+  });
 }

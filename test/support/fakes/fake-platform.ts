@@ -3,11 +3,11 @@
 
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { SUBPROTOCOL_BINARY, SUBPROTOCOL_COMPACT } from '../../../src/protocol/frames/subprotocols.ts';
-import type { TraceCarrier } from '../../../src/sdk/calls/outgoing-calls.ts';
+import type { TraceCarrier } from '../../../src/sdk/calls/trace-context.ts';
 import { nodeMemory } from '../../../src/sdk/node/memory-node.ts';
 import type {
   ContextStorage,
-  HostFacts,
+  HostDescription,
   LogLevel,
   Platform,
   PlatformClock,
@@ -60,7 +60,7 @@ export class FakePlatform implements Platform {
     return this.wire;
   }
 
-  describeHost(): HostFacts {
+  describeHost(): HostDescription {
     return { runtime: 'fake', name: 'fake-host:1', os: 'fake 1.0 (test)', pid: 1 };
   }
 

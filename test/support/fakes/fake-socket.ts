@@ -1,7 +1,7 @@
 // A peer's socket without a network. It keeps what the engine sends, can stop reading, and can lose a frame.
 
 import { type ByteString, byteStringToText, bytesToByteString } from '../../../src/protocol/json/byte-string.ts';
-import type { PreparedTexts } from '../../../src/transport/prepared-texts.ts';
+import type { PreparedTexts } from '../../../src/transport/server-frames.ts';
 import type { PeerSocket } from '../../../src/transport/socket.ts';
 
 /** A frame of the engine as its peer reads it. */

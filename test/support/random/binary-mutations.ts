@@ -4,8 +4,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { HEADER_BYTES, KIND } from '../../../src/protocol/binary/binary-layout.ts';
-import { FRAME_MESSAGES_MAX } from '../../../src/protocol/binary/binary-read.ts';
-import { MessageBuffer } from '../../../src/protocol/binary/binary-write.ts';
+import { FRAME_MESSAGES_MAX, MessageBuffer } from '../../../src/protocol/binary/binary-messages.ts';
 import { rawJson, textToByteString } from '../../../src/protocol/json/byte-string.ts';
 import { nodeText } from '../../../src/protocol/json/node-text.ts';
 import { CompactDecoder } from '../../../src/protocol/payload/compact-decode.ts';

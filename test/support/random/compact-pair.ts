@@ -1,6 +1,6 @@
 // Both ends of the compact form, and the engine's table between them, without an engine.
 
-import { ShapeTable } from '../../../src/core/calls/shape-table.ts';
+import { ShapeTable } from '../../../src/core/calls/compact-payloads.ts';
 import { CompactDecoder } from '../../../src/protocol/payload/compact-decode.ts';
 import { CompactEncoder } from '../../../src/protocol/payload/compact-encode.ts';
 import { nodeMemory } from '../../../src/sdk/node/memory-node.ts';

@@ -1,14 +1,21 @@
 // One queue of an adapter, by verbs that wait.
 
 import { expect } from 'vitest';
-import type { AdvanceInput, EnqueueAnswer, EnqueueRules, QueueStats } from '../../../src/core/queue/shapes.ts';
 import type {
-  Advanced,
-  OpenedQueue,
-  QueueAdapter,
-  QueueKind,
+  AdvanceInput,
+  EnqueueAnswer,
+  EnqueueRules,
+  QueueStats,
   TakenJob,
-} from '../../../src/modules/queue/adapters/adapter.ts';
+} from '../../../src/core/queue/shapes.ts';
+import type { Advanced, OpenedQueue, QueueAdapter, QueueKind } from '../../../src/modules/queue/adapters/adapter.ts';
+import {
+  type DeadLetters,
+  type JobList,
+  type JobLookup,
+  needed,
+  type Pausing,
+} from '../../../src/modules/queue/adapters/capabilities.ts';
 import { rawJson } from '../../../src/protocol/json/byte-string.ts';
 import { Payload } from '../../../src/protocol/payload/payload.ts';
 import { waitFor } from '../wait-for.ts';
@@ -44,6 +51,22 @@ export class ContractQueue {
     const queue = ContractQueue.unopened(adapter, rules);
     expect(await queue.openAs({})).toMatchObject({ isRefused: false });
     return queue;
+  }
+
+  get deadLetters(): DeadLetters {
+    return needed(this.adapter, 'deadLetters');
+  }
+
+  get pausing(): Pausing {
+    return needed(this.adapter, 'pausing');
+  }
+
+  get jobLookup(): JobLookup {
+    return needed(this.adapter, 'jobLookup');
+  }
+
+  get jobList(): JobList {
+    return needed(this.adapter, 'jobList');
   }
 
   /** The same queue, as another engine has it. */
@@ -102,7 +125,7 @@ export class ContractQueue {
   }
 
   async dead(page: { offset?: number; limit?: number; id?: string; withoutPayload?: boolean } = {}): Promise<unknown> {
-    const list = await this.adapter.deadLetters({ queue: this.name, offset: 0, limit: 9, ...page });
+    const list = await this.deadLetters.list({ queue: this.name, offset: 0, limit: 9, ...page });
     return JSON.parse(Buffer.from(list).toString());
   }
 

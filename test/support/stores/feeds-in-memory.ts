@@ -2,9 +2,9 @@
 
 import { Clients } from '../../../src/modules/stream/clients.ts';
 import { Feeds } from '../../../src/modules/stream/feeds.ts';
+import { JoinsAndLeaves } from '../../../src/modules/stream/joins-and-leaves.ts';
 import type { Subscription } from '../../../src/modules/stream/subscription.ts';
 import { PATH_SUBSCRIPTION_ID, type Since } from '../../../src/modules/stream/target.ts';
-import { Visits } from '../../../src/modules/stream/visits.ts';
 import { Tap } from '../../../src/modules/taps.ts';
 import { RAW_NULL } from '../../../src/protocol/json/byte-string.ts';
 import type { StoreEvent, StoreReply } from '../../../src/store/thread/contract.ts';
@@ -27,7 +27,7 @@ export class FeedsInMemory {
   /** Subscriptions whose snapshot the store was asked for. */
   readonly asked: Asked[] = [];
   readonly feeds: Feeds;
-  readonly visits: CountedVisits;
+  readonly joinsAndLeaves: CountedVisits;
   readonly clients: Clients;
 
   constructor(limits = TEST_STREAM_LIMITS) {
@@ -40,12 +40,12 @@ export class FeedsInMemory {
       overflowed: (subscription) => this.clients.overflowed(subscription),
       heldMax: { bytesMax: limits.outboundBufferBytes, messagesMax: limits.outboundMessages },
     });
-    this.visits = new CountedVisits(router, logger, limits.askMs);
+    this.joinsAndLeaves = new CountedVisits(router, logger, limits.askMs);
     this.clients = new Clients({
       clock,
       router,
       limits,
-      visits: this.visits,
+      joinsAndLeaves: this.joinsAndLeaves,
       feeds: this.feeds,
       tap: new Tap(),
       left: () => {},
@@ -57,13 +57,13 @@ export class FeedsInMemory {
     const socket = new FakeSocket();
     const { conflate = false, since } = how;
     const join = { subscriptionId: PATH_SUBSCRIPTION_ID, stream: 's', group: 'g', item, since, conflate };
-    const visitor = {
+    const client = {
       target: { kind: 'join', join } as const,
       address: '10.0.0.1',
       isBatched: false,
       context: RAW_NULL,
     };
-    return new FeedsClient(this, socket, this.clients.connected(socket, visitor));
+    return new FeedsClient(this, socket, this.clients.connected(socket, client));
   }
 
   change(item_id: string, data: unknown): readonly StoreEvent[] {
@@ -99,7 +99,7 @@ export class FeedsInMemory {
   }
 }
 
-class CountedVisits extends Visits {
+class CountedVisits extends JoinsAndLeaves {
   leaveCount = 0;
 
   override leave(subscription: Subscription): void {

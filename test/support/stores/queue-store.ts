@@ -10,12 +10,10 @@ import type {
   QueueStats,
 } from '../../../src/core/queue/shapes.ts';
 import { isStoreHead } from '../../../src/generated/queue-shapes.ts';
-import { decodeAdvanced, encodeStep } from '../../../src/store/commands/queue/advance-codec.ts';
-import { decodeAnswers, encodeEnqueue } from '../../../src/store/commands/queue/enqueue-codec.ts';
-import { encodeFramed } from '../../../src/store/commands/queue/framed.ts';
+import { decodeAdvanced, decodeAnswers, encodeEnqueue, encodeStep } from '../../../src/store/commands/queue/codecs.ts';
+import { encodeFramed, parseAs, toJson } from '../../../src/store/commands/queue/encoding.ts';
 import { QUEUE_COMMANDS } from '../../../src/store/commands/queue/index.ts';
 import { jobKey, rangeOf, storeHeadKey } from '../../../src/store/commands/queue/keys.ts';
-import { parseAs, toJson } from '../../../src/store/commands/queue/marks.ts';
 import { readReceipt } from '../../../src/store/commands/queue/receipt.ts';
 import { BufferedKv } from '../../../src/store/kv/buffered-kv.ts';
 import { keysBelow, SPACE } from '../../../src/store/kv/keys.ts';

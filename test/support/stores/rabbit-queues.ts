@@ -8,7 +8,7 @@ import { createLogger } from '../../../src/effects/logger.ts';
 import { RabbitLink } from '../../../src/effects/rabbitmq.ts';
 import { systemRandom } from '../../../src/effects/random.ts';
 import { RabbitQueues } from '../../../src/modules/queue/adapters/rabbit/adapter.ts';
-import { BrokerNames, RUNGS } from '../../../src/modules/queue/adapters/rabbit/names.ts';
+import { BrokerNames, RUNGS } from '../../../src/modules/queue/adapters/rabbit/topology.ts';
 
 /** Shared by all tests: keep to queues with a prefix of your own. */
 export const SHARED_RABBITMQ = process.env.SVC_TEST_RABBITMQ ?? 'amqp://guest:guest@127.0.0.1:5672';
@@ -57,7 +57,7 @@ export async function removeBrokerQueues(prefix: string, queues: readonly string
   const connection = new Connection(SHARED_RABBITMQ);
   const channel = await connection.acquire();
   const declared = queues.flatMap((queue) => [names.work(queue), names.parked(queue), names.dead(queue)]);
-  for (const queue of [...declared, ...rungs, names.book]) await channel.queueDelete(queue);
+  for (const queue of [...declared, ...rungs, names.registry]) await channel.queueDelete(queue);
   for (const exchange of [...rungs, names.rung(-1)]) await channel.exchangeDelete({ exchange });
   await channel.close();
   await connection.close();

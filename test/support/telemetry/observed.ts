@@ -1,6 +1,6 @@
 // What an engine in memory lets be seen: its collector hands batches straight to the opener, as the two threads do.
 
-import { PRESSURE } from '../../../src/core/gates/pressure.ts';
+import { PRESSURE } from '../../../src/core/limits/pressure.ts';
 import type { CallCounts, TelemetryBatch, WorkerCounts } from '../../../src/core/telemetry/records/intake.ts';
 import { BatchOpener } from '../../../src/core/telemetry/records/open-batch.ts';
 import type { LogRecord, MetricRecord, SpanRecord } from '../../../src/core/telemetry/records/records.ts';

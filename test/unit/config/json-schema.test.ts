@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { configurationSchema } from '../../../src/config/json-schema.ts';
 import { declareModules } from '../../../src/engine/start-checks.ts';
-import { compileJsonSchema } from '../../../src/sdk/schema/json-schema.ts';
+import { compileJsonSchema } from '../../../src/protocol/json-schema/compile.ts';
 
 const check = compileJsonSchema(configurationSchema(declareModules().declarations));
 const problemsOf = (yaml: string) => check(parse(yaml));

@@ -6,7 +6,7 @@ import {
   countIn,
   failuresOf,
   latenciesOf,
-} from '../../../src/console/web/pages/functions/logic/call-series.ts';
+} from '../../../src/console/web/pages/functions/call-series.ts';
 
 const answered = (durationMs: number): CallOutcome => ({ durationMs, problem: undefined, traceId: undefined });
 const failed = (problem: string, traceId?: string): CallOutcome => ({ durationMs: 1, problem, traceId });

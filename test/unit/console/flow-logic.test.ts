@@ -1,8 +1,8 @@
 // The flow: which part of the graph is drawn, the places of the nodes, and the exported picture.
 
 import { describe, expect, test } from 'vitest';
+import { flowSvg } from '../../../src/console/web/pages/flow/logic/flow-drawing.ts';
 import { framesOf, keepPlaces, putBelow, readPlaces } from '../../../src/console/web/pages/flow/logic/flow-layout.ts';
-import { flowSvg } from '../../../src/console/web/pages/flow/logic/flow-svg.ts';
 import { flowView, type ViewOptions } from '../../../src/console/web/pages/flow/logic/flow-view.ts';
 import type { FlowEdge, FlowGraph, FlowNode } from '../../../src/console-api/flow.ts';
 

@@ -1,8 +1,12 @@
 // JSON with its source kept: the console shows what is stored.
 
 import { describe, expect, test } from 'vitest';
-import { formatJsonSource, minifyJsonSource } from '../../../src/console/web/kit/json/logic/json-format.ts';
-import { memberSource, takeMember } from '../../../src/console/web/kit/json/logic/json-member.ts';
+import {
+  formatJsonSource,
+  memberSource,
+  minifyJsonSource,
+  takeMember,
+} from '../../../src/console/web/kit/json/logic/json-member.ts';
 import { JSON_ROWS_MAX, jsonRowSteps, jsonRows } from '../../../src/console/web/kit/json/logic/json-rows.ts';
 import {
   duplicateKeys,

@@ -2,10 +2,9 @@
 
 import { describe, expect, test } from 'vitest';
 import { similarKey } from '../../../src/console/web/kit/json/logic/similar-text.ts';
-import { ansiRuns, stripAnsi } from '../../../src/console/web/pages/logs/logic/ansi.ts';
 import { hiddenCount, logListRows, messageKey } from '../../../src/console/web/pages/logs/logic/log-rows.ts';
-import { linkPieces } from '../../../src/console/web/pages/logs/logic/text-links.ts';
-import { causeChain, foldStack, hasStack } from '../../../src/console/web/pages/traces/logic/stack-fold.ts';
+import { ansiRuns, linkPieces, stripAnsi } from '../../../src/console/web/pages/logs/logic/text-pieces.ts';
+import { causeChain, foldStack, hasStack } from '../../../src/console/web/pages/traces/views/stack.tsx';
 import type { LogRow } from '../../../src/console-api/telemetry.ts';
 import { forEachSeed } from '../../support/random/seeded-random.ts';
 

@@ -2,8 +2,7 @@
 
 import { expect, test } from 'vitest';
 import { bulkRequest, targetWords, taskProgress } from '../../../src/console/web/pages/queues/logic/dead-letters.ts';
-import { DEPTHS_KEPT, depthOf, withDepths } from '../../../src/console/web/pages/queues/logic/depth-history.ts';
-import { secretOf } from '../../../src/console/web/pages/queues/logic/queue-secrets.ts';
+import { DEPTHS_KEPT, depthOf, secretOf, withDepths } from '../../../src/console/web/pages/queues/logic/queue-state.ts';
 import type { Task } from '../../../src/console-api/queues.ts';
 
 const ROW = { name: 'mail', waiting: 1, delayed: 2, running: 3, retrying: 4, waiting_for_worker: 5 };

@@ -13,8 +13,8 @@ import {
   formatShare,
 } from '../../../src/console/web/kit/charts/times.ts';
 import { visibleText } from '../../../src/console/web/kit/json/logic/visible-text.ts';
-import { toCsv } from '../../../src/console/web/kit/table/logic/table-export.ts';
-import { rateOf } from '../../../src/console/web/pages/traces/logic/sampling.ts';
+import { toCsv } from '../../../src/console/web/kit/table/table-export.ts';
+import { rateOf } from '../../../src/console/web/pages/config/sampling.ts';
 
 describe('the ring of live items', () => {
   test('[LIV-2] keeps the newest in order, and counts those that it dropped', () => {

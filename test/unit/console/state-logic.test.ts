@@ -2,16 +2,22 @@
 
 import { expect, test } from 'vitest';
 import { nestedSource } from '../../../src/console/web/kit/json/logic/json-member.ts';
-import { eachOf } from '../../../src/console/web/pages/queues/logic/each-of.ts';
-import { keyTree } from '../../../src/console/web/pages/states/logic/key-tree.ts';
-import { importPlan, printStateLine, readStateLines } from '../../../src/console/web/pages/states/logic/state-lines.ts';
-import { stateTriggersOf } from '../../../src/console/web/pages/states/logic/state-triggers.ts';
-import { type OpDraft, opProblem, opsText } from '../../../src/console/web/pages/states/logic/update-ops.ts';
 import {
   CHANGES_KEPT,
+  type OpDraft,
+  opProblem,
+  opsText,
+  stateTriggersOf,
   type ValueChange,
   withChange,
-} from '../../../src/console/web/pages/states/logic/value-changes.ts';
+} from '../../../src/console/web/pages/states/logic/entry-changes.ts';
+import { keyTree } from '../../../src/console/web/pages/states/logic/key-tree.ts';
+import {
+  eachOf,
+  importPlan,
+  printStateLine,
+  readStateLines,
+} from '../../../src/console/web/pages/states/logic/state-lines.ts';
 
 const rows = (...keys: string[]) => keys.map((key) => ({ key }));
 

@@ -9,7 +9,7 @@ import {
   missedBefore,
   previousOfItem,
   ratesOf,
-} from '../../../src/console/web/pages/streams/logic/stream-monitor.ts';
+} from '../../../src/console/web/pages/streams/stream-messages.ts';
 import type { StreamTap } from '../../../src/console-api/live.ts';
 
 const tap = (given: Partial<StreamTap> = {}): StreamTap => ({

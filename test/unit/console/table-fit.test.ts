@@ -1,7 +1,7 @@
 // Which columns of a table are drawn in a given width.
 
 import { expect, test } from 'vitest';
-import { type FitChoice, type FittedColumn, fitColumns } from '../../../src/console/web/kit/table/logic/fit-columns.ts';
+import { type FitChoice, type FittedColumn, fitColumns } from '../../../src/console/web/kit/table/fit.ts';
 
 interface TestColumn extends FittedColumn {
   readonly width: number;

@@ -1,7 +1,6 @@
 // The tree of a trace: the order of its rows, what is marked, which rows are shown.
 
 import { describe, expect, test } from 'vitest';
-import { correctSkew } from '../../../src/console/web/pages/traces/logic/clock-skew.ts';
 import { buildTrace, FLAG, type TraceColumns } from '../../../src/console/web/pages/traces/logic/trace-columns.ts';
 import {
   errorRows,
@@ -9,7 +8,7 @@ import {
   FULL_VIEW,
   visibleRows,
 } from '../../../src/console/web/pages/traces/logic/trace-rows.ts';
-import { queueWaits } from '../../../src/console/web/pages/traces/logic/trace-waits.ts';
+import { correctSkew, queueWaits } from '../../../src/console/web/pages/traces/logic/trace-times.ts';
 import { forEachSeed } from '../../support/random/seeded-random.ts';
 import {
   randomTrace,

@@ -2,10 +2,13 @@
 
 import { describe, expect, test } from 'vitest';
 import { nextRuns } from '../../../src/console/web/pages/triggers/logic/cron-runs.ts';
-import { newTrace } from '../../../src/console/web/pages/triggers/logic/http-message.ts';
-import { parametersIn, requestPath, routeNotes } from '../../../src/console/web/pages/triggers/logic/http-routes.ts';
-import { filterInWords } from '../../../src/console/web/pages/triggers/logic/trigger-config.ts';
-import { kindFacts } from '../../../src/console/web/pages/triggers/logic/trigger-kinds.ts';
+import {
+  newTrace,
+  parametersIn,
+  requestPath,
+  routeNotes,
+} from '../../../src/console/web/pages/triggers/logic/http-routes.ts';
+import { filterInWords, kindFacts } from '../../../src/console/web/pages/triggers/logic/trigger-kinds.ts';
 import type { TriggerRow } from '../../../src/console-api/registry.ts';
 
 const HTTP = { id: 'http', description: '', worker_name: 'svc-http', available: true, reason: null };

@@ -3,7 +3,7 @@ import { forDevelopment } from '../../../config/development.ts';
 import type { LoadedConfig } from '../../../config/load.ts';
 import { systemClock } from '../../../effects/clock.ts';
 import { readKeys } from '../../../effects/keys.ts';
-import { watchFolder } from '../../../effects/watch-folder.ts';
+import { watchFolder } from '../../../effects/watch.ts';
 import { storeFolders } from '../../../engine/store-places.ts';
 import { isSvcError } from '../../../sdk/calls/errors.ts';
 import { callFailure } from '../../engine/call-failure.ts';

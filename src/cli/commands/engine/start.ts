@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import type { LoadedConfig } from '../../../config/load.ts';
 import { systemClock } from '../../../effects/clock.ts';
 import { createLogger } from '../../../effects/logger.ts';
-import { watchFile } from '../../../effects/watch-file.ts';
+import { watchFile } from '../../../effects/watch.ts';
 import type { RunningEngine } from '../../../engine/engine.ts';
 import { consoleStyle, StartError, securityWarnings } from '../../../engine/start-checks.ts';
 import { type Context, defineCommand } from '../../kernel/command.ts';

@@ -1,6 +1,6 @@
 // How the `svc queue dlq` commands select dead letters: by receipt, by error, by age, or all of them.
 
-import { isErrorMeant } from '../../../core/queue/fold-error.ts';
+import { isErrorMeant } from '../../../core/queue/error-groups.ts';
 import { isSvcError } from '../../../sdk/calls/errors.ts';
 import type { EngineConnection } from '../../engine/connection.ts';
 import { EXIT } from '../../kernel/exit-codes.ts';

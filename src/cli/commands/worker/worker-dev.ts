@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { parseEnv } from 'node:util';
 import { systemClock } from '../../../effects/clock.ts';
-import { watchFolder } from '../../../effects/watch-folder.ts';
+import { watchFolder } from '../../../effects/watch.ts';
 import { readToken, withEngine } from '../../engine/connection.ts';
 import { CONNECTION_FLAGS } from '../../engine/connection-flags.ts';
 import { engineNode } from '../../engine/pinned-node.ts';

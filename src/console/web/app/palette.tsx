@@ -1,19 +1,19 @@
-// The command palette (KEY-2): finds every named object and runs every action. Loaded when it is first opened.
+// The command palette (KEY-2): finds every named object and runs every action. It also saves the current address as a
+// view, and deletes views (APP-12). Loaded when it is first opened.
 
 import { useNavigate, useRouter } from '@tanstack/react-router';
 import { Command } from 'cmdk';
 import { Dialog } from 'radix-ui';
-import { type ReactNode, type RefObject, useState } from 'react';
-import { useReadOnly } from '../data/console-info.ts';
-import { readView, useSavedViews } from '../data/saved-views.ts';
-import { toast } from '../kit/feedback/toast-store.ts';
-import { useFocusBack } from '../kit/layout/focus-back.ts';
-import { CommandBox, Item } from './command-box.tsx';
-import { type Action, pageActions, pastedAction } from './palette-actions.ts';
-import { PALETTE_FRAME } from './palette-coming.tsx';
-import { usePaletteGroups } from './palette-items.ts';
+import { type ReactNode, type RefObject, useRef, useState } from 'react';
+import { useReadOnly } from '../data/connection.ts';
+import { deleteView, readView, saveView, useSavedViews } from '../data/saved-views.ts';
+import { ConfirmDialog } from '../kit/feedback/confirm.tsx';
+import { toast } from '../kit/feedback/toast.tsx';
+import { visibleText } from '../kit/json/logic/visible-text.ts';
+import { useFocusBack } from '../kit/layout/overlays.tsx';
+import { PALETTE_FRAME, PALETTE_INPUT } from './palette-coming.tsx';
+import { type Action, pageActions, pastedAction, usePaletteGroups } from './palette-items.ts';
 import { bestMatches } from './palette-match.ts';
-import { DeleteView, NameView } from './view-dialogs.tsx';
 
 export interface PaletteProps {
   /** What was typed before the palette was loaded. */
@@ -122,4 +122,107 @@ function useViewActions({ views, setStep, onClose }: Omit<FinderProps, 'typed'>)
     ...views.map((view) => ({ name: `Delete the view ${view}`, run: () => setStep({ kind: 'delete', view }) })),
   ];
   return { saved: views.map((name) => ({ name, run: () => open(name) })), actions: mayChange ? changes : [] };
+}
+
+const GROUP =
+  '[&_[cmdk-group-heading]]:px-2 [&_[cmdk-group-heading]]:pt-2 [&_[cmdk-group-heading]]:pb-1 ' +
+  '[&_[cmdk-group-heading]]:text-xs [&_[cmdk-group-heading]]:font-medium [&_[cmdk-group-heading]]:text-muted';
+const ITEM =
+  'flex h-8 items-center gap-3 rounded-md px-2 data-[selected=true]:bg-accent-fill ' +
+  'data-[selected=true]:text-on-accent [&[data-selected=true]_*]:text-on-accent';
+
+export interface CommandBoxProps {
+  readonly label: string;
+  readonly placeholder?: string;
+  readonly text: string;
+  readonly setText: (text: string) => void;
+  /** Shown where there are no entries. */
+  readonly empty: string;
+  readonly children: ReactNode;
+}
+
+function CommandBox({ label, placeholder = label, text, setText, empty, children }: CommandBoxProps): ReactNode {
+  const list = useRef<HTMLDivElement>(null);
+  return (
+    <Command label={label} loop shouldFilter={false}>
+      <Command.Input
+        autoFocus
+        value={text}
+        onValueChange={(value) => [setText(value), list.current?.scrollTo(0, 0)]}
+        placeholder={placeholder}
+        className={PALETTE_INPUT}
+      />
+      <Command.List ref={list} className={`max-h-[56dvh] overflow-y-auto p-2 ${GROUP}`}>
+        <Command.Empty className="p-6 text-center text-muted">{empty}</Command.Empty>
+        {children}
+      </Command.List>
+    </Command>
+  );
+}
+
+export interface ItemProps {
+  readonly value: string;
+  readonly name: string;
+  readonly note?: string | undefined;
+  readonly run: () => void;
+}
+
+function Item({ value, name, note, run }: ItemProps): ReactNode {
+  return (
+    <Command.Item value={value} onSelect={run} className={ITEM}>
+      <span className="min-w-0 flex-1 truncate">{visibleText(name)}</span>
+      {note !== undefined && (
+        <span className="max-w-[40%] shrink-0 truncate text-sm text-faint">{visibleText(note)}</span>
+      )}
+    </Command.Item>
+  );
+}
+
+const NAME_MAX = 128;
+
+export interface NameViewProps {
+  readonly names: readonly string[];
+  readonly onClose: () => void;
+}
+
+function NameView({ names, onClose }: NameViewProps): ReactNode {
+  const [text, setText] = useState('');
+  const [address] = useState(() => location.pathname + location.search);
+  const name = text.trim().slice(0, NAME_MAX);
+  const isTaken = names.includes(name);
+  const save = (): void => {
+    onClose();
+    saveView(name, address, isTaken).then(
+      () => toast({ tone: 'good', text: `View saved: ${visibleText(name)}` }),
+      (error: Error) => toast({ tone: 'bad', text: `The view was not saved: ${error.message}` }),
+    );
+  };
+  return (
+    <CommandBox label="Name of this view" {...{ text, setText }} empty="Type a name for what this page shows now.">
+      {name !== '' && (
+        <Command.Group heading="For all users of this engine">
+          <Item value="save" name={`${isTaken ? 'Replace the view' : 'Save as'} ${name}`} note={address} run={save} />
+        </Command.Group>
+      )}
+    </CommandBox>
+  );
+}
+
+export interface DeleteViewProps {
+  readonly name: string;
+  readonly onClose: () => void;
+}
+
+function DeleteView({ name, onClose }: DeleteViewProps): ReactNode {
+  return (
+    <ConfirmDialog
+      open
+      onClose={onClose}
+      title={`Delete the view ${visibleText(name)}?`}
+      action="Delete the view"
+      run={() => deleteView(name)}
+    >
+      The view is deleted for all users of this engine. The data that it shows stays.
+    </ConfirmDialog>
+  );
 }

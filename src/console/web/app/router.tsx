@@ -2,7 +2,7 @@
 
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
-import { parseAddress, printAddress } from '../data/search-params.ts';
+import { parseAddress, printAddress } from '../data/search.ts';
 import { EmptyState, Loading } from '../kit/feedback/empty-state.tsx';
 import { ErrorCard } from '../kit/feedback/error-card.tsx';
 import { PAGES } from '../pages/list.ts';

@@ -1,11 +1,12 @@
-// The navigation: next to the page where there is room, otherwise opened by a button above it (APP-6, APP-13).
+// The navigation: next to the page where there is room, otherwise opened by a button above it (APP-13). It shows counts
+// that are cheap, and recent trouble (APP-6).
 
 import { Link } from '@tanstack/react-router';
 import { Clock, Keyboard, Menu as MenuIcon, Monitor, Moon, PanelLeft, Search, Sun, X } from 'lucide-react';
 import { Dialog } from 'radix-ui';
 import { type ReactNode, useState } from 'react';
-import { connection } from '../data/connection.ts';
-import { useConsoleInfo } from '../data/console-info.ts';
+import { connection, useConsoleInfo } from '../data/connection.ts';
+import { useCounters } from '../data/counters.ts';
 import { preferences, setPreference } from '../data/preferences.ts';
 import { useStore } from '../data/store.ts';
 import { formatCount } from '../kit/charts/times.ts';
@@ -13,7 +14,6 @@ import { Badge, Shape } from '../kit/feedback/status.tsx';
 import { IconButton } from '../kit/inputs/button.tsx';
 import { classes } from '../kit/layout/classes.ts';
 import { PAGES, type PageEntry } from '../pages/list.ts';
-import { useNavFacts } from './nav-facts.ts';
 
 export interface NavProps {
   readonly openPalette: () => void;
@@ -208,4 +208,26 @@ function NavFoot({ narrow, openKeyList }: NavProps & { readonly narrow: boolean 
       </IconButton>
     </div>
   );
+}
+
+export interface NavFact {
+  readonly count?: number | undefined;
+  /** In words. Shown as a red mark. */
+  readonly trouble?: string | undefined;
+}
+
+function useNavFacts(): Readonly<Record<string, NavFact | undefined>> {
+  const { latest } = useCounters();
+  if (latest === undefined) return {};
+  const { functions, triggers, workers, queues, streams, dead_letters, triggers_in_error } = latest;
+  return {
+    Functions: { count: functions },
+    Triggers: { count: triggers, trouble: triggers_in_error > 0 ? `${triggers_in_error} in error` : undefined },
+    Queues: {
+      count: queues ?? undefined,
+      trouble: dead_letters !== null && dead_letters > 0 ? `${dead_letters} dead letters` : undefined,
+    },
+    Streams: { count: streams ?? undefined },
+    Workers: { count: workers },
+  };
 }

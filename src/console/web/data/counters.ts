@@ -2,8 +2,7 @@
 
 import { useEffect } from 'react';
 import type { CountersItem } from '../../../console-api/live.ts';
-import { beforeNextPaint } from './frames.ts';
-import { listen } from './live.ts';
+import { beforeNextPaint, listen } from './live.ts';
 import { Ring } from './ring.ts';
 import { createStore, useStore } from './store.ts';
 

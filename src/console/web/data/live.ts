@@ -6,11 +6,30 @@
 //   receive `back` where the socket came only after them: what they read before may be older than a change.
 // - 30 s after the tab was hidden, all subscriptions but `counters` and `health` are ended. On return they are opened
 //   again (LIV-6).
+// - However many frames the socket receives, views are notified once before the next paint (LIV-2).
 
 import type { LiveFrame } from '../../../console-api/live.ts';
 import { connection, heardEngine, lostEngine } from './connection.ts';
-import { beforeNextPaint } from './frames.ts';
 import { session, tokenRefused } from './session.ts';
+
+const waiting = new Set<() => void>();
+let asked = false;
+
+export function beforeNextPaint(run: () => void): void {
+  waiting.add(run);
+  if (asked) return;
+  asked = true;
+  // A hidden tab does not paint, but its data must still be released.
+  if (document.hidden) setTimeout(beat, 1_000);
+  else requestAnimationFrame(beat);
+}
+
+function beat(): void {
+  asked = false;
+  const due = [...waiting];
+  waiting.clear();
+  for (const run of due) run();
+}
 
 export interface LiveListener {
   /** A batch, in order. Called outside React, up to ten times a second. */

@@ -1,9 +1,17 @@
 // Saved views (APP-12): names for addresses of the console, kept in the engine's state store for all of its users.
+// Every client that may write state may write one, so the address in it is not trusted.
 
 import { useQuery } from '@tanstack/react-query';
+import { call } from './api.ts';
 import { queryClient } from './queries.ts';
-import { call } from './routes.ts';
-import { viewAddress } from './view-address.ts';
+
+/** A path below this console with its search. Undefined where the value is anything else. */
+function viewAddress(value: unknown): string | undefined {
+  if (typeof value !== 'object' || value === null || !('address' in value)) return undefined;
+  const { address } = value;
+  // Two slashes, or a slash and a backslash, begin the name of another host.
+  return typeof address === 'string' && /^\/(?![/\\])/.test(address) ? address : undefined;
+}
 
 const SCOPE = '__console.views';
 const QUERY_KEY = ['views'];

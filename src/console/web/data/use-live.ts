@@ -1,8 +1,8 @@
-// Live topics in components: a ring that fills outside React, and a version that makes the view read it again.
+// Live topics in components: a ring that fills outside React with a version that makes the view read it again, handlers
+// that patch other data, and the read that finds what changed before the subscription.
 
 import { useEffect, useMemo, useRef, useState } from 'react';
-import { beforeNextPaint } from './frames.ts';
-import { listen } from './live.ts';
+import { beforeNextPaint, listen } from './live.ts';
 import { Ring } from './ring.ts';
 
 /** An item of a ring: an item from the server, or a gap where it sent none (LIV-5). */
@@ -107,4 +107,17 @@ export function useLive(
       stop();
     };
   }, [topic, filterText, enabled]);
+}
+
+const CATCH_UP_MS = 1_000;
+
+/** Runs once for each `question` that is live. */
+export function useCatchUp(question: string, isLive: boolean, refetch: () => void): void {
+  const latest = useRef(refetch);
+  latest.current = refetch;
+  useEffect(() => {
+    if (!isLive || question === '') return;
+    const timer = setTimeout(() => latest.current(), CATCH_UP_MS);
+    return () => clearTimeout(timer);
+  }, [question, isLive]);
 }

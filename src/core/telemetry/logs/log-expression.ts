@@ -9,6 +9,10 @@ export const REGEX_BYTES_MAX = 256;
 export const REGEX_INSTRUCTIONS_MAX = 5_000;
 /** Of its automaton, for one expression: one whose states outgrow it would build them again for every record. */
 const REGEX_STATE_BYTES = 1024 * 1024;
+/** Of each text: what its reader takes before the first character, in characters of one instruction. */
+const REGEX_TEXT_CHARS = 32;
+/** A text for which the automaton needs new states takes some fifty times longer than one that it knows. */
+const NEW_STATES_FACTOR = 4;
 
 export type TextMatcher = (text: string, budget: SearchBudget) => boolean;
 
@@ -38,8 +42,12 @@ function matcherOf(pattern: RE2JS, shown: string): CompiledRegex | string {
   const { dfa } = pattern.re2Input;
   dfa.stateBudget = dfa.memBudget = REGEX_STATE_BYTES;
   const matches: TextMatcher = (text, budget) => {
-    budget.charge(shown, instructions, text.length);
-    return pattern.test(text);
+    budget.charge(shown, 1, REGEX_TEXT_CHARS);
+    budget.charge(shown, instructions * NEW_STATES_FACTOR, text.length);
+    const { memBudget: before } = dfa;
+    const doesMatch = pattern.test(text);
+    if (dfa.memBudget === before) budget.giveBack(instructions * (NEW_STATES_FACTOR - 1) * text.length);
+    return doesMatch;
   };
   return { instructions, matches };
 }

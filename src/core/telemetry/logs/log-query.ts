@@ -22,9 +22,11 @@ export const QUERY_BYTES_MAX = 4_096;
 const WORD_STEPS = 1 / 8;
 /** The built-in search for a longer one reads the same text several times. */
 const PLAIN_WORD_CHARS_MAX = 32;
-const LONG_WORD_STEPS = 1 / 2;
+const LONG_WORD_STEPS = 2;
 /** Of a value that each condition turns into text or lower case again. */
 const VALUE_STEPS = 1;
+/** To look up one member on the path of an attribute, also one that is not there. */
+const LOOKUP_STEPS = 8;
 const TERMS_MAX = 64;
 
 export function readLogQuery(text: string): ReadLogQuery {
@@ -169,7 +171,7 @@ const CONDITIONS: ReadonlyMap<string, Condition> = new Map<string, Condition>([
 
 /** Where a writer sets only its service, that is the function. */
 function functionOf({ attributes, service_name: service }: LogRecord): string {
-  return attributeAt(attributes, 'function_id') ?? service;
+  return attributeAt(attributes, 'function_id', ['function_id']) ?? service;
 }
 
 /** `:` searches for a part, case-insensitively, `=` for the whole. */
@@ -177,9 +179,10 @@ function textCondition(name: string, textOf: (record: LogRecord) => string): Con
   return (operator, value) => {
     const compare = textComparison(operator, value);
     if (compare !== undefined) {
+      const shown = `${name}${operator}${value}`;
       return (record, budget) => {
         const text = textOf(record);
-        budget.charge(`${name}${operator}${value}`, VALUE_STEPS, text.length);
+        budget.charge(shown, VALUE_STEPS, text.length);
         return compare(text);
       };
     }
@@ -195,13 +198,16 @@ function textComparison(operator: string, value: string): ((found: string) => bo
 }
 
 function attributeCondition(key: string): Condition {
+  const path = key.split('.');
   return (operator, value) => {
     const compare = attributeComparison(operator, value);
     if (compare === undefined) return `'${operator}' after 'attr.${key}' needs a number, found '${value}'`;
+    const shown = `attr.${key}${operator}${value}`;
     return ({ attributes }, budget) => {
-      const found = attributeAt(attributes, key);
+      budget.charge(shown, LOOKUP_STEPS, path.length);
+      const found = attributeAt(attributes, key, path);
       if (found === undefined) return operator === '!=';
-      budget.charge(`attr.${key}${operator}${value}`, VALUE_STEPS, found.length);
+      budget.charge(shown, VALUE_STEPS, found.length);
       return compare(found);
     };
   };
@@ -216,9 +222,13 @@ function attributeComparison(operator: string, value: string): ((found: string) 
 }
 
 /** A key with dots names an attribute with that key, or a member within one. */
-function attributeAt(attributes: Readonly<Record<string, unknown>>, key: string): string | undefined {
+function attributeAt(
+  attributes: Readonly<Record<string, unknown>>,
+  key: string,
+  path: readonly string[],
+): string | undefined {
   let value: unknown = Object.hasOwn(attributes, key) ? attributes[key] : undefined;
-  if (value === undefined && key.includes('.')) value = memberAt(attributes, key.split('.'));
+  if (value === undefined && path.length > 1) value = memberAt(attributes, path);
   if (value === undefined) return undefined;
   return typeof value === 'string' ? value : JSON.stringify(value);
 }

@@ -45,8 +45,7 @@ export class LogStore {
 
   add(record: LogRecord): StoredLog {
     const log: StoredLog = { id: this.#nextId++, record, bytes: recordBytes(record), timeNano: timeOf(record) };
-    let place = this.#logs.length;
-    while (place > this.#head && (this.#logs[place - 1]?.timeNano ?? 0) > log.timeNano) place--;
+    const place = this.#placeOf(log.timeNano);
     if (place === this.#logs.length) this.#logs.push(log);
     else this.#logs.splice(place, 0, log);
     this.#bytes += log.bytes;
@@ -79,6 +78,20 @@ export class LogStore {
     this.#logs = [];
     this.#head = 0;
     this.#bytes = 0;
+  }
+
+  /** After all records of that time. Senders choose times, so that looking back one by one could take long. */
+  #placeOf(timeNano: number): number {
+    let low = this.#head;
+    let high = this.#logs.length;
+    // Nearly every record is the newest.
+    if (low === high || (this.#logs[high - 1]?.timeNano ?? 0) <= timeNano) return high;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if ((this.#logs[middle]?.timeNano ?? 0) <= timeNano) low = middle + 1;
+      else high = middle;
+    }
+    return low;
   }
 
   #leave(reason: LogDropReason, isDue: (oldest: StoredLog) => boolean): void {

@@ -5,10 +5,13 @@
 import { Refusal } from '../../calls/refusal.ts';
 
 /**
- * Of an expression, program instructions times characters: one to two seconds of the worst expressions, 30 ms of
- * ordinary ones. They are enough for 20 instructions over 12 000 records of 200 characters.
+ * Of an expression, program instructions times characters: about a second of the worst expressions, 30 ms of ordinary
+ * ones. They are enough for 20 instructions over 12 000 records of 200 characters. A step takes at most some 20 ns: what
+ * takes longer is charged as several.
  */
 export const SEARCH_STEPS_MAX = 50_000_000;
+/** Of each text that is compared, also of an empty one. */
+const TEXT_STEPS = 4;
 
 export class SearchBudget {
   readonly #total: number | undefined;
@@ -27,9 +30,14 @@ export class SearchBudget {
     this.#looked++;
   }
 
+  /** Of what was charged for the worst case. */
+  giveBack(steps: number): void {
+    this.#left += steps;
+  }
+
   /** Throws the `Refusal` that ends the search where the budget does not allow it. */
   charge(expression: string, stepsEach: number, characters: number): void {
-    this.#left -= stepsEach * characters;
+    this.#left -= TEXT_STEPS + stepsEach * characters;
     if (this.#left >= 0) return;
     const of = this.#total === undefined ? '' : ` of ${this.#total}`;
     const limit = `its limit is ${SEARCH_STEPS_MAX} steps (program instructions times characters)`;

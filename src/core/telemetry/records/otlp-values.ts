@@ -32,6 +32,17 @@ export function numberOf(value: unknown): number | undefined {
   return typeof number === 'number' && Number.isFinite(number) ? number : undefined;
 }
 
+/** Further apart are no two clocks that are looked after. */
+const AHEAD_MS_MAX = 10_000;
+
+/**
+ * A time of another clock. One that is further ahead is taken for the time of arrival: where the oldest record leaves
+ * first, a record of the year 2500 would stay, and each new one would leave in its place.
+ */
+export function notAhead(nano: number, nowMs: number): number {
+  return nano <= (nowMs + AHEAD_MS_MAX) * 1e6 ? nano : nowMs * 1e6;
+}
+
 /** Lower-case hexadecimal of that length, not all zeros; `undefined` for anything else. */
 export function idOf(value: unknown, digits: 16 | 32): string | undefined {
   if (typeof value !== 'string' || value.length !== digits) return undefined;

@@ -10,6 +10,7 @@ import {
   idOf,
   jsonValueOf,
   listOf,
+  notAhead,
   numberOf,
   pairsOf,
   recordOf,
@@ -173,8 +174,8 @@ function readLog(item: Fields, { serviceName, resource, scope }: Origin, { nowMs
   const severityNumber = number >= 1 && number <= 24 ? number : numberOfSeverity(textOf(item.severityText));
   const traceId = idOf(item.traceId, 32) ?? null;
   return {
-    timestamp_unix_nano: Math.max(0, numberOf(item.timeUnixNano) ?? 0),
-    observed_timestamp_unix_nano: numberOf(item.observedTimeUnixNano) || nowMs * 1e6,
+    timestamp_unix_nano: Math.max(0, notAhead(numberOf(item.timeUnixNano) ?? 0, nowMs)),
+    observed_timestamp_unix_nano: notAhead(numberOf(item.observedTimeUnixNano) || nowMs * 1e6, nowMs),
     severity_number: severityNumber,
     severity_text: severityTextOf(severityNumber),
     body: textForm(jsonValueOf(item.body)),
@@ -257,7 +258,7 @@ function shared(point: Fields, reading: Reading) {
   const start = numberOf(point.startTimeUnixNano);
   return {
     attributes: boundAttributes(pairsOf(point.attributes), () => reading.dropped('truncated')),
-    timestamp_unix_nano: numberOf(point.timeUnixNano) || reading.nowMs * 1e6,
+    timestamp_unix_nano: notAhead(numberOf(point.timeUnixNano) || reading.nowMs * 1e6, reading.nowMs),
     // Zero means unknown.
     ...(start !== undefined && start > 0 && { start_time_unix_nano: start }),
   };

@@ -6,8 +6,8 @@ import { validateEmit, validateFire, validateInvoke } from '../../../generated/c
 import { CALL_TIMEOUT_MS_DEFAULT, CALL_TIMEOUT_MS_MAX } from '../../../protocol/frames/limits.ts';
 import { parseRawJson, RAW_NULL, type RawJson } from '../../../protocol/json/byte-string.ts';
 import { Payload } from '../../../protocol/payload/payload.ts';
+import type { Outcome } from '../../../router/calls/call.ts';
 import type { LocalCall } from '../../../router/calls/call-locally.ts';
-import type { Outcome } from '../../../router/calls/reply.ts';
 import type { ConsoleContext } from '../console-context.ts';
 import { ApiFailure, failure, failureOfBody } from '../sources/failure.ts';
 import { objectText, RawAnswer } from '../sources/json-text.ts';

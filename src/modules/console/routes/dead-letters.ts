@@ -2,7 +2,7 @@
 
 import type { List } from '../../../console-api/envelope.ts';
 import type { DeadGroups, JobFilter, JobRow, JobsQuery } from '../../../console-api/queues.ts';
-import { foldError } from '../../../core/queue/fold-error.ts';
+import { foldError } from '../../../core/queue/error-groups.ts';
 import type { ConsoleContext } from '../console-context.ts';
 import type { Answers } from '../sources/built-ins.ts';
 import { ApiFailure } from '../sources/failure.ts';

@@ -4,7 +4,7 @@
 // A message is one line of JSON (version, topic, its place in a chain of calls), followed by the data as it was sent.
 
 import type { RedisLink } from '../../../effects/redis.ts';
-import { isEventHeader } from '../../../generated/event-payloads.ts';
+import { isEventHeader } from '../../../generated/module-payloads.ts';
 import type { RawJson } from '../../../protocol/json/byte-string.ts';
 import { Payload } from '../../../protocol/payload/payload.ts';
 import type { Event, EventBus } from '../bus.ts';

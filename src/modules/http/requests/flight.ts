@@ -10,7 +10,7 @@
 
 import { asRawJson, type ByteString, parseRawJson, RAW_NULL } from '../../../protocol/json/byte-string.ts';
 import { Payload } from '../../../protocol/payload/payload.ts';
-import type { Outcome } from '../../../router/calls/reply.ts';
+import type { Outcome } from '../../../router/calls/call.ts';
 import type { ChannelPipe } from '../../../router/channels/channel-pipe.ts';
 import type { OfferedChannel } from '../../../router/channels/channels.ts';
 import type { HeaderLines, HttpExchange } from '../../../transport/http.ts';
@@ -130,9 +130,9 @@ export class Flight {
 
   /** Takes a place among the requests that are handled, or waits for one. */
   #enter(): void {
-    const { gate, clock } = this.#world;
-    if (gate.tryEnter()) return this.#admitted();
-    this.#cancelWait = gate.wait(
+    const { inFlight, clock } = this.#world;
+    if (inFlight.tryEnter()) return this.#admitted();
+    this.#cancelWait = inFlight.wait(
       { admitted: () => this.#admitted(), expired: () => this.fail(OVERLOADED) },
       clock.monotonicMs(),
     );
@@ -141,7 +141,7 @@ export class Flight {
 
   #admitted(): void {
     this.#cancelWait = undefined;
-    if (this.#isOver) return this.#world.gate.leave();
+    if (this.#isOver) return this.#world.inFlight.leave();
     this.#hasPlace = true;
     const { target, text } = this.#facts;
     const { globalMiddleware } = this.#world;
@@ -288,6 +288,6 @@ export class Flight {
   #leavePlace(): void {
     if (!this.#hasPlace) return;
     this.#hasPlace = false;
-    this.#world.gate.leave();
+    this.#world.inFlight.leave();
   }
 }

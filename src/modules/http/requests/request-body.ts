@@ -6,7 +6,7 @@
 //   - At most `bytesMax` bytes are accepted, and what is kept counts in the budget of all requests.
 //   - A body that is handed on is not read further while bytes of it wait here.
 
-import type { ByteBudget } from '../../../core/gates/byte-budget.ts';
+import type { ByteBudget } from '../../../core/limits/byte-budget.ts';
 import { CreditAccount, decodeCredit } from '../../../protocol/frames/channel-credit.ts';
 import { byteStringToText } from '../../../protocol/json/byte-string.ts';
 import type { ChannelPipe } from '../../../router/channels/channel-pipe.ts';

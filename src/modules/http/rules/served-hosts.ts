@@ -6,8 +6,7 @@
 // proxies and name servers know, and the engine does not.
 
 import { type HostRules, hostOffence, isLoopbackHost } from '../../../core/access/origin.ts';
-import type { AddressBlocks } from '../../../core/gates/address-block.ts';
-import { plainAddress } from '../../../core/gates/client-address.ts';
+import { type AddressBlocks, plainAddress } from '../../../core/limits/client-address.ts';
 import type { HttpExchange } from '../../../transport/http.ts';
 import type { ModuleSettings } from '../../module.ts';
 import type { HttpConfig } from '../config.ts';

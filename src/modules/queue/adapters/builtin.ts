@@ -1,5 +1,8 @@
-// The adapter `builtin`: jobs in a local store, each move one transaction (`src/store/commands/queue`).
+// The adapter `builtin`: jobs in a local store, each move one transaction (`src/store/commands/queue`). It has every
+// capability but `sharing`.
 
+import { Refusal } from '../../../core/calls/refusal.ts';
+import { integer, optional, text } from '../../../core/config-fields/fields.ts';
 import type {
   AdvanceInput,
   DeadMovesInput,
@@ -12,6 +15,7 @@ import type {
 import type { Clock } from '../../../effects/clock.ts';
 import { StartFailure } from '../../../effects/start-failure.ts';
 import {
+  areStoredSubscriptions,
   isGroupsPage,
   isJobRowOrNull,
   isJobsPage,
@@ -19,21 +23,95 @@ import {
   isMovesAnswer,
   isOpenAnswer,
   isQueueStatsList,
-  isSubscriptionMarks,
 } from '../../../generated/queue-shapes.ts';
+import { ERROR_CODES, type ErrorCode } from '../../../protocol/frames/errors.ts';
 import type { ErrorBody } from '../../../protocol/frames/frames.ts';
-import { decodeAdvanced, encodeStep } from '../../../store/commands/queue/advance-codec.ts';
-import { decodeAnswers, encodeEnqueue } from '../../../store/commands/queue/enqueue-codec.ts';
-import { encodeFramed } from '../../../store/commands/queue/framed.ts';
-import { toJson } from '../../../store/commands/queue/marks.ts';
+import { decodeAdvanced, decodeAnswers, encodeEnqueue, encodeStep } from '../../../store/commands/queue/codecs.ts';
+import { encodeFramed, parseAs, toJson } from '../../../store/commands/queue/encoding.ts';
 import type { Store, StoreReply } from '../../../store/thread/contract.ts';
-import type { Advanced, PublishTarget, QueueAdapter } from './adapter.ts';
-import { GatheredJobs, type SendBatch } from './gathered-jobs.ts';
-import { publishFacts } from './publish-facts.ts';
-import { readCommand, runCommand, runMoves } from './store-commands.ts';
+import { KV_CONFIG, type KvConfig, placeOf } from '../../kv-adapter.ts';
+import { type Advanced, defineQueueAdapter, type QueueAdapter } from './adapter.ts';
+import type { DeadLetters, PublishTarget, TopicStore } from './capabilities.ts';
+import { GatheredJobs, headerOfCopy, type SendBatch } from './new-jobs.ts';
+
+/** Fields of the builtin adapter of `iii` that have no meaning here. */
+const UNUSED = 'Accepted and not used: set it in queue_configs';
+
+export const builtinQueues = defineQueueAdapter<KvConfig>(
+  {
+    name: 'builtin',
+    aliases: [],
+    classes: ['modules::queue::BuiltinQueueAdapter'],
+    config: {
+      ...KV_CONFIG,
+      fields: new Map([
+        ...KV_CONFIG.fields,
+        ...['max_attempts', 'backoff_ms', 'concurrency', 'poll_interval_ms'].map(
+          (name) => [name, optional(integer({ min: 0, help: UNUSED }))] as const,
+        ),
+        ['mode', optional(text({ help: UNUSED }))],
+      ]),
+    },
+  },
+  ({ stores, clock }, config) => builtinAdapter(stores.open(placeOf(config)), clock),
+);
 
 export function builtinAdapter(store: Store, clock: Pick<Clock, 'afterTurn'>): QueueAdapter {
   const gathered = new GatheredJobs(clock, sendBatch(store));
+  return {
+    name: 'builtin',
+    localStore: store,
+    idempotencyKeys: true,
+    priorities: true,
+    liveSettings: true,
+    attemptHistory: true,
+    waitCounts: true,
+    get trouble() {
+      return store.trouble;
+    },
+    location: store.facts,
+    start: () => migrate(store),
+    async open(queue, { isFifo }) {
+      for (;;) {
+        const opened = await runCommand(store, 'queue::open', toJson({ queue, isFifo }), isOpenAnswer);
+        if (!opened.hasMore) return opened;
+      }
+    },
+    enqueue: (queue, rules, job, done) => gathered.add(queue, rules, job, done),
+    advance(step, done) {
+      // Jobs that were enqueued before it are sent before it.
+      gathered.flush(step.queue);
+      advance(store, step, done);
+    },
+    wake: (queue, functionId) => moveAll(store, 'queue::wake', { queue, functionId }),
+    stats: () => runCommand(store, 'queue::stats', toJson({}), isQueueStatsList),
+    stop() {},
+    deadLetters: deadLettersIn(store),
+    topics: topicsIn(store),
+    pausing: {
+      async setPaused(queue, isPaused) {
+        await runCommand(store, 'queue::pause', toJson({ queue, isPaused }));
+      },
+    },
+    jobLookup: {
+      find: (id, groupField) =>
+        runCommand(
+          store,
+          'queue::job',
+          toJson({ id, ...(groupField !== undefined && { groupField }) }),
+          isJobRowOrNull,
+        ),
+    },
+    jobList: {
+      searchesPayloads: true,
+      page: (input) => runCommand(store, 'queue::jobs', toJson(input), isJobsPage),
+    },
+    payloads: { read: (id) => readCommand(store, 'queue::payload', toJson({ id })) },
+    groups: { page: (input) => runCommand(store, 'queue::groups', toJson(input), isGroupsPage) },
+  };
+}
+
+function deadLettersIn(store: Store): DeadLetters {
   const move = (input: DeadMovesInput, payload: Uint8Array = Buffer.alloc(0)): Promise<number> =>
     runMoves((beforeDeath) =>
       runCommand(
@@ -43,57 +121,32 @@ export function builtinAdapter(store: Store, clock: Pick<Clock, 'afterTurn'>): Q
         isMovesAnswer,
       ),
     );
-  const moves = (command: string, input: unknown): Promise<number> =>
-    runMoves((): Promise<MovesAnswer> => runCommand(store, command, toJson(input), isMovesAnswer));
   return {
-    name: 'builtin',
-    isOrdered: true,
-    store,
-    get trouble() {
-      return store.trouble;
-    },
-    facts: store.facts,
-    start: () => migrate(store),
-    async open(queue, { isFifo }) {
-      for (;;) {
-        const opened = await runCommand(store, 'queue::open', toJson({ queue, isFifo }), isOpenAnswer);
-        if (!opened.hasMore) return opened;
-      }
-    },
-    enqueue: (queue, rules, job, done) => gathered.add(queue, rules, job, done),
-    publish: (targets, data) => publish(store, targets, data),
-    advance(step, done) {
-      // Jobs that were enqueued before it are sent before it.
-      gathered.flush(step.queue);
-      advance(store, step, done);
-    },
-    wake: (queue, functionId) => moves('queue::wake', { queue, functionId }),
-    async setPaused(queue, isPaused) {
-      await runCommand(store, 'queue::pause', toJson({ queue, isPaused }));
-    },
-    stats: () => runCommand(store, 'queue::stats', toJson({}), isQueueStatsList),
-    findsInPayloads: true,
-    job: (id, groupField) =>
-      runCommand(store, 'queue::job', toJson({ id, ...(groupField !== undefined && { groupField }) }), isJobRowOrNull),
-    payload: (id) => readCommand(store, 'queue::payload', toJson({ id })),
-    groups: (input) => runCommand(store, 'queue::groups', toJson(input), isGroupsPage),
-    jobs: (page) => runCommand(store, 'queue::jobs', toJson(page), isJobsPage),
-    deadLetters: async (page) => (await readCommand(store, 'queue::dead_list', toJson(page))) ?? Buffer.from('[]'),
+    list: async (page) => (await readCommand(store, 'queue::dead_list', toJson(page))) ?? Buffer.from('[]'),
     redrive: (queue, id, payload) => move({ queue, how: 'redrive', ...(id !== undefined && { id }) }, payload),
     discard: (queue, id) => move({ queue, how: 'discard', ...(id !== undefined && { id }) }),
-    subscriptions: () => runCommand(store, 'queue::subscriptions', toJson({}), isSubscriptionMarks),
-    async subscribe(mark) {
-      await runCommand(store, 'queue::subscribe', toJson(mark));
+  };
+}
+
+function topicsIn(store: Store): TopicStore {
+  return {
+    publish: (targets, data) => publish(store, targets, data),
+    subscriptions: () => runCommand(store, 'queue::subscriptions', toJson({}), areStoredSubscriptions),
+    async subscribe(subscription) {
+      await runCommand(store, 'queue::subscribe', toJson(subscription));
     },
     async unsubscribe(topic, functionId) {
       await runCommand(store, 'queue::unsubscribe', toJson({ topic, functionId }));
     },
+    handKeptTo: (from, to, functionId, rules) => moveAll(store, 'queue::kept_moves', { from, to, functionId, rules }),
     async forget(queue) {
       await runCommand(store, 'queue::forget', toJson({ queue }));
     },
-    handKeptTo: (from, to, functionId, rules) => moves('queue::kept_moves', { from, to, functionId, rules }),
-    stop() {},
   };
+}
+
+function moveAll(store: Store, command: string, input: unknown): Promise<number> {
+  return runMoves((): Promise<MovesAnswer> => runCommand(store, command, toJson(input), isMovesAnswer));
 }
 
 async function migrate(store: Store): Promise<void> {
@@ -107,7 +160,7 @@ async function publish(store: Store, targets: readonly PublishTarget[], data: Ui
   const groups = targets.map((target): EnqueueGroup => {
     const { queue, rules, delayMs, isKept } = target;
     const delay = delayMs > 0 ? { delayMs } : {};
-    return { queue, rules, jobs: [{ facts: publishFacts(target), at: 0, bytes: data.length, ...delay, isKept }] };
+    return { queue, rules, jobs: [{ facts: headerOfCopy(target), at: 0, bytes: data.length, ...delay, isKept }] };
   });
   const input: EnqueueInput = { groups, isAllOrNone: true };
   await runCommand(store, 'queue::enqueue', encodeEnqueue(input, data));
@@ -138,4 +191,43 @@ function sendBatch(store: Store): SendBatch {
 function refusedBy(error: ErrorBody | undefined): EnqueueAnswer {
   const reason: EnqueueReason = error?.code === 'STORAGE_FULL' ? 'STORAGE_FULL' : 'STORAGE_UNAVAILABLE';
   return { reason, message: error?.message ?? 'The store gave no answer' };
+}
+
+function runCommand<T = void>(
+  store: Store,
+  command: string,
+  input: Uint8Array,
+  isShape?: (value: unknown) => value is T,
+): Promise<T> {
+  return new Promise((resolve, reject) => {
+    store.run(command, input, ({ result, error }) => {
+      if (error !== undefined) reject(refusalOf(error));
+      else resolve(isShape === undefined ? (undefined as T) : parseAs(result ?? Buffer.from('null'), isShape));
+    });
+  });
+}
+
+/** The answer as bytes, valid indefinitely. */
+function readCommand(store: Store, command: string, input: Uint8Array): Promise<Uint8Array | undefined> {
+  return new Promise((resolve, reject) => {
+    store.run(command, input, ({ result, error }) => {
+      if (error !== undefined) reject(refusalOf(error));
+      else resolve(result);
+    });
+  });
+}
+
+/** Runs bounded commands until nothing is left to move. Resolves with how many moved. */
+async function runMoves(next: (beforeDeath: number | undefined) => Promise<MovesAnswer>): Promise<number> {
+  let moved = 0;
+  for (let beforeDeath: number | undefined; ; ) {
+    const answer = await next(beforeDeath);
+    moved += answer.moved;
+    if (!answer.hasMore) return moved;
+    beforeDeath = answer.beforeDeath;
+  }
+}
+
+function refusalOf({ code, message }: ErrorBody): Refusal {
+  return new Refusal(Object.hasOwn(ERROR_CODES, code) ? (code as ErrorCode) : 'STORAGE_UNAVAILABLE', message);
 }

@@ -10,9 +10,9 @@ import type { ChangePlan, ChangeTarget, PlanAnswer } from '../../../core/queue/s
 import { isChangePlan } from '../../../generated/queue-shapes.ts';
 import type { Kv } from '../../kv/kv.ts';
 import type { LocalWorld, StoreCommand, StoreEvent, StoreReply } from '../../thread/contract.ts';
-import { QueueBook } from '../queue/book.ts';
+import { parseAs, toJson } from '../queue/encoding.ts';
 import { enqueueJob } from '../queue/enqueue.ts';
-import { parseAs, toJson } from '../queue/marks.ts';
+import { OpenQueues } from '../queue/open-queues.ts';
 import { OutboxBook, queuesInOutbox } from './entries.ts';
 import { planKey } from './keys.ts';
 
@@ -56,7 +56,7 @@ export function keepJobs(
   const json = events.length === 0 ? undefined : kv.get(planKey(owner));
   if (json === undefined) return reply;
   const { targets } = planIn(json);
-  const queues = new QueueBook(kv, world);
+  const queues = new OpenQueues(kv, world);
   const outbox = new OutboxBook(kv, world, owner);
   for (const event of events) {
     const meant = targets.filter((target) => isMeant(target, event));
@@ -90,14 +90,14 @@ function within(target: ChangeTarget, trace: string | undefined): ChangeTarget {
 }
 
 /** Throws a `Refusal` before it writes anything. */
-function keepJob(queues: QueueBook, outbox: OutboxBook, target: ChangeTarget, body: Uint8Array): void {
+function keepJob(queues: OpenQueues, outbox: OutboxBook, target: ChangeTarget, body: Uint8Array): void {
   const { queue: name, rules, facts, payloadBytesMax, isHere } = target;
   if (body.length > payloadBytesMax) {
     const text = `The job for queue '${name}' would have ${body.length} bytes, over the limit of ${payloadBytesMax}`;
     throw new Refusal('PAYLOAD_TOO_LARGE', text);
   }
   if (!isHere) return outbox.add({ queue: name, facts }, body);
-  const answer = enqueueJob(queues, queues.queue(name), rules, { facts: toJson(facts), payload: body });
+  const answer = enqueueJob(queues, queues.open(name), rules, { facts: toJson(facts), payload: body });
   if ('reason' in answer) throw new Refusal('enqueue_error', answer.message);
 }
 

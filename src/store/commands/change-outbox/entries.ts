@@ -6,8 +6,7 @@ import type { OutboxHead, OutboxPage } from '../../../core/queue/shapes.ts';
 import { isOutboxAsk, isOutboxDrop, isOutboxHead } from '../../../generated/queue-shapes.ts';
 import type { Kv, KvReader } from '../../kv/kv.ts';
 import type { CommandWorld, StoreCommand } from '../../thread/contract.ts';
-import { decodeFramed, encodeFramed } from '../queue/framed.ts';
-import { parseAs } from '../queue/marks.ts';
+import { decodeFramed, encodeFramed, parseAs } from '../queue/encoding.ts';
 import { allOutboxJobs, outboxHeadKey, outboxJobKey, outboxSeq } from './keys.ts';
 
 export const ENTRIES_MAX = 100_000;

@@ -1,19 +1,18 @@
 // Dead letters: list, redrive, edit, discard. Each job moves in one transaction, and a transaction moves few (Q10).
 
-import type { DeadMark } from '../../../core/queue/records.ts';
+import type { DeadRecord } from '../../../core/queue/records.ts';
 import type { DeadListInput, DeadRow } from '../../../core/queue/shapes.ts';
 import { isDeadListInput, isDeadMovesInput } from '../../../generated/queue-shapes.ts';
 import type { StoreCommand } from '../../thread/contract.ts';
 import { JsonList } from '../../thread/json-list.ts';
-import { type OpenQueue, QueueBook } from './book.ts';
-import { decodeFramed } from './framed.ts';
+import { decodeFramed, parseAs, toJson } from './encoding.ts';
 import { groupOf } from './group-value.ts';
-import { keysIn } from './indexes.ts';
-import { decodeJob, encodeJob, readFacts } from './job-record.ts';
+import { keysIn } from './intact.ts';
+import { decodeJob, encodeJob, readHeader } from './job-records.ts';
 import { deadKey, firstNumberOf, jobKey, rangeOf, seqOf } from './keys.ts';
-import { parseAs, toJson } from './marks.ts';
-import { lineUp, onlyPast, readDead, unbury } from './places.ts';
+import { type OpenQueue, OpenQueues } from './open-queues.ts';
 import { readReceipt } from './receipt.ts';
+import { lineUp, onlyPast, readDead, unbury } from './transitions.ts';
 
 /** The limit of one transaction. */
 const MOVES_MAX = 200;
@@ -28,19 +27,19 @@ export const deadList: StoreCommand = {
   run(kv, bytes, world) {
     const input = parseAs(bytes, isDeadListInput);
     const { queue: name, offset, limit, id } = input;
-    const book = new QueueBook(kv, world);
-    const queue = book.find(name);
+    const queues = new OpenQueues(kv, world);
+    const queue = queues.find(name);
     const list = new JsonList('engine::queue::dlq_messages', { offset, limit, limitOrOneMore: limit });
     if (queue === undefined) return { result: list.end() };
-    for (const seq of id === undefined ? newest(book, queue, offset, limit) : only(book, queue, id)) {
-      const shown = book.sound(() => {
-        const mark = readDead(kv, queue.number, seq);
-        if (mark !== undefined) addRow(list, book, queue, seq, mark, input);
+    for (const seq of id === undefined ? newest(queues, queue, offset, limit) : only(queues, queue, id)) {
+      const shown = queues.ifIntact(() => {
+        const record = readDead(kv, queue.number, seq);
+        if (record !== undefined) addRow(list, queues, queue, seq, record, input);
       });
-      if (shown === undefined) setDeadAside(book, queue, seq);
+      if (shown === undefined) setDeadAside(queues, queue, seq);
     }
-    if (book.damaged > 0) book.close();
-    return { result: list.end(), damagedRecords: book.damaged };
+    if (queues.damaged > 0) queues.close();
+    return { result: list.end(), damagedRecords: queues.damaged };
   },
 };
 
@@ -55,60 +54,60 @@ export const deadMoves: StoreCommand = {
   run(kv, bytes, world) {
     const { head: input, body } = decodeFramed(bytes);
     if (!isDeadMovesInput(input)) throw new Error('The queue module sent a move of an unknown shape');
-    const book = new QueueBook(kv, world);
-    const queue = book.find(input.queue);
+    const queues = new OpenQueues(kv, world);
+    const queue = queues.find(input.queue);
     if (queue === undefined) return { result: toJson({ moved: 0, hasMore: false, beforeDeath: 0 }) };
     const beforeDeath = input.beforeDeath ?? queue.head.nextDeath;
-    const seqs = input.id === undefined ? oldest(book, queue, beforeDeath) : only(book, queue, input.id);
+    const seqs = input.id === undefined ? oldest(queues, queue, beforeDeath) : only(queues, queue, input.id);
     let moved = 0;
     for (const seq of seqs) {
-      const found = book.sound(() => {
+      const found = queues.ifIntact(() => {
         // A job can be discarded without being read.
         if (input.how === 'redrive') kv.get(jobKey(queue.number, seq));
         return readDead(kv, queue.number, seq);
       });
-      if (found === undefined) setDeadAside(book, queue, seq);
-      const mark = found?.value;
-      if (mark === undefined) continue;
+      if (found === undefined) setDeadAside(queues, queue, seq);
+      const record = found?.value;
+      if (record === undefined) continue;
       moved++;
-      unbury(book, queue, seq, mark);
+      unbury(queues, queue, seq, record);
       if (input.how === 'discard') kv.remove(jobKey(queue.number, seq));
-      else redrive(book, queue, seq, mark, body);
+      else redrive(queues, queue, seq, record, body);
     }
-    book.close();
+    queues.close();
     const hasMore = input.id === undefined && seqs.length === MOVES_MAX;
-    return { result: toJson({ moved, hasMore, beforeDeath }), damagedRecords: book.damaged };
+    return { result: toJson({ moved, hasMore, beforeDeath }), damagedRecords: queues.damaged };
   },
 };
 
 /** A record of the job is damaged: nothing refers to it any more (D9). */
-function setDeadAside(book: QueueBook, { number, head }: OpenQueue, seq: number): void {
-  const { kv } = book;
+function setDeadAside(queues: OpenQueues, { number, head }: OpenQueue, seq: number): void {
+  const { kv } = queues;
   for (const key of keysIn(kv, rangeOf('O', number))) if (seqOf(key) === seq) kv.remove(key);
-  book.setAside(deadKey(number, seq));
-  book.setAside(jobKey(number, seq));
+  queues.setAside(deadKey(number, seq));
+  queues.setAside(jobKey(number, seq));
   head.dead--;
 }
 
 /** Moves the job to the end of the line, as if it had never run. It keeps its receipt (F4). */
-function redrive(book: QueueBook, queue: OpenQueue, seq: number, mark: DeadMark, payload: Buffer): void {
+function redrive(queues: OpenQueues, queue: OpenQueue, seq: number, record: DeadRecord, payload: Buffer): void {
   const isEdited = payload.length > 0;
-  if (isEdited) edit(book, jobKey(queue.number, seq), payload);
-  const { group, priority, editedMs: editedBefore } = onlyPast(mark);
-  const editedMs = isEdited ? book.nowMs : editedBefore;
+  if (isEdited) edit(queues, jobKey(queue.number, seq), payload);
+  const { group, priority, editedMs: editedBefore } = onlyPast(record);
+  const editedMs = isEdited ? queues.nowMs : editedBefore;
   const past = {
     attempts: 0,
     deliveries: 0,
-    order: book.store.nextSeq++,
+    order: queues.store.nextSeq++,
     ...(priority !== undefined && { priority }),
     ...(group !== undefined && { group }),
     ...(editedMs !== undefined && { editedMs }),
   };
-  book.store.jobs++;
-  lineUp(book, queue, seq, past, undefined);
+  queues.store.jobs++;
+  lineUp(queues, queue, seq, past, undefined);
 }
 
-function edit({ kv }: QueueBook, at: Buffer, payload: Buffer): void {
+function edit({ kv }: OpenQueues, at: Buffer, payload: Buffer): void {
   const value = kv.get(at);
   if (value === undefined) throw new Error('A dead letter has no record');
   kv.put(at, encodeJob({ ...decodeJob(value), payload }));
@@ -116,24 +115,24 @@ function edit({ kv }: QueueBook, at: Buffer, payload: Buffer): void {
 
 function addRow(
   list: JsonList,
-  book: QueueBook,
+  queues: OpenQueues,
   queue: OpenQueue,
   seq: number,
-  mark: DeadMark,
+  record: DeadRecord,
   { withoutPayload, groupField }: DeadListInput,
 ): void {
-  const value = book.kv.get(jobKey(queue.number, seq));
+  const value = queues.kv.get(jobKey(queue.number, seq));
   if (value === undefined) throw new Error('A dead letter has no record');
   const { enqueuedMs, facts, payload } = decodeJob(value);
   const row: DeadRow = {
-    id: book.receiptOf(queue, seq, enqueuedMs),
-    function_id: readFacts(facts).functionId,
-    error: mark.error ?? '',
-    reason: mark.reason,
-    failed_at: Math.floor(mark.atMs / 1_000),
-    retries: mark.attempts,
-    deliveries: mark.deliveries,
-    first_failed_at: Math.floor((mark.firstFailedMs ?? mark.atMs) / 1_000),
+    id: queues.receiptOf(queue, seq, enqueuedMs),
+    function_id: readHeader(facts).functionId,
+    error: record.error ?? '',
+    reason: record.reason,
+    failed_at: Math.floor(record.atMs / 1_000),
+    retries: record.attempts,
+    deliveries: record.deliveries,
+    first_failed_at: Math.floor((record.firstFailedMs ?? record.atMs) / 1_000),
     enqueued_at: Math.floor(enqueuedMs / 1_000),
     size_bytes: payload.length,
     ...groupOf(payload, groupField),
@@ -146,16 +145,16 @@ function addRow(
 const BRACE = Buffer.from('}');
 
 /** Another store, or this one before it was recreated, gave the same numbers to other jobs. */
-function only({ store }: QueueBook, { number }: OpenQueue, id: string): number[] {
+function only({ store }: OpenQueues, { number }: OpenQueue, id: string): number[] {
   const receipt = readReceipt(id);
   return receipt?.salt === store.salt && receipt.queue === number ? [receipt.seq] : [];
 }
 
-function newest({ kv }: QueueBook, { number }: OpenQueue, offset: number, limit: number): number[] {
+function newest({ kv }: OpenQueues, { number }: OpenQueue, offset: number, limit: number): number[] {
   return keysIn(kv, rangeOf('O', number), { isReverse: true, offset, limit }).map(seqOf);
 }
 
-function oldest({ kv }: QueueBook, { number }: OpenQueue, beforeDeath: number): number[] {
+function oldest({ kv }: OpenQueues, { number }: OpenQueue, beforeDeath: number): number[] {
   const found = keysIn(kv, rangeOf('O', number), { limit: MOVES_MAX });
   return found.filter((key) => firstNumberOf(key) < beforeDeath).map(seqOf);
 }

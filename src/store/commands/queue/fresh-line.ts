@@ -1,5 +1,5 @@
 // The jobs of one queue that wait in the order in which they came, or run for the first time. They lie in blocks,
-// without marks. A job leaves its block when it is done, or when it gets a record and a mark of its own (`places.ts`).
+// without state records. A job leaves its block when it is done, or when it gets records of its own (`transitions.ts`).
 //
 // Invariants:
 //   - A job in a block runs if it lies before the head's cursor, and is fresh after it.
@@ -10,10 +10,9 @@
 import type { QueueHead } from '../../../core/queue/records.ts';
 import type { Kv } from '../../kv/kv.ts';
 import { DamagedRecord } from '../../kv/record.ts';
-import { BLOCK_JOBS_MAX, BlockState, encodeBlock, JobBlock } from './job-block.ts';
-import type { JobParts, JobRecord } from './job-record.ts';
+import { intactEntries } from './intact.ts';
+import { BLOCK_JOBS_MAX, BlockState, encodeBlock, JobBlock, type JobBytes, type JobRecord } from './job-records.ts';
 import { blockKey, blockStateKey, blocksFrom, rangeOf, seqOf } from './keys.ts';
-import { soundEntries } from './sound.ts';
 
 /** A record that is read to claim a single job must not be large. */
 const BLOCK_BYTES_MAX = 16 * 1024;
@@ -30,7 +29,7 @@ export class FreshLine {
   #block: JobBlock | undefined;
   /** Keys of damaged records, by their bytes as text. */
   readonly #aside = new Map<string, Uint8Array>();
-  #added: { first: number; atMs: number; jobs: JobParts[]; bytes: number } | undefined;
+  #added: { first: number; atMs: number; jobs: JobBytes[]; bytes: number } | undefined;
 
   constructor(kv: Kv, number: number, head: QueueHead) {
     this.#kv = kv;
@@ -39,7 +38,7 @@ export class FreshLine {
   }
 
   /** Appends a job. Its parts must not change before `close`. */
-  add(seq: number, atMs: number, job: JobParts): void {
+  add(seq: number, atMs: number, job: JobBytes): void {
     this.#head.fresh++;
     const bytes = job.facts.length + job.payload.length;
     const added = this.#added;
@@ -57,7 +56,7 @@ export class FreshLine {
   take(run: (seq: number, job: JobRecord) => boolean): void {
     const head = this.#head;
     const { start, end } = blocksFrom(this.#number, head.block ?? 0);
-    for (const { key, value } of soundEntries(this.#kv, start, end, (key) => this.#meet(seqOf(key)))) {
+    for (const { key, value } of intactEntries(this.#kv, start, end, (key) => this.#meet(seqOf(key)))) {
       const block = new JobBlock(seqOf(key), value);
       const last = block.first + block.count - 1;
       head.block = block.first;
@@ -131,7 +130,7 @@ export class FreshLine {
   running(limit: number): number[] {
     const found: number[] = [];
     const { start, end } = rangeOf('K', this.#number);
-    for (const { key, value } of soundEntries(this.#kv, start, end, (key) => this.#noteDamage(key))) {
+    for (const { key, value } of intactEntries(this.#kv, start, end, (key) => this.#noteDamage(key))) {
       const state = new BlockState(seqOf(key), value);
       for (let seq = state.first; seq < state.first + state.count && seq < this.#head.cursor; seq++) {
         if (!state.holds(seq)) continue;
@@ -146,7 +145,7 @@ export class FreshLine {
   jobsFrom(from: number, limit: number): number[] {
     const found: number[] = [];
     const { start, end } = blocksFrom(this.#number, this.#firstOf(from));
-    for (const { key, value } of soundEntries(this.#kv, start, end, () => this.damaged++)) {
+    for (const { key, value } of intactEntries(this.#kv, start, end, () => this.damaged++)) {
       const block = new JobBlock(seqOf(key), value);
       for (let seq = Math.max(from, block.first); seq < block.first + block.count; seq++) {
         if (seq < this.#head.cursor && this.#find(seq) === undefined) continue;
@@ -164,7 +163,7 @@ export class FreshLine {
       if (state.isEmpty) {
         this.#kv.remove(blockStateKey(this.#number, state.first));
         const at = blockKey(this.#number, state.first);
-        if (!this.#aside.has(textOf(at)) && this.#sound(() => this.#kv.get(at)) !== undefined) this.#kv.remove(at);
+        if (!this.#aside.has(textOf(at)) && this.#ifIntact(() => this.#kv.get(at)) !== undefined) this.#kv.remove(at);
       } else {
         this.#kv.put(blockStateKey(this.#number, state.first), state.bytes);
       }
@@ -205,7 +204,7 @@ export class FreshLine {
     for (const state of this.#states.values()) if (state.holds(seq)) return state;
     const { start } = rangeOf('K', this.#number);
     const upTo = blockStateKey(this.#number, seq + 1);
-    const found = this.#sound(() => [...this.#kv.range(start, upTo, { limit: 1, isReverse: true })][0]);
+    const found = this.#ifIntact(() => [...this.#kv.range(start, upTo, { limit: 1, isReverse: true })][0]);
     if (found === undefined) return undefined;
     const first = seqOf(found.key);
     if (this.#states.has(first)) return undefined;
@@ -217,7 +216,7 @@ export class FreshLine {
   #stateAt(first: number): BlockState | undefined {
     const known = this.#states.get(first);
     if (known !== undefined) return known;
-    const value = this.#sound(() => this.#kv.get(blockStateKey(this.#number, first)));
+    const value = this.#ifIntact(() => this.#kv.get(blockStateKey(this.#number, first)));
     if (value === undefined) return undefined;
     const state = new BlockState(first, value);
     this.#states.set(first, state);
@@ -226,10 +225,10 @@ export class FreshLine {
 
   /** The first number of the block that holds the job, or of the next block after it. */
   #firstOf(seq: number): number {
-    return this.#sound(() => this.#blockAt(seq))?.first ?? seq;
+    return this.#ifIntact(() => this.#blockAt(seq))?.first ?? seq;
   }
 
-  #sound<T>(read: () => T | undefined): T | undefined {
+  #ifIntact<T>(read: () => T | undefined): T | undefined {
     try {
       return read();
     } catch (error) {

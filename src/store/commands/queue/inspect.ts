@@ -1,19 +1,26 @@
 // Read-only views of jobs: one job, a page, the heads of the lines of a FIFO queue.
 
 import { Refusal } from '../../../core/calls/refusal.ts';
-import type { GroupRow, GroupsPage } from '../../../core/queue/group-shapes.ts';
 import type { JobPast } from '../../../core/queue/records.ts';
-import type { JobInput, JobRow, JobState, JobsInput, JobsPage } from '../../../core/queue/shapes.ts';
+import type {
+  GroupRow,
+  GroupsPage,
+  JobInput,
+  JobRow,
+  JobState,
+  JobsInput,
+  JobsPage,
+} from '../../../core/queue/shapes.ts';
 import { isGroupsInput, isJobInput, isJobsInput } from '../../../generated/queue-shapes.ts';
 import type { StoreCommand } from '../../thread/contract.ts';
-import { type OpenQueue, QueueBook } from './book.ts';
+import { parseAs, toJson } from './encoding.ts';
 import { groupOf } from './group-value.ts';
-import { firstIn, keysIn } from './indexes.ts';
-import { decodeJob, type JobRecord, readFacts } from './job-record.ts';
-import { groupInCount, groupLine, jobKey, marksFrom, rangeOf, seqOf } from './keys.ts';
-import { parseAs, toJson } from './marks.ts';
-import { firstRun, readDead, readRunning, readWaiting } from './places.ts';
+import { firstIn, keysIn } from './intact.ts';
+import { decodeJob, type JobRecord, readHeader } from './job-records.ts';
+import { groupInCount, groupLine, jobKey, rangeOf, seqOf, stateRecordsFrom } from './keys.ts';
+import { type OpenQueue, OpenQueues } from './open-queues.ts';
 import { readReceipt } from './receipt.ts';
+import { firstRun, readDead, readRunning, readWaiting } from './transitions.ts';
 
 /** One job by its receipt; null if the store no longer has it. */
 export const queueJob: StoreCommand = {
@@ -21,7 +28,7 @@ export const queueJob: StoreCommand = {
   isWrite: false,
   run(kv, bytes, world) {
     const input = parseAs(bytes, isJobInput);
-    const found = find(new QueueBook(kv, world), input);
+    const found = find(new OpenQueues(kv, world), input);
     if (found === undefined) return { result: toJson(null) };
     const { past } = found;
     const row: JobRow = {
@@ -39,7 +46,7 @@ export const queuePayload: StoreCommand = {
   name: 'queue::payload',
   isWrite: false,
   run(kv, bytes, world) {
-    const found = find(new QueueBook(kv, world), parseAs(bytes, isJobInput));
+    const found = find(new OpenQueues(kv, world), parseAs(bytes, isJobInput));
     return found === undefined ? {} : { result: Buffer.from(found.record.payload) };
   },
 };
@@ -51,22 +58,22 @@ export const queueJobs: StoreCommand = {
   run(kv, bytes, world) {
     const input = parseAs(bytes, isJobsInput);
     const { queue: name, after, limit } = input;
-    const book = new QueueBook(kv, world);
-    const queue = book.find(name);
+    const queues = new OpenQueues(kv, world);
+    const queue = queues.find(name);
     const page: JobsPage = { rows: [] };
     if (queue === undefined) return { result: toJson(page) };
     const from = after === undefined ? 0 : seqAfter(after);
-    const marked = (['R', 'W'] as const).flatMap((kind) =>
-      keysIn(kv, marksFrom(kind, queue.number, from), { limit }).map(seqOf),
+    const withRecord = (['R', 'W'] as const).flatMap((kind) =>
+      keysIn(kv, stateRecordsFrom(kind, queue.number, from), { limit }).map(seqOf),
     );
-    const seqs = [...queue.line.jobsFrom(from, limit), ...marked].sort((one, other) => one - other).slice(0, limit);
+    const seqs = [...queue.line.jobsFrom(from, limit), ...withRecord].sort((one, other) => one - other).slice(0, limit);
     for (const seq of seqs) {
-      const job = book.sound(() => lookAt(book, queue, seq))?.value;
+      const job = queues.ifIntact(() => lookAt(queues, queue, seq))?.value;
       if (job === undefined || !holds(job, input)) continue;
       page.rows.push({ ...rowOf(job), ...groupOf(job.record.payload, input.groupField) });
     }
-    if (seqs.length === limit) page.next = book.receiptOf(queue, seqs.at(-1) ?? 0, world.nowMs);
-    return { result: toJson(page), damagedRecords: book.damaged };
+    if (seqs.length === limit) page.next = queues.receiptOf(queue, seqs.at(-1) ?? 0, world.nowMs);
+    return { result: toJson(page), damagedRecords: queues.damaged };
   },
 };
 
@@ -76,8 +83,8 @@ export const queueGroups: StoreCommand = {
   isWrite: false,
   run(kv, bytes, world) {
     const { queue: name, groupField, limit } = parseAs(bytes, isGroupsInput);
-    const book = new QueueBook(kv, world);
-    const queue = book.find(name);
+    const queues = new OpenQueues(kv, world);
+    const queue = queues.find(name);
     const page: GroupsPage = { groups: [], hasMore: false };
     if (queue === undefined) return { result: toJson(page) };
     for (const key of keysIn(kv, rangeOf('C', queue.number), { limit: limit + 1 })) {
@@ -85,23 +92,23 @@ export const queueGroups: StoreCommand = {
         page.hasMore = true;
         break;
       }
-      const row = book.sound(() => groupRow(book, queue, groupInCount(key), groupField))?.value;
-      const count = book.sound(() => kv.get(key))?.value;
+      const row = queues.ifIntact(() => groupRow(queues, queue, groupInCount(key), groupField))?.value;
+      const count = queues.ifIntact(() => kv.get(key))?.value;
       if (row === undefined || count === undefined) continue;
       page.groups.push({ ...row, jobs: Number(Buffer.from(count).toString()) });
     }
-    return { result: toJson(page), damagedRecords: book.damaged };
+    return { result: toJson(page), damagedRecords: queues.damaged };
   },
 };
 
 function groupRow(
-  book: QueueBook,
+  queues: OpenQueues,
   queue: OpenQueue,
   group: string,
   field: string | undefined,
 ): Omit<GroupRow, 'jobs'> | undefined {
-  const first = firstIn(book.kv, groupLine(queue.number, group));
-  const job = first && lookAt(book, queue, seqOf(first));
+  const first = firstIn(queues.kv, groupLine(queue.number, group));
+  const job = first && lookAt(queues, queue, seqOf(first));
   if (job === undefined) return undefined;
   return { value: groupOf(job.record.payload, field).group ?? null, head: rowOf(job) };
 }
@@ -116,15 +123,15 @@ interface LookedAt {
   readonly dueMs: number | undefined;
 }
 
-function find(book: QueueBook, { id }: JobInput): LookedAt | undefined {
+function find(queues: OpenQueues, { id }: JobInput): LookedAt | undefined {
   const receipt = readReceipt(id);
-  const queue = receipt === undefined ? undefined : book.byNumber(receipt.queue);
-  const job = receipt === undefined || queue === undefined ? undefined : lookAt(book, queue, receipt.seq);
+  const queue = receipt === undefined ? undefined : queues.byNumber(receipt.queue);
+  const job = receipt === undefined || queue === undefined ? undefined : lookAt(queues, queue, receipt.seq);
   return job?.id === id ? job : undefined;
 }
 
-function lookAt(book: QueueBook, queue: OpenQueue, seq: number): LookedAt | undefined {
-  const { kv } = book;
+function lookAt(queues: OpenQueues, queue: OpenQueue, seq: number): LookedAt | undefined {
+  const { kv } = queues;
   const { number } = queue;
   const value = kv.get(jobKey(number, seq));
   const record = value === undefined ? queue.line.read(seq) : decodeJob(value);
@@ -134,11 +141,11 @@ function lookAt(book: QueueBook, queue: OpenQueue, seq: number): LookedAt | unde
   const dead = (running ?? waiting) ? undefined : readDead(kv, number, seq);
   return {
     queue,
-    id: book.receiptOf(queue, seq, record.enqueuedMs),
+    id: queues.receiptOf(queue, seq, record.enqueuedMs),
     record,
     state: running !== undefined ? 'running' : dead !== undefined ? 'dead' : wordOf(waiting?.state),
     past: running ?? waiting ?? dead,
-    dueMs: waiting?.dueMs === undefined || waiting.state === 'parked' ? undefined : book.wallAt(waiting.dueMs),
+    dueMs: waiting?.dueMs === undefined || waiting.state === 'parked' ? undefined : queues.wallAt(waiting.dueMs),
   };
 }
 
@@ -146,7 +153,7 @@ function rowOf({ queue, id, record, state, past, dueMs }: LookedAt): JobRow {
   return {
     messageReceiptId: id,
     queue: queue.head.name,
-    function_id: readFacts(record.facts).functionId,
+    function_id: readHeader(record.facts).functionId,
     state,
     attempt: (past?.attempts ?? 0) + (state === 'running' ? 1 : 0),
     enqueued_at: record.enqueuedMs,

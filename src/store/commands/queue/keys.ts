@@ -5,13 +5,13 @@
 //   H                        the head of the store (`core/queue/records.ts`)
 //   N name                   the number of a queue; no queue number in front
 //   Q                        the head of a queue
-//   F                        empty value: the queue number is free (`forget.ts`)
-//   B seq                    a block of jobs, under its first one (`job-block.ts`)
+//   F                        empty value: the queue number is free (`admin.ts`)
+//   B seq                    a block of jobs, under its first one (`job-records.ts`)
 //   K seq                    which jobs have left the block, from the first claim on
-//   J seq                    a job with a record of its own: facts and payload (`job-record.ts`)
-//   R seq                    the mark of a running job
-//   W seq                    the mark of a waiting job; one in a block has none
-//   X seq                    the mark of a dead letter
+//   J seq                    a job with a record of its own: header and payload (`job-records.ts`)
+//   R seq                    the state record of a running job
+//   W seq                    the state record of a waiting job; one in a block has none
+//   X seq                    the state record of a dead letter
 //   A priority order seq     ready to be claimed; the priority is inverted, so that the highest comes first
 //   D due seq                when it becomes ready, or expires
 //   P function seq           waits for a worker; digest of the function's id
@@ -93,7 +93,7 @@ export const blocksFrom = (queue: number, seq: number): KeyRange => ({
   start: blockKey(queue, seq),
   end: rangeOf('B', queue).end,
 });
-export const marksFrom = (kind: 'R' | 'W', queue: number, seq: number): KeyRange => ({
+export const stateRecordsFrom = (kind: 'R' | 'W', queue: number, seq: number): KeyRange => ({
   start: numbered(kind, queue, seq),
   end: rangeOf(kind, queue).end,
 });
@@ -142,9 +142,9 @@ function numbered(kind: Kind, queue: number, ...numbers: readonly number[]): Buf
   return key;
 }
 
-/** Leaves `room` bytes free after the key. */
-function keyOf(kind: Kind, queue: number, room: number): Buffer {
-  const key = Buffer.allocUnsafe(HEAD_BYTES + room);
+/** Leaves `capacity` bytes free after the key. */
+function keyOf(kind: Kind, queue: number, capacity: number): Buffer {
+  const key = Buffer.allocUnsafe(HEAD_BYTES + capacity);
   key[0] = SPACE.queues;
   key[1] = kind.charCodeAt(0);
   key.writeUInt16BE(queue, 2);

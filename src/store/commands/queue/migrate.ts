@@ -1,8 +1,9 @@
 // `queue::migrate`: converts the queues of a store to the form that this version writes, step by step, before any other
 // command of queues runs (D10). It leaves nothing unconverted: a job in an unknown form would be lost silently.
 //
-//  form 1   every job has a record of its own, with one more byte in front of its facts; without a mark it is fresh
-//  form 2   fresh jobs lie in blocks (`job-block.ts`)
+//  form 1   every job has a record of its own, with one more byte in front of its header; without a state record it
+//           is fresh
+//  form 2   fresh jobs lie in blocks (`job-records.ts`)
 //
 // Forms have numbers since there are two. A store without a number may hold jobs of both; the records show which.
 
@@ -12,11 +13,11 @@ import type { MigrateAnswer } from '../../../core/queue/shapes.ts';
 import { isMigrateInput } from '../../../generated/queue-shapes.ts';
 import type { Kv } from '../../kv/kv.ts';
 import type { StoreCommand } from '../../thread/contract.ts';
-import { type OpenQueue, QueueBook } from './book.ts';
-import { encodeJob, type JobRecord } from './job-record.ts';
+import { parseAs, toJson } from './encoding.ts';
+import { encodeJob, type JobRecord } from './job-records.ts';
 import { deadKey, jobKey, rangeOf, runningKey, seqOf, storeHeadKey, waitingKey } from './keys.ts';
-import { parseAs, toJson } from './marks.ts';
-import { place } from './places.ts';
+import { type OpenQueue, OpenQueues } from './open-queues.ts';
+import { enterWait } from './transitions.ts';
 
 /** The limit of one transaction. */
 const JOBS_MAX = 500;
@@ -28,8 +29,8 @@ export const migrate: StoreCommand = {
   run(kv, bytes, world) {
     const from = parseAs(bytes, isMigrateInput);
     if (kv.get(storeHeadKey()) === undefined) return { result: toJson(DONE) };
-    const book = new QueueBook(kv, world);
-    const { format = 1 } = book.store;
+    const queues = new OpenQueues(kv, world);
+    const { format = 1 } = queues.store;
     if (format === QUEUES_FORMAT) return { result: toJson(DONE) };
     if (format > QUEUES_FORMAT) {
       const text = `have form ${format}, newer than ${QUEUES_FORMAT}, the newest this version of svc reads`;
@@ -37,19 +38,19 @@ export const migrate: StoreCommand = {
     }
     let lookedAt = 0;
     let seq = from.seq;
-    for (let number = from.queue; number < book.store.nextQueue; number++) {
-      const queue = book.byNumber(number);
-      const end = queue === undefined ? undefined : migrateQueue(book, queue, seq, JOBS_MAX - lookedAt);
+    for (let number = from.queue; number < queues.store.nextQueue; number++) {
+      const queue = queues.byNumber(number);
+      const end = queue === undefined ? undefined : migrateQueue(queues, queue, seq, JOBS_MAX - lookedAt);
       if (end?.next !== undefined) {
-        book.close();
+        queues.close();
         const answer: MigrateAnswer = { queue: number, seq: end.next, hasMore: true };
         return { result: toJson(answer) };
       }
       lookedAt += end?.lookedAt ?? 0;
       seq = 0;
     }
-    book.store.format = QUEUES_FORMAT;
-    book.close();
+    queues.store.format = QUEUES_FORMAT;
+    queues.close();
     return { result: toJson(DONE) };
   },
 };
@@ -57,8 +58,8 @@ export const migrate: StoreCommand = {
 const DONE: MigrateAnswer = { queue: 0, seq: 0, hasMore: false };
 
 /** `next`: the job to continue from. */
-function migrateQueue(book: QueueBook, queue: OpenQueue, from: number, limit: number) {
-  const { kv } = book;
+function migrateQueue(queues: OpenQueues, queue: OpenQueue, from: number, limit: number) {
+  const { kv } = queues;
   const { number, head } = queue;
   const { end } = rangeOf('J', number);
   const records = [...kv.range(jobKey(number, from), end, { limit: limit + 1 })];
@@ -67,16 +68,16 @@ function migrateQueue(book: QueueBook, queue: OpenQueue, from: number, limit: nu
     const record = readFormOne(value);
     if (record === undefined) continue;
     kv.put(jobKey(number, seq), encodeJob(record));
-    if (hasMark(kv, number, seq)) continue;
+    if (hasStateRecord(kv, number, seq)) continue;
     head.fresh--;
-    place(book, queue, seq, { attempts: 0, deliveries: 0, order: seq, state: 'ready' });
+    enterWait(queues, queue, seq, { attempts: 0, deliveries: 0, order: seq, state: 'ready' });
   }
   const next = records[limit];
   return { lookedAt: Math.min(limit, records.length), next: next === undefined ? undefined : seqOf(next.key) };
 }
 
-function hasMark(kv: Kv, number: number, seq: number): boolean {
-  return [waitingKey, runningKey, deadKey].some((markKey) => kv.get(markKey(number, seq)) !== undefined);
+function hasStateRecord(kv: Kv, number: number, seq: number): boolean {
+  return [waitingKey, runningKey, deadKey].some((stateKey) => kv.get(stateKey(number, seq)) !== undefined);
 }
 
 const FORM_ONE_FACTS_AT = 13;

@@ -1,17 +1,17 @@
 // Subscriptions of topics: which functions get a copy of a message, even while their worker is away.
 
-import type { SubscriptionMark } from '../../../core/queue/records.ts';
-import { isKeptMovesInput, isSubscriptionInput, isSubscriptionMark } from '../../../generated/queue-shapes.ts';
+import type { StoredSubscription } from '../../../core/queue/records.ts';
+import { isKeptMovesInput, isStoredSubscription, isSubscriptionInput } from '../../../generated/queue-shapes.ts';
 import type { KvReader } from '../../kv/kv.ts';
 import type { StoreCommand } from '../../thread/contract.ts';
-import { type OpenQueue, QueueBook } from './book.ts';
+import { parseAs, toJson } from './encoding.ts';
 import { enqueueJob } from './enqueue.ts';
-import { keysIn, removeEntry } from './indexes.ts';
-import { decodeJob, readFacts } from './job-record.ts';
+import { removeEntry } from './indexes.ts';
+import { intactEntries, keysIn } from './intact.ts';
+import { decodeJob, readHeader } from './job-records.ts';
 import { allSubscriptions, jobKey, rangeOf, seqOf, subscriptionKey } from './keys.ts';
-import { parseAs, toJson } from './marks.ts';
-import { readWaiting, setAside, unplace } from './places.ts';
-import { soundEntries } from './sound.ts';
+import { type OpenQueue, OpenQueues } from './open-queues.ts';
+import { leaveWait, readWaiting, setAside } from './transitions.ts';
 
 const MOVES_MAX = 200;
 
@@ -21,12 +21,12 @@ export const subscribe: StoreCommand = {
   isWrite: true,
   run(kv, bytes) {
     const { topic, functionId, leftMs, isTrusted } = parseAs(bytes, isSubscriptionInput);
-    const mark: SubscriptionMark = {
+    const record: StoredSubscription = {
       ...{ topic, functionId },
       ...(leftMs !== undefined && { leftMs }),
       ...(isTrusted === true && { isTrusted }),
     };
-    kv.put(subscriptionKey(topic, functionId), toJson(mark));
+    kv.put(subscriptionKey(topic, functionId), toJson(record));
     return {};
   },
 };
@@ -48,8 +48,8 @@ export const subscriptions: StoreCommand = {
   run(kv) {
     const { start, end } = allSubscriptions();
     let damagedRecords = 0;
-    const marks = [...soundEntries(kv, start, end, () => damagedRecords++)];
-    return { result: toJson(marks.map(({ value }) => parseAs(value, isSubscriptionMark))), damagedRecords };
+    const records = [...intactEntries(kv, start, end, () => damagedRecords++)];
+    return { result: toJson(records.map(({ value }) => parseAs(value, isStoredSubscription))), damagedRecords };
   },
 };
 
@@ -60,45 +60,45 @@ export const keptMoves: StoreCommand = {
   usesReserve: true,
   run(kv, bytes, world) {
     const { from: fromName, to, functionId, rules } = parseAs(bytes, isKeptMovesInput);
-    const book = new QueueBook(kv, world);
-    const from = book.find(fromName);
+    const queues = new OpenQueues(kv, world);
+    const from = queues.find(fromName);
     if (from === undefined) return { result: toJson({ moved: 0, hasMore: false }) };
-    const target = book.queue(to);
-    const keys = oldestKept(book, from);
+    const target = queues.open(to);
+    const keys = oldestKept(queues, from);
     let [moved, isFull] = [0, false];
     for (const key of keys) {
       const seq = seqOf(key);
-      const found = book.sound(() => readKept(kv, from.number, seq));
+      const found = queues.ifIntact(() => readKept(kv, from.number, seq));
       if (found?.value === undefined) {
-        if (found === undefined) setAside(book, from, seq, 'parked');
-        else removeEntry(book, key);
+        if (found === undefined) setAside(queues, from, seq, 'parked');
+        else removeEntry(queues, key);
         continue;
       }
-      const { mark, facts: kept, payload } = found.value;
-      const facts = toJson({ ...readFacts(kept), functionId });
+      const { record, facts: kept, payload } = found.value;
+      const facts = toJson({ ...readHeader(kept), functionId });
       // Messages that do not fit stay where they are for the next subscriber, or until they expire.
-      isFull = 'reason' in enqueueJob(book, target, rules, { facts, payload });
+      isFull = 'reason' in enqueueJob(queues, target, rules, { facts, payload });
       if (isFull) break;
-      unplace(book, from, seq, mark);
+      leaveWait(queues, from, seq, record);
       kv.remove(jobKey(from.number, seq));
-      book.store.jobs--;
+      queues.store.jobs--;
       moved++;
     }
-    book.close();
+    queues.close();
     const hasMore = keys.length === MOVES_MAX && !isFull;
-    return { result: toJson({ moved, hasMore }), damagedRecords: book.damaged };
+    return { result: toJson({ moved, hasMore }), damagedRecords: queues.damaged };
   },
 };
 
 /** Returns `undefined` if the entry leads to no message. */
 function readKept(kv: KvReader, queue: number, seq: number) {
-  const mark = readWaiting(kv, queue, seq);
+  const record = readWaiting(kv, queue, seq);
   const value = kv.get(jobKey(queue, seq));
-  if (mark === undefined || value === undefined) return undefined;
-  return { mark, ...decodeJob(value) };
+  if (record === undefined || value === undefined) return undefined;
+  return { record, ...decodeJob(value) };
 }
 
 /** They expire in the order in which they came. */
-function oldestKept({ kv }: QueueBook, { number }: OpenQueue): Buffer[] {
+function oldestKept({ kv }: OpenQueues, { number }: OpenQueue): Buffer[] {
   return keysIn(kv, rangeOf('D', number), { limit: MOVES_MAX });
 }

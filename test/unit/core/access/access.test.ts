@@ -126,7 +126,7 @@ function accessWith(
     return read.value;
   });
   return new Access(
-    { port: 'p', policy: { expose: filters, triggerTypes, queues: new Set() } },
+    { port: 'p', policy: { expose: filters, triggerTypes, sharedQueues: new Set() } },
     { ...ANONYMOUS, ...grant },
     registrations,
   );

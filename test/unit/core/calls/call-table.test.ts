@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { type Call, CallTable, DEADLINE_STEP_MS } from '../../../../src/core/calls/call-table.ts';
-import type { Executor } from '../../../../src/core/calls/executor.ts';
+import type { Executor } from '../../../../src/core/calls/select-worker.ts';
 import { newExecutor } from '../../../support/engine/numbered-executor.ts';
 import { forEachSeed, type SeededRandom } from '../../../support/random/seeded-random.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { Channel, clampBufferSize, type Direction, UNTAKEN_MS_MAX } from '../../../../src/core/channels/channel.ts';
-import { ByteBudget, JointBudget } from '../../../../src/core/gates/byte-budget.ts';
+import { ByteBudget, JointBudget } from '../../../../src/core/limits/byte-budget.ts';
 import { forEachSeed } from '../../../support/random/seeded-random.ts';
 
 describe('the ends of a channel', () => {

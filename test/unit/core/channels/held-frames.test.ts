@@ -5,7 +5,7 @@ import {
   type HeldFramesLimits,
   recordHeader,
 } from '../../../../src/core/channels/held-frames.ts';
-import { ByteBudget, JointBudget } from '../../../../src/core/gates/byte-budget.ts';
+import { ByteBudget, JointBudget } from '../../../../src/core/limits/byte-budget.ts';
 import { forEachSeed, type SeededRandom } from '../../../support/random/seeded-random.ts';
 
 const KIB = 1024;

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { Executor } from '../../../../src/core/calls/executor.ts';
+import type { Executor } from '../../../../src/core/calls/select-worker.ts';
 import { distinctBindings, type TriggerBinding } from '../../../../src/core/registry/trigger-table.ts';
 import { rawJson } from '../../../../src/protocol/json/byte-string.ts';
 import { newExecutor } from '../../../support/engine/numbered-executor.ts';

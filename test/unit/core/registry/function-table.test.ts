@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { Executor } from '../../../../src/core/calls/executor.ts';
-import type { Balance } from '../../../../src/core/calls/select-worker.ts';
+import type { Balance, Executor } from '../../../../src/core/calls/select-worker.ts';
 import { balanceBy, FunctionTable, namespaceOf } from '../../../../src/core/registry/function-table.ts';
 import { rawJson } from '../../../../src/protocol/json/byte-string.ts';
 import { newExecutor } from '../../../support/engine/numbered-executor.ts';

@@ -2,8 +2,8 @@
 
 import { describe, expect, test } from 'vitest';
 import { readHandlerResult, readHandlerValue } from '../../../../src/modules/http/requests/handler-result.ts';
-import { RequestGate } from '../../../../src/modules/http/requests/request-gate.ts';
 import { queryText, requestText, routeText } from '../../../../src/modules/http/requests/request-text.ts';
+import { RequestsInFlight } from '../../../../src/modules/http/requests/requests-in-flight.ts';
 import { checkHeaders } from '../../../../src/modules/http/rules/header-rules.ts';
 import { byteStringToText, rawJson } from '../../../../src/protocol/json/byte-string.ts';
 import { forEachSeed } from '../../../support/random/seeded-random.ts';
@@ -106,28 +106,28 @@ describe('the result of a handler', () => {
   });
 });
 
-describe('the gate of requests', () => {
+describe('the inFlight of requests', () => {
   test('[L1] passes a place on to any number of waiters that are refused at once', () => {
-    const gate = new RequestGate(20_000);
+    const inFlight = new RequestsInFlight(20_000);
     let admitted = 0;
-    for (let running = 0; running < 20_000; running++) gate.tryEnter();
+    for (let running = 0; running < 20_000; running++) inFlight.tryEnter();
     const waiter = {
       admitted() {
         admitted++;
-        gate.leave();
+        inFlight.leave();
       },
       expired: () => {},
     };
-    for (let waiting = 0; waiting < 20_000; waiting++) gate.wait(waiter, 0);
-    gate.leave();
+    for (let waiting = 0; waiting < 20_000; waiting++) inFlight.wait(waiter, 0);
+    inFlight.leave();
     expect(admitted).toBe(20_000);
-    expect(gate.tryEnter()).toBe(true);
-    expect(gate.tryEnter()).toBe(false);
+    expect(inFlight.tryEnter()).toBe(true);
+    expect(inFlight.tryEnter()).toBe(false);
   });
 
   test('[L1] admits each waiter once when the limit grows, even those that end at once', () => {
-    const gate = new RequestGate(3);
-    for (let running = 0; running < 3; running++) gate.tryEnter();
+    const inFlight = new RequestsInFlight(3);
+    for (let running = 0; running < 3; running++) inFlight.tryEnter();
     const told: string[] = [];
     const waiter = (name: string, admitted = () => {}) => ({
       admitted: () => {
@@ -136,39 +136,39 @@ describe('the gate of requests', () => {
       },
       expired: () => {},
     });
-    gate.wait(
-      waiter('a', () => gate.leave()),
+    inFlight.wait(
+      waiter('a', () => inFlight.leave()),
       0,
     );
-    gate.wait(waiter('b'), 0);
-    gate.wait(waiter('c'), 0);
-    gate.setLimit(5);
+    inFlight.wait(waiter('b'), 0);
+    inFlight.wait(waiter('c'), 0);
+    inFlight.setLimit(5);
     expect(told).toEqual(['a', 'b', 'c']);
-    expect(gate.tryEnter()).toBe(false);
-    for (let running = 0; running < 5; running++) gate.leave();
-    for (let running = 0; running < 5; running++) expect(gate.tryEnter()).toBe(true);
-    expect(gate.tryEnter()).toBe(false);
+    expect(inFlight.tryEnter()).toBe(false);
+    for (let running = 0; running < 5; running++) inFlight.leave();
+    for (let running = 0; running < 5; running++) expect(inFlight.tryEnter()).toBe(true);
+    expect(inFlight.tryEnter()).toBe(false);
   });
 
   test('[L1] gives a free place to the request that waited longest, and refuses the others in time', () => {
-    const gate = new RequestGate(1);
+    const inFlight = new RequestsInFlight(1);
     const told: string[] = [];
     const waiter = (name: string) => ({
       admitted: () => void told.push(`${name} in`),
       expired: () => void told.push(`${name} out`),
     });
-    expect(gate.tryEnter()).toBe(true);
-    expect(gate.tryEnter()).toBe(false);
-    expect(gate.wait(waiter('a'), 0)).toBeDefined();
-    expect(gate.wait(waiter('b'), 0)).toBeUndefined();
-    gate.leave();
+    expect(inFlight.tryEnter()).toBe(true);
+    expect(inFlight.tryEnter()).toBe(false);
+    expect(inFlight.wait(waiter('a'), 0)).toBeDefined();
+    expect(inFlight.wait(waiter('b'), 0)).toBeUndefined();
+    inFlight.leave();
     expect(told).toEqual(['a in']);
-    gate.wait(waiter('c'), 100);
-    gate.expire(5_099);
-    gate.expire(5_100);
+    inFlight.wait(waiter('c'), 100);
+    inFlight.expire(5_099);
+    inFlight.expire(5_100);
     expect(told).toEqual(['a in', 'c out']);
-    gate.leave();
-    expect(gate.tryEnter()).toBe(true);
+    inFlight.leave();
+    expect(inFlight.tryEnter()).toBe(true);
   });
 });
 

@@ -16,7 +16,7 @@ function queuesOf(byName: Readonly<Record<string, readonly Letter[]>>) {
   const asked: DeadListInput[] = [];
   return {
     asked,
-    async deadLetters(page: DeadListInput): Promise<Uint8Array> {
+    async list(page: DeadListInput): Promise<Uint8Array> {
       if (page.withoutPayload !== true) asked.push(page);
       const rows = (byName[page.queue] ?? []).slice(page.offset, page.offset + page.limit);
       return Buffer.from(`[${rows.map((letter) => rowOf(letter, page)).join()}]`);

@@ -1,11 +1,12 @@
 // When the queues of an engine claim jobs, with an adapter that answers when the test says so.
 
 import { expect, test } from 'vitest';
-import type { AdvanceInput } from '../../../../src/core/queue/shapes.ts';
-import type { Advanced, TakenJob } from '../../../../src/modules/queue/adapters/adapter.ts';
+import type { AdvanceInput, QueueStats, TakenJob } from '../../../../src/core/queue/shapes.ts';
+import type { Advanced, OpenedQueue } from '../../../../src/modules/queue/adapters/adapter.ts';
 import { QUEUE_DEFAULTS, settingsOf } from '../../../../src/modules/queue/config.ts';
 import { FinishedJobs } from '../../../../src/modules/queue/finished-jobs.ts';
 import { Queues } from '../../../../src/modules/queue/queues.ts';
+import type { LaneAdapter } from '../../../../src/modules/queue/restricted-lanes.ts';
 import type { Attempt } from '../../../../src/modules/queue/run-job.ts';
 import type { RunnerAdapter } from '../../../../src/modules/queue/runner.ts';
 import { EngineInMemory } from '../../../support/engine/engine-in-memory.ts';
@@ -21,7 +22,7 @@ function jobs(count: number): TakenJob[] {
   }));
 }
 
-class FakeAdapter implements RunnerAdapter {
+class FakeAdapter implements RunnerAdapter, LaneAdapter {
   readonly name = 'fake';
   readonly steps: AdvanceInput[] = [];
   readonly woken: string[] = [];
@@ -35,9 +36,10 @@ class FakeAdapter implements RunnerAdapter {
     done(this.answers.length === 0 ? NOTHING : this.answers.shift());
   }
 
-  mayHandOver(_queue: string, { seq }: TakenJob): boolean {
-    return !this.lost.has(seq);
-  }
+  readonly sharing = {
+    mayHandOver: (_queue: string, { seq }: TakenJob) => !this.lost.has(seq),
+    parkedElsewhere: async () => [],
+  };
 
   async wake(_queue: string, functionId: string): Promise<number> {
     this.woken.push(functionId);
@@ -46,6 +48,14 @@ class FakeAdapter implements RunnerAdapter {
 
   enqueue(): void {
     throw new Error('No test here has a job');
+  }
+
+  async open(): Promise<OpenedQueue> {
+    throw new Error('No test here opens a queue');
+  }
+
+  async stats(): Promise<readonly QueueStats[]> {
+    return [];
   }
 }
 

@@ -111,7 +111,7 @@ test('[T7] a client that gets a failed snapshot and is closed for being slow has
   setup.flush();
   setup.failNext();
   expect(client.socket.farewell).toMatchObject({ code: 4408 });
-  expect(setup.visits.leaveCount).toBe(1);
+  expect(setup.joinsAndLeaves.leaveCount).toBe(1);
 });
 
 test.each([0, 1_000])('[T5] an event of a removed group reaches the remaining subscribers: %i kept', (kept) => {
@@ -214,8 +214,8 @@ function checkStory(messages: readonly ReadMessage[], store: StreamStore): void 
 
 test.each([5_000, 300])('[X6] [guarantees 4] a join handler that has not answered after %i ms refuses', (askMs) => {
   const setup = new FeedsInMemory({ ...TEST_STREAM_LIMITS, askMs });
-  const { engine, visits } = setup;
-  addModuleType(engine.context, visits.joins);
+  const { engine, joinsAndLeaves } = setup;
+  addModuleType(engine.context, joinsAndLeaves.joins);
   const gate = engine.connect();
   gate.register('gate');
   gate.bind('j', 'stream:join', 'gate');
@@ -225,5 +225,5 @@ test.each([5_000, 300])('[X6] [guarantees 4] a join handler that has not answere
   expect(client.heard).toEqual([]);
   engine.advance(200);
   expect(client.messages.map(({ event }) => event.type)).toEqual(['unauthorized']);
-  expect([setup.asked, visits.leaveCount]).toEqual([[], 0]);
+  expect([setup.asked, joinsAndLeaves.leaveCount]).toEqual([[], 0]);
 });

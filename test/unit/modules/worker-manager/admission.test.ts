@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { ConnectionGate } from '../../../../src/core/gates/connection-gate.ts';
 import { type AdmissionRules, type AdmissionState, admit } from '../../../../src/modules/worker-manager/admission.ts';
-import { requestOf } from '../../../support/engine/worker-port.ts';
+import { admissionOf, NO_LIMITS, requestOf } from '../../../support/engine/worker-port.ts';
 
 const TOKEN = 'a token that is long enough, with blanks';
 const OPEN: AdmissionRules = {
@@ -88,24 +87,27 @@ describe('the token', () => {
 
 describe('when there is no room', () => {
   test('[guarantees 4] A full port answers 503, one that is stormed 429', () => {
-    const full = stateOf({ gate: new ConnectionGate({ connectionsMax: 0, connectionsPerSecondMax: 9 }) });
+    const full = stateOf({ port: admissionOf({ connectionsMax: 0, connectionsPerSecondMax: 9 }) });
     expect(admit(requestOf(), OPEN, full)).toMatchObject({ status: 503 });
-    const stormed = stateOf({ gate: new ConnectionGate({ connectionsMax: 9, connectionsPerSecondMax: 1 }) });
+    const stormed = stateOf({ port: admissionOf({ connectionsMax: 9, connectionsPerSecondMax: 1 }) });
     expect(admit(requestOf(), OPEN, stormed).ok).toBe(true);
     expect(admit(requestOf(), OPEN, stormed)).toMatchObject({ status: 429 });
   });
 
   test('[guarantees 4] A connection refused for another reason takes no place', () => {
-    const state = stateOf({ gate: new ConnectionGate({ connectionsMax: 1, connectionsPerSecondMax: 1 }) });
+    const engine = { isDraining: false };
+    const state = stateOf({ port: admissionOf({ connectionsMax: 1, connectionsPerSecondMax: 1 }, engine) });
     admit(requestOf({ path: '/x' }), CLOSED, state);
     admit(requestOf({}, { host: 'evil.example' }), CLOSED, state);
     admit(requestOf(), CLOSED, state);
-    admit(requestOf(), OPEN, { ...state, isDraining: true });
+    engine.isDraining = true;
+    admit(requestOf(), OPEN, state);
+    engine.isDraining = false;
     expect(admit(requestOf(), OPEN, state).ok).toBe(true);
   });
 
   test('[guarantees 3.3] An engine that stops admits no connection, and says so only to authenticated clients', () => {
-    const state = stateOf({ isDraining: true });
+    const state = stateOf({ port: admissionOf(NO_LIMITS, { isDraining: true }) });
     expect(admit(requestOf(), OPEN, state)).toMatchObject({
       status: 503,
       text: 'SHUTTING_DOWN: the engine is stopping',
@@ -116,12 +118,8 @@ describe('when there is no room', () => {
 
 function stateOf(fields: Partial<AdmissionState> = {}): AdmissionState {
   return {
-    nowMs: 0,
-    gate: new ConnectionGate({ connectionsMax: 100, connectionsPerSecondMax: 100 }),
-    addressGate: undefined,
-    isProtecting: false,
+    port: admissionOf(NO_LIMITS),
     address: '10.0.0.7',
-    isDraining: false,
     isAuthBusy: false,
     isKnownAddress: () => false,
     isChannel: () => false,

@@ -1,8 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { ConnectionGate } from '../../../../src/core/gates/connection-gate.ts';
 import { type AdmissionRules, type AdmissionState, admit } from '../../../../src/modules/worker-manager/admission.ts';
 import { channelTarget } from '../../../../src/modules/worker-manager/channel-endpoint.ts';
-import { requestOf } from '../../../support/engine/worker-port.ts';
+import { admissionOf, NO_LIMITS, requestOf } from '../../../support/engine/worker-port.ts';
 
 const TOKEN = 'x'.repeat(32);
 const RULES: AdmissionRules = { token: TOKEN, boundHost: '127.0.0.1', allowedHosts: [], allowedOrigins: [] };
@@ -88,7 +87,7 @@ describe('who may connect to an end', () => {
   });
 
   test('[guarantees 4] It counts as a connection of the port; what was refused does not', () => {
-    const state = stateOf({ gate: new ConnectionGate({ connectionsMax: 1, connectionsPerSecondMax: 9 }) });
+    const state = stateOf({ port: admissionOf({ connectionsMax: 1, connectionsPerSecondMax: 9 }) });
     expect(askWith(state, `/ws/channels/${ID}`, 'key=wrong&dir=read')).toMatchObject({ status: 404 });
     expect(askWith(state, `/ws/channels/${ID}`, QUERY)).toMatchObject({ ok: true });
     expect(askWith(state, `/ws/channels/${ID}`, QUERY)).toMatchObject({ status: 503 });
@@ -96,7 +95,9 @@ describe('who may connect to an end', () => {
   });
 
   test('[guarantees 3.3] While the engine stops, no client', () => {
-    expect(askWith(stateOf({ isDraining: true }), `/ws/channels/${ID}`, QUERY)).toMatchObject({ status: 503 });
+    expect(
+      askWith(stateOf({ port: admissionOf(NO_LIMITS, { isDraining: true }) }), `/ws/channels/${ID}`, QUERY),
+    ).toMatchObject({ status: 503 });
   });
 });
 
@@ -117,12 +118,8 @@ function askWith(
 
 function stateOf(fields: Partial<AdmissionState> = {}): AdmissionState {
   return {
-    nowMs: 0,
-    gate: new ConnectionGate({ connectionsMax: 100, connectionsPerSecondMax: 100 }),
-    addressGate: undefined,
-    isProtecting: false,
+    port: admissionOf(NO_LIMITS),
     address: '127.0.0.1',
-    isDraining: false,
     isAuthBusy: false,
     isKnownAddress: () => false,
     isChannel: (id, key) => id === ID && key === KEY,

@@ -2,8 +2,8 @@
 // same moment, or one from within the other?
 
 import { describe, expect, test } from 'vitest';
+import type { Outcome } from '../../../../src/router/calls/call.ts';
 import { invoke } from '../../../../src/router/calls/invoke.ts';
-import type { Outcome } from '../../../../src/router/calls/reply.ts';
 import type { TestWorker } from '../../../support/clients/test-worker.ts';
 import { EngineInMemory } from '../../../support/engine/engine-in-memory.ts';
 

@@ -3,8 +3,12 @@
 
 import { describe, expect, test } from 'vitest';
 import { FLAG, HEADER_BYTES, KIND } from '../../../../src/protocol/binary/binary-layout.ts';
-import { BatchReader, type CallHeader, type ResultHeader } from '../../../../src/protocol/binary/binary-read.ts';
-import { MessageBuffer } from '../../../../src/protocol/binary/binary-write.ts';
+import {
+  BatchReader,
+  type CallHeader,
+  MessageBuffer,
+  type ResultHeader,
+} from '../../../../src/protocol/binary/binary-messages.ts';
 import {
   SUBPROTOCOL_BINARY,
   SUBPROTOCOL_COMPACT,

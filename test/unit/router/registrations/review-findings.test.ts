@@ -1,8 +1,7 @@
 // One test for each defect that a review of the engine found, with the sequence that showed it.
 
 import { describe, expect, test } from 'vitest';
-import { BatchReader, FRAME_MESSAGES_MAX } from '../../../../src/protocol/binary/binary-read.ts';
-import { MessageBuffer } from '../../../../src/protocol/binary/binary-write.ts';
+import { BatchReader, FRAME_MESSAGES_MAX, MessageBuffer } from '../../../../src/protocol/binary/binary-messages.ts';
 import { asByteString } from '../../../../src/protocol/json/byte-string.ts';
 import { Payload } from '../../../../src/protocol/payload/payload.ts';
 import { EngineInMemory } from '../../../support/engine/engine-in-memory.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { PressureReading } from '../../../../src/core/gates/pressure.ts';
+import type { PressureReading } from '../../../../src/core/limits/pressure.ts';
 import { EngineInMemory } from '../../../support/engine/engine-in-memory.ts';
 import { openRestricted } from '../../../support/engine/restricted-port.ts';
 

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { SvcError } from '../../../../src/sdk/calls/errors.ts';
+import type { StandardSchema } from '../../../../src/sdk/functions/schema.ts';
 import { createWorker, type InternalOptions } from '../../../../src/sdk/internal.ts';
-import type { StandardSchema } from '../../../../src/sdk/schema/standard-schema.ts';
-import type { HandlerContext } from '../../../../src/sdk/worker/context.ts';
+import type { HandlerContext } from '../../../../src/sdk/worker/handler.ts';
 import { FakePlatform, type FakeSocket } from '../../../support/fakes/fake-platform.ts';
 
 describe.each(['binary', 'json'] as const)('over the %s form', (wire) => {

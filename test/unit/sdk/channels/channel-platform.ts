@@ -5,8 +5,7 @@ import { ChannelReader } from '../../../../src/sdk/channels/channel-reader.ts';
 import type { ChannelRef } from '../../../../src/sdk/channels/channel-ref.ts';
 import { ChannelWriter } from '../../../../src/sdk/channels/channel-writer.ts';
 import { Channels } from '../../../../src/sdk/channels/channels.ts';
-import { nodeMemory } from '../../../../src/sdk/node/memory-node.ts';
-import { watchMemory } from '../../../../src/sdk/telemetry/watched-memory.ts';
+import { nodeMemory, watchMemory } from '../../../../src/sdk/node/memory-node.ts';
 import { resolveSettings } from '../../../../src/sdk/worker/options.ts';
 import type {
   PlatformSocket,

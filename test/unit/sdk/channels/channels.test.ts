@@ -1,10 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import { Fifo } from '../../../../src/sdk/calls/fifo.ts';
 import { ChannelReader } from '../../../../src/sdk/channels/channel-reader.ts';
 import { replaceRefs } from '../../../../src/sdk/channels/channel-ref.ts';
 import { ChannelWriter } from '../../../../src/sdk/channels/channel-writer.ts';
-import { nodeMemory } from '../../../../src/sdk/node/memory-node.ts';
-import { watchMemory } from '../../../../src/sdk/telemetry/watched-memory.ts';
+import { Fifo } from '../../../../src/sdk/channels/fifo.ts';
+import { nodeMemory, watchMemory } from '../../../../src/sdk/node/memory-node.ts';
 import { forEachSeed, type SeededRandom } from '../../../support/random/seeded-random.ts';
 import { ChannelPlatform, newRef } from './channel-platform.ts';
 

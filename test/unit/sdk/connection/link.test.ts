@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { Link } from '../../../../src/sdk/connection/link.ts';
-import { JsonWire } from '../../../../src/sdk/wire/wire-json.ts';
+import { JsonWire } from '../../../../src/sdk/wire/json-wire.ts';
 import { FakeClock, FakeSocket } from '../../../support/fakes/fake-platform.ts';
 import { deliveredCall, encoded, madeCall } from '../calls/made-calls.ts';
 

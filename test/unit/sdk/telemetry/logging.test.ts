@@ -5,7 +5,7 @@ import { fastify } from 'fastify';
 import { expect, test } from 'vitest';
 import { createWorker, nodePlatform } from '../../../../src/sdk/internal.ts';
 import { bridgeConsole, pinoStream, WinstonTransport } from '../../../../src/sdk/logging.ts';
-import { createLogger, type LoggerLevel } from '../../../../src/sdk/telemetry/logger.ts';
+import { createLogger, type LoggerLevel } from '../../../../src/sdk/telemetry/telemetry.ts';
 import { FakePlatform } from '../../../support/fakes/fake-platform.ts';
 
 type Logged = readonly [level: LoggerLevel, message: string, data: unknown];

@@ -5,7 +5,7 @@ import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-ho
 import { BasicTracerProvider, InMemorySpanExporter, SimpleSpanProcessor } from '@opentelemetry/sdk-trace-base';
 import { afterEach, expect, test } from 'vitest';
 import { createWorker, type InternalOptions, nodePlatform } from '../../../../src/sdk/internal.ts';
-import type { HandlerContext } from '../../../../src/sdk/worker/context.ts';
+import type { HandlerContext } from '../../../../src/sdk/worker/handler.ts';
 import { FakePlatform } from '../../../support/fakes/fake-platform.ts';
 
 const TRACE = '0af7651916cd43dd8448eb211c80319c';

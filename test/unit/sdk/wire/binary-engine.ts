@@ -2,10 +2,14 @@
 // writes them, and the engine's own reader reads the frames of the worker.
 
 import { depthOf, withDepth } from '../../../../src/core/calls/call-depth.ts';
-import { ShapeTable } from '../../../../src/core/calls/shape-table.ts';
+import { ShapeTable } from '../../../../src/core/calls/compact-payloads.ts';
 import { FLAG } from '../../../../src/protocol/binary/binary-layout.ts';
-import { BatchReader, type CallHeader, type ResultHeader } from '../../../../src/protocol/binary/binary-read.ts';
-import { MessageBuffer } from '../../../../src/protocol/binary/binary-write.ts';
+import {
+  BatchReader,
+  type CallHeader,
+  MessageBuffer,
+  type ResultHeader,
+} from '../../../../src/protocol/binary/binary-messages.ts';
 import { rawJson } from '../../../../src/protocol/json/byte-string.ts';
 import { nodeText } from '../../../../src/protocol/json/node-text.ts';
 import { CompactDecoder } from '../../../../src/protocol/payload/compact-decode.ts';

@@ -5,8 +5,12 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { FLAG } from '../../../../src/protocol/binary/binary-layout.ts';
-import { BatchReader, type CallHeader, type ResultHeader } from '../../../../src/protocol/binary/binary-read.ts';
-import { MessageBuffer } from '../../../../src/protocol/binary/binary-write.ts';
+import {
+  BatchReader,
+  type CallHeader,
+  MessageBuffer,
+  type ResultHeader,
+} from '../../../../src/protocol/binary/binary-messages.ts';
 import { asByteString, asRawJson, textToByteString } from '../../../../src/protocol/json/byte-string.ts';
 import { CompactEncoder } from '../../../../src/protocol/payload/compact-encode.ts';
 import { Payload } from '../../../../src/protocol/payload/payload.ts';

@@ -1,7 +1,7 @@
 // Compact payloads in the SDK, during a connection and after it.
 
 import { describe, expect, test } from 'vitest';
-import { MessageBuffer } from '../../../../src/protocol/binary/binary-write.ts';
+import { MessageBuffer } from '../../../../src/protocol/binary/binary-messages.ts';
 import { CompactEncoder } from '../../../../src/protocol/payload/compact-encode.ts';
 import { Payload } from '../../../../src/protocol/payload/payload.ts';
 import { createWorker, type InternalOptions } from '../../../../src/sdk/internal.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
+import type { StandardSchema } from '../../../../src/sdk/functions/schema.ts';
 import { createWorker, type InternalOptions } from '../../../../src/sdk/internal.ts';
-import type { StandardSchema } from '../../../../src/sdk/schema/standard-schema.ts';
 import { FakePlatform, type FakeSocket } from '../../../support/fakes/fake-platform.ts';
 
 function setUp(options: InternalOptions = {}) {

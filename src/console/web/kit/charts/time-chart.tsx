@@ -3,7 +3,7 @@
 
 import { type KeyboardEvent, type PointerEvent, type ReactNode, useEffect, useRef, useState } from 'react';
 import { type Store, useStore } from '../../data/store.ts';
-import { Card } from '../layout/panel.tsx';
+import { Card } from '../layout/page.tsx';
 import { type ChartSeries, type ChartWindow, linePath, msAt, nearestAt, topOf, xOf } from './chart-points.ts';
 import { formatLocal } from './times.ts';
 

@@ -1,13 +1,23 @@
 // A moment, in the format that is chosen for all pages. Hovering shows the other formats and the raw value (APP-8).
+// Ages follow one clock, which is updated once a second and does not run in a hidden tab.
 
 import { Copy } from 'lucide-react';
 import { type ReactNode, useRef } from 'react';
 import { preferences } from '../../data/preferences.ts';
-import { useStore } from '../../data/store.ts';
-import { copyText } from '../inputs/clipboard.ts';
-import { HoverCard, useHover } from '../layout/hover-card.tsx';
+import { createStore, useStore } from '../../data/store.ts';
+import { copyText } from '../inputs/copy.tsx';
+import { HoverCard, useHover } from '../layout/overlays.tsx';
 import { formatAge, formatLocal, formatTime, formatUtc } from './times.ts';
-import { useNow } from './use-now.ts';
+
+const now = createStore(Date.now());
+setInterval(() => {
+  if (!document.hidden) now.set(Date.now());
+}, 1_000);
+document.addEventListener('visibilitychange', () => now.set(Date.now()));
+
+export function useNow(): number {
+  return useStore(now);
+}
 
 export interface TimeProps {
   readonly ms: number;

@@ -1,10 +1,13 @@
-// Asks for confirmation before data is lost. Where much is lost, the answer is typed.
+// Asks for confirmation before data is lost. Where much is lost, the answer is typed. `ClearAll` removes everything of
+// one kind that the engine has stored.
 
 import { AlertDialog } from 'radix-ui';
 import { type ReactNode, useState } from 'react';
+import { call } from '../../data/api.ts';
+import { useReadOnly } from '../../data/connection.ts';
 import { Button } from '../inputs/button.tsx';
 import { Field, Input } from '../inputs/field.tsx';
-import { useFocusBack } from '../layout/focus-back.ts';
+import { useFocusBack } from '../layout/overlays.tsx';
 import { ErrorCard } from './error-card.tsx';
 
 export interface ConfirmDialogProps {
@@ -85,6 +88,37 @@ function ConfirmBody({
           {action}
         </Button>
       </div>
+    </>
+  );
+}
+
+export interface ClearAllProps {
+  readonly what: 'logs' | 'traces';
+  readonly onCleared: () => void;
+  /** What is removed, and what stays. */
+  readonly children: ReactNode;
+}
+
+export function ClearAll({ what, onCleared, children }: ClearAllProps): ReactNode {
+  const [isAsking, setAsking] = useState(false);
+  if (useReadOnly()) return undefined;
+  return (
+    <>
+      <Button look="ghost" onClick={() => setAsking(true)}>
+        Clear all
+      </Button>
+      <ConfirmDialog
+        open={isAsking}
+        onClose={() => setAsking(false)}
+        title={`Clear all ${what}?`}
+        action={`Clear all ${what}`}
+        run={async () => {
+          await call(`DELETE /${what}`);
+          onCleared();
+        }}
+      >
+        {children}
+      </ConfirmDialog>
     </>
   );
 }

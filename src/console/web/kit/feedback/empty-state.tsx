@@ -1,14 +1,17 @@
-// Views without data: why, and what to do about it (console rule 3, EMP-1 to EMP-4).
+// Views without data: why, and what to do about it (console rule 3, EMP-2 to EMP-4). For a new engine: its first three
+// steps, each checked off when it has happened (EMP-1).
 
 import { type Query, useQuery } from '@tanstack/react-query';
-import { Copy, X } from 'lucide-react';
+import { Check, Copy, X } from 'lucide-react';
 import { type ReactNode, useEffect, useState } from 'react';
 import type { MissingModule } from '../../../../console-api/envelope.ts';
-import { ApiError } from '../../data/api-error.ts';
+import { ApiError, call } from '../../data/api.ts';
+import { useCounters } from '../../data/counters.ts';
 import { queryClient } from '../../data/queries.ts';
 import { formatCount } from '../charts/times.ts';
 import { Button, IconButton } from '../inputs/button.tsx';
-import { copyText } from '../inputs/clipboard.ts';
+import { copyText } from '../inputs/copy.tsx';
+import { classes } from '../layout/classes.ts';
 import { ErrorCard } from './error-card.tsx';
 
 export interface EmptyStateProps {
@@ -182,3 +185,50 @@ export function Loading({ what, rows = 8 }: { readonly what: string; readonly ro
 const isUnanswered = ({ state }: Query): boolean => state.status === 'pending';
 
 const SKELETON_KEYS = Array.from({ length: 64 }, (_none, row) => `row-${row}`);
+
+export function FirstRun(): ReactNode {
+  const { latest } = useCounters();
+  const { data } = useQuery({ queryKey: ['status'], queryFn: ({ signal }) => call('GET /status', { signal }) });
+  const workers = latest?.workers ?? data?.counts.workers;
+  const { data: hasOwn = false } = useQuery({ queryKey: ['workers', 'own', workers], queryFn: hasOwnWorker });
+  const functions = latest?.functions ?? data?.counts.functions ?? 0;
+  const steps = [
+    { title: 'Create a project', text: 'svc create my-app\ncd my-app && npm install', done: hasOwn },
+    { title: 'Start its worker', text: 'npm start', done: functions > 0 },
+    { title: 'Call its function', text: 'svc trigger hello::greet name=Ada', done: (latest?.calls_per_s ?? 0) > 0 },
+  ];
+  return (
+    <div className="mx-auto flex w-full max-w-[640px] flex-col gap-6 px-4 py-12 max-sm:py-6">
+      <div>
+        <h2 className="text-xl font-semibold">The engine runs and waits for a worker</h2>
+        <p className="text-muted">Three steps to a first call. Each is checked off when it is done.</p>
+      </div>
+      <ol className="flex flex-col gap-5">
+        {steps.map(({ title, text, done }, at) => (
+          <li key={title} className="flex gap-3">
+            <span
+              className={classes(
+                'flex size-6 shrink-0 items-center justify-center rounded-full border text-sm font-semibold',
+                done ? 'border-good bg-good-soft text-good' : 'border-line-strong text-muted',
+              )}
+            >
+              {done ? <Check size={14} aria-label="Done" /> : at + 1}
+            </span>
+            <div className="flex min-w-0 flex-1 flex-col gap-2">
+              <h3 className="font-semibold">{title}</h3>
+              <Snippet text={text} label={title.toLowerCase()} />
+            </div>
+          </li>
+        ))}
+      </ol>
+    </div>
+  );
+}
+
+/** The console's server is a worker that the user did not create. */
+async function hasOwnWorker({ signal }: { readonly signal: AbortSignal }): Promise<boolean> {
+  const { items } = await call('GET /workers', { query: { limit: CONSOLES_MAX }, signal });
+  return items.some(({ name }) => name !== 'svc-console');
+}
+
+const CONSOLES_MAX = 100;

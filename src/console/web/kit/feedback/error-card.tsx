@@ -3,9 +3,9 @@
 
 import { Link } from '@tanstack/react-router';
 import { Component, type ReactNode } from 'react';
-import { ApiError } from '../../data/api-error.ts';
+import { ApiError } from '../../data/api.ts';
 import { Button } from '../inputs/button.tsx';
-import { copyText } from '../inputs/clipboard.ts';
+import { copyText } from '../inputs/copy.tsx';
 import { Shape } from './status.tsx';
 
 export interface ErrorCardProps {

@@ -4,15 +4,14 @@ import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { Square, X } from 'lucide-react';
 import { type ReactNode, useEffect, useRef } from 'react';
 import type { Task } from '../../../../console-api/queues.ts';
-import { useReadOnly } from '../../data/console-info.ts';
-import { call } from '../../data/routes.ts';
+import { call } from '../../data/api.ts';
+import { useReadOnly } from '../../data/connection.ts';
 import { useLive } from '../../data/use-live.ts';
 import { taskProgress } from '../../pages/queues/logic/dead-letters.ts';
 import { Button, IconButton } from '../inputs/button.tsx';
 import { visibleText } from '../json/logic/visible-text.ts';
-import { Announce } from './announce.tsx';
 import { ErrorCard } from './error-card.tsx';
-import { ProgressBar } from './progress-bar.tsx';
+import { Announce } from './live-changes.tsx';
 import { Status, type Tone } from './status.tsx';
 
 export interface TaskProgressProps {
@@ -89,5 +88,29 @@ export function TaskProgress({ id, onEnd, onClose }: TaskProgressProps): ReactNo
         </IconButton>
       )}
     </section>
+  );
+}
+
+export interface ProgressBarProps {
+  readonly label: string;
+  /** 0 to 1; undefined where the total is not known. */
+  readonly share: number | undefined;
+}
+
+/** Drawn where the total is not known. */
+const UNKNOWN_SHARE = 0.3;
+
+export function ProgressBar({ label, share }: ProgressBarProps): ReactNode {
+  return (
+    <div
+      role="progressbar"
+      aria-label={label}
+      aria-valuemin={0}
+      aria-valuemax={100}
+      {...(share !== undefined && { 'aria-valuenow': Math.round(share * 100) })}
+      className="h-1.5 w-40 overflow-hidden rounded-full bg-ground"
+    >
+      <div className="h-full bg-accent-fill" style={{ width: `${(share ?? UNKNOWN_SHARE) * 100}%` }} />
+    </div>
   );
 }

@@ -1,11 +1,35 @@
-// Shows the messages that `toast` was called with.
+// Short messages at the edge of the screen. A message that is repeated while it is shown is counted, not stacked
+// (APP-2).
 
 import { X } from 'lucide-react';
 import { Toast as Primitive } from 'radix-ui';
 import type { ReactNode } from 'react';
-import { useStore } from '../../data/store.ts';
-import { Shape } from './status.tsx';
-import { dismissToast, toasts } from './toast-store.ts';
+import { createStore, useStore } from '../../data/store.ts';
+import { Shape, type Tone } from './status.tsx';
+
+export interface Toast {
+  readonly id: number;
+  readonly tone: Tone;
+  readonly text: string;
+  readonly times: number;
+}
+
+const toasts = createStore<readonly Toast[]>([]);
+
+const SHOWN_MAX = 3;
+let nextId = 1;
+
+export function toast({ tone, text }: Pick<Toast, 'tone' | 'text'>): void {
+  toasts.set((now) => {
+    const same = now.find((one) => one.text === text);
+    if (same !== undefined) return now.map((one) => (one === same ? { ...one, times: one.times + 1 } : one));
+    return [...now, { id: nextId++, tone, text, times: 1 }].slice(-SHOWN_MAX);
+  });
+}
+
+function dismissToast(id: number): void {
+  toasts.set((now) => now.filter((one) => one.id !== id));
+}
 
 const SHOWN_MS = 4_000;
 

@@ -5,7 +5,7 @@ import { ChevronDown, ChevronUp, X } from 'lucide-react';
 import { type ReactNode, type RefObject, useEffect, useRef, useState } from 'react';
 import { useKeys } from '../../app/keys.ts';
 import { formatCount } from '../charts/times.ts';
-import { Announce } from '../feedback/announce.tsx';
+import { Announce } from '../feedback/live-changes.tsx';
 import { inSlices } from '../layout/slices.ts';
 import { IconButton } from './button.tsx';
 import { Input } from './field.tsx';

@@ -6,9 +6,9 @@ import { EditorState, type Extension } from '@codemirror/state';
 import { EditorView, lineNumbers } from '@codemirror/view';
 import { type ReactNode, useEffect, useRef } from 'react';
 import { styleNonce } from '../../data/nonce.ts';
-import { useWide } from '../layout/use-wide.ts';
+import { useWide } from '../layout/page.tsx';
 import { editorColours, editorLook } from './editor-look.ts';
-import type { JsonDiffProps } from './json-diff.tsx';
+import type { JsonDiffProps } from './json-editor.tsx';
 
 export default function CodeDiff({ before, after, label }: JsonDiffProps): ReactNode {
   const place = useRef<HTMLDivElement>(null);

@@ -7,7 +7,7 @@ import { type KeyboardEvent, type ReactNode, useId, useMemo, useRef, useState } 
 import { formatBytes, formatCount } from '../charts/times.ts';
 import { Loading } from '../feedback/empty-state.tsx';
 import { Button, IconButton } from '../inputs/button.tsx';
-import { copyText, download } from '../inputs/clipboard.ts';
+import { copyText, download } from '../inputs/copy.tsx';
 import { Input } from '../inputs/field.tsx';
 import { classes } from '../layout/classes.ts';
 import { JSON_ROWS_MAX, type JsonRow } from './logic/json-rows.ts';

@@ -8,8 +8,8 @@ import { useKeys } from '../../app/keys.ts';
 import { keep, readKept } from '../../data/preferences.ts';
 import { PanelBoundary } from '../feedback/error-card.tsx';
 import { IconButton } from '../inputs/button.tsx';
-import { useFocusBack } from './focus-back.ts';
-import { useWide } from './use-wide.ts';
+import { useFocusBack } from './overlays.tsx';
+import { useWide } from './page.tsx';
 
 export interface DetailPanelProps {
   /** "Function orders::create": its name for screen readers. */

@@ -1,9 +1,8 @@
 // Columns of a table: what a page declares, and what this browser remembers (APP-11).
 
-import type { ReactNode } from 'react';
-import { useMemo, useState } from 'react';
+import { type ReactNode, useMemo, useState } from 'react';
 import { keep, readKept } from '../../data/preferences.ts';
-import { flipIn } from '../../pages/flow/logic/flip.ts';
+import { flipIn } from './selection.ts';
 
 export interface Column<Row> {
   readonly id: string;

@@ -1,12 +1,48 @@
-// Turns a table into one with groups that fold: `<Table columns={ofLines(COLUMNS)} {...useGroupedRows({ … })} />`.
+// Turns a table into one with groups that fold (FUN-2, TRG-1): `<Table columns={ofLines(COLUMNS)} {...useGroupedRows({
+// … })} />`.
 
 import { ChevronDown, ChevronRight } from 'lucide-react';
 import { type ReactNode, useMemo, useState } from 'react';
-import { flip } from '../../pages/flow/logic/flip.ts';
-import { type GroupHead, type GroupLine, groupedLines, plainLines } from '../../pages/logs/logic/group-lines.ts';
 import { formatCount } from '../charts/times.ts';
 import type { Column } from './column.ts';
+import { flip } from './selection.ts';
 import type { TableProps } from './table.tsx';
+
+type GroupHead<Group extends string> = {
+  readonly kind: 'group';
+  readonly group: Group;
+  readonly count: number;
+  readonly isOpen: boolean;
+};
+
+type GroupLine<Row, Group extends string> = GroupHead<Group> | { readonly kind: 'row'; readonly row: Row };
+
+/** Rows in their order. Groups in the given order, or in that of their first rows. */
+function groupedLines<Row, Group extends string>(
+  rows: readonly Row[],
+  groupOf: (row: Row) => Group,
+  closed: ReadonlySet<Group>,
+  order?: readonly Group[],
+): GroupLine<Row, Group>[] {
+  const groups = new Map<Group, Row[]>();
+  for (const row of rows) {
+    const group = groupOf(row);
+    const members = groups.get(group);
+    if (members === undefined) groups.set(group, [row]);
+    else members.push(row);
+  }
+  return (order ?? [...groups.keys()]).flatMap((group) => {
+    const members = groups.get(group);
+    if (members === undefined) return [];
+    const isOpen = !closed.has(group);
+    const head = { kind: 'group', group, count: members.length, isOpen } as const;
+    return [head, ...(isOpen ? plainLines(members) : [])];
+  });
+}
+
+function plainLines<Row>(rows: readonly Row[]): { readonly kind: 'row'; readonly row: Row }[] {
+  return rows.map((row) => ({ kind: 'row', row }));
+}
 
 /** Heads span all columns; only rows have cells. */
 export function ofLines<Row, Group extends string>(

@@ -1,7 +1,19 @@
-// Which rows are selected (APP-11): by key, so that a row that moves stays selected. Shift selects a range from the
-// last one.
+// Which rows of a table are selected (APP-11): by key, so that a row that moves stays selected. Shift selects a range
+// from the last one. `flip` adds or removes one entry of any set.
 
 import { useMemo, useRef, useState } from 'react';
+
+/** Adds the entry where it was missing, removes it where it was present. */
+export function flip<T>(all: ReadonlySet<T>, one: T): ReadonlySet<T> {
+  const next = new Set(all);
+  if (!next.delete(one)) next.add(one);
+  return next;
+}
+
+/** The same for a list, as addresses have it. A new entry is added at the end. */
+export function flipIn<T>(all: readonly T[], one: T): readonly T[] {
+  return all.includes(one) ? all.filter((other) => other !== one) : [...all, one];
+}
 
 export interface Selection {
   readonly keys: ReadonlySet<string>;

@@ -3,9 +3,9 @@
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
 import type { AlertRow, Sampling } from '../../../../console-api/telemetry.ts';
-import { useReadOnly } from '../../data/console-info.ts';
+import { call } from '../../data/api.ts';
+import { useReadOnly } from '../../data/connection.ts';
 import { queryClient } from '../../data/queries.ts';
-import { call } from '../../data/routes.ts';
 import { useLive } from '../../data/use-live.ts';
 import { Time } from '../../kit/charts/time.tsx';
 import { formatShare } from '../../kit/charts/times.ts';
@@ -14,8 +14,8 @@ import { ErrorCard } from '../../kit/feedback/error-card.tsx';
 import { Status } from '../../kit/feedback/status.tsx';
 import { Button } from '../../kit/inputs/button.tsx';
 import { Field, Input } from '../../kit/inputs/field.tsx';
-import { Card, Facts } from '../../kit/layout/panel.tsx';
-import { rateOf } from '../traces/logic/sampling.ts';
+import { Card, Facts } from '../../kit/layout/page.tsx';
+import { rateOf } from './sampling.ts';
 
 const ALERT_EXAMPLE = `workers:
   - name: svc-observability

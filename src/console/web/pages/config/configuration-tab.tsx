@@ -4,15 +4,15 @@ import { useQuery } from '@tanstack/react-query';
 import { Copy } from 'lucide-react';
 import { type ReactNode, useMemo } from 'react';
 import type { Config, ConfigField, ConfigSchema, ConfigValue } from '../../../../console-api/system.ts';
-import { call } from '../../data/routes.ts';
+import { call } from '../../data/api.ts';
 import { Time } from '../../kit/charts/time.tsx';
 import { FailedState, Loading, NoMatch } from '../../kit/feedback/empty-state.tsx';
 import { Badge, Status } from '../../kit/feedback/status.tsx';
 import { IconButton } from '../../kit/inputs/button.tsx';
-import { copyText } from '../../kit/inputs/clipboard.ts';
+import { copyText } from '../../kit/inputs/copy.tsx';
 import { SearchInput } from '../../kit/inputs/filter-bar.tsx';
 import { visibleText } from '../../kit/json/logic/visible-text.ts';
-import { Card, Facts } from '../../kit/layout/panel.tsx';
+import { Card, Facts } from '../../kit/layout/page.tsx';
 
 const TONES = { default: 'idle', file: 'busy', environment: 'warn' } as const;
 

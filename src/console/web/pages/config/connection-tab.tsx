@@ -2,13 +2,13 @@
 
 import { type ReactNode, useEffect, useState } from 'react';
 import type { Status as EngineStatus } from '../../../../console-api/system.ts';
-import { useConsoleInfo } from '../../data/console-info.ts';
-import { call } from '../../data/routes.ts';
+import { call } from '../../data/api.ts';
+import { useConsoleInfo } from '../../data/connection.ts';
 import { Time } from '../../kit/charts/time.tsx';
 import { formatCount, formatDuration, formatSpan } from '../../kit/charts/times.ts';
 import { Snippet } from '../../kit/feedback/empty-state.tsx';
 import { Shape, Status, WordStatus } from '../../kit/feedback/status.tsx';
-import { Card, Facts } from '../../kit/layout/panel.tsx';
+import { Card, Facts } from '../../kit/layout/page.tsx';
 
 const PROBE_MS = 5_000;
 

@@ -3,14 +3,14 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { type ReactNode, useEffect, useMemo, useRef, useState } from 'react';
-import { useConsoleInfo } from '../../data/console-info.ts';
-import { call } from '../../data/routes.ts';
+import { call } from '../../data/api.ts';
+import { useConsoleInfo } from '../../data/connection.ts';
 import { formatCountOf } from '../../kit/charts/times.ts';
 import { Loading, Snippet } from '../../kit/feedback/empty-state.tsx';
 import { ErrorCard } from '../../kit/feedback/error-card.tsx';
 import { visibleText } from '../../kit/json/logic/visible-text.ts';
 import { classes } from '../../kit/layout/classes.ts';
-import { Card } from '../../kit/layout/panel.tsx';
+import { Card } from '../../kit/layout/page.tsx';
 import { KIND_NAMES, kindOf } from '../triggers/logic/trigger-kinds.ts';
 import { PREVIEW, type PreviewEdge, type PreviewNode, previewOf } from './logic/flow-preview.ts';
 

@@ -1,12 +1,46 @@
-// The top functions by calls, errors and time, with their calls of the last minutes (DSH-5).
+// The five top functions by calls, errors and time, with their calls of the last five minutes (DSH-5).
 
 import type { ReactNode } from 'react';
-import type { FunctionRow } from '../../../../console-api/registry.ts';
+import type { FunctionFigures, FunctionRow, RecentCalls } from '../../../../console-api/registry.ts';
 import { Sparkline } from '../../kit/charts/sparkline.tsx';
 import { formatDuration, formatRate } from '../../kit/charts/times.ts';
-import { CopyId } from '../../kit/inputs/copy-id.tsx';
-import { Card } from '../../kit/layout/panel.tsx';
-import { type TopKind, topFunctions } from './logic/top-functions.ts';
+import { CopyId } from '../../kit/inputs/copy.tsx';
+import { Card } from '../../kit/layout/page.tsx';
+
+type TopKind = 'calls' | 'errors' | 'time';
+
+const SHOWN = 5;
+
+/** What is counted for each interval: calls, failed calls, and milliseconds spent in them. */
+const COUNTED: Readonly<Record<TopKind, (part: RecentCalls) => number>> = {
+  calls: ({ calls }) => calls,
+  errors: ({ errors }) => errors,
+  time: ({ total_ms }) => total_ms,
+};
+
+export interface TopFunction {
+  readonly id: string;
+  /** A minute. */
+  readonly value: number;
+  /** Oldest first. */
+  readonly course: readonly number[];
+}
+
+function topFunctions(rows: readonly FunctionRow[], kind: TopKind): TopFunction[] {
+  return rows
+    .flatMap(({ function_id: id, figures }) => {
+      const course = (figures?.recent ?? []).map(COUNTED[kind]);
+      const value = figures === null ? 0 : course.reduce((sum, part) => sum + part, 0) / minutesOf(figures);
+      return value > 0 ? [{ id, value, course }] : [];
+    })
+    .sort((a, b) => b.value - a.value || a.id.localeCompare(b.id))
+    .slice(0, SHOWN);
+}
+
+/** The length of all intervals together: an engine that has just started has less than five minutes. */
+function minutesOf({ calls, calls_per_minute }: FunctionFigures): number {
+  return calls === 0 ? 1 : calls / calls_per_minute;
+}
 
 const KINDS: readonly { kind: TopKind; title: string; write: (value: number) => string }[] = [
   { kind: 'calls', title: 'Most calls', write: (value) => `${formatRate(value)}/min` },

@@ -1,9 +1,12 @@
-// The canvas of the flow: boxes and lines to pan, zoom, move and open, by pointer and by keyboard.
+// The canvas of the flow: boxes and lines to pan, zoom, move and open, by pointer and by keyboard. The numbers of a
+// line are above all lines, so that no line hides them.
 
-import '@xyflow/react/dist/base.css';
-import './flow.css';
 import {
   Background,
+  BaseEdge,
+  type Edge,
+  EdgeLabelRenderer,
+  type EdgeProps,
   MarkerType,
   MiniMap,
   type NodeChange,
@@ -14,14 +17,16 @@ import {
   useStore as useFlowStore,
   useReactFlow,
 } from '@xyflow/react';
-import { Maximize, Minus, Plus } from 'lucide-react';
 import { type ReactNode, useEffect, useMemo, useRef, useState } from 'react';
+import { curveBetween, pathOf } from '../../kit/charts/label-layout.ts';
+import { type FlowFigures, flowFigures } from './logic/flow-drawing.ts';
+import '@xyflow/react/dist/base.css';
+import './flow.css';
+import { Maximize, Minus, Plus } from 'lucide-react';
 import { useKeys } from '../../app/keys.ts';
 import { IconButton } from '../../kit/inputs/button.tsx';
 import { visibleText } from '../../kit/json/logic/visible-text.ts';
-import { useWide } from '../../kit/layout/use-wide.ts';
-import { type FlowLine, FlowLineEdge } from './edge.tsx';
-import { flowFigures } from './logic/flow-edges.ts';
+import { useWide } from '../../kit/layout/page.tsx';
 import { framesOf, NODE_SIZE, type Place, type Places } from './logic/flow-layout.ts';
 import type { FlowView, ViewNode } from './logic/flow-view.ts';
 import { type FlowBox, FlowBoxNode, type FlowFrame, FlowFrameNode } from './node.tsx';
@@ -235,5 +240,32 @@ function ZoomButtons(): ReactNode {
         </IconButton>
       </div>
     </Panel>
+  );
+}
+
+type FlowLine = Edge<{ readonly figures: FlowFigures | undefined }, 'line'>;
+
+function FlowLineEdge(props: EdgeProps<FlowLine>): ReactNode {
+  const { sourceX, sourceY, targetX, targetY, style = {}, markerEnd = '', data } = props;
+  const path = pathOf(curveBetween({ x: sourceX, y: sourceY }, { x: targetX, y: targetY }));
+  const figures = data?.figures;
+  return (
+    <>
+      <BaseEdge path={path} style={style} markerEnd={markerEnd} />
+      {figures !== undefined && (
+        <EdgeLabelRenderer>
+          <span
+            className={
+              'pointer-events-none absolute flex flex-col rounded-sm bg-ground/85 px-1 text-center text-xs ' +
+              'leading-[15px] whitespace-nowrap text-muted'
+            }
+            style={{ transform: `translate(-50%, -50%) translate(${figures.at.x}px, ${figures.at.y}px)` }}
+          >
+            <span>{figures.lines[0]}</span>
+            {figures.lines.length > 1 && <span className="text-bad">{figures.lines[1]}</span>}
+          </span>
+        </EdgeLabelRenderer>
+      )}
+    </>
   );
 }

@@ -3,13 +3,12 @@
 import { Handle, type Node, type NodeProps, Position } from '@xyflow/react';
 import { Boxes, Database, FunctionSquare, Inbox, type LucideIcon, Megaphone, Radio } from 'lucide-react';
 import { memo, type ReactNode } from 'react';
-import { TriggerIcon } from '../../kit/charts/trigger-icon.tsx';
 import { Shape } from '../../kit/feedback/status.tsx';
-import { Method } from '../../kit/inputs/method.tsx';
+import { Method, TriggerIcon } from '../../kit/feedback/trigger-icon.tsx';
 import { visibleText } from '../../kit/json/logic/visible-text.ts';
 import { classes } from '../../kit/layout/classes.ts';
+import { kindWords } from './logic/flow-drawing.ts';
 import { NODE_SIZE } from './logic/flow-layout.ts';
-import { kindWords } from './logic/flow-svg.ts';
 import type { FlowKind, ViewNode } from './logic/flow-view.ts';
 
 export type FlowBox = Node<{ readonly view: ViewNode; readonly isDimmed: boolean }, 'box'>;

@@ -1,6 +1,6 @@
 // The address of the Flow page.
 
-import { param } from '../../data/search-params.ts';
+import { param } from '../../data/search.ts';
 import { FLOW_KINDS } from './logic/flow-view.ts';
 
 export const FLOW_SEARCH = {

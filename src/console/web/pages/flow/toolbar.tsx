@@ -2,12 +2,12 @@
 
 import { Download, RotateCcw } from 'lucide-react';
 import { type ReactNode, useCallback } from 'react';
-import type { SearchValues } from '../../data/search-params.ts';
+import type { SearchValues } from '../../data/search.ts';
 import { Button } from '../../kit/inputs/button.tsx';
 import { Segments, Select } from '../../kit/inputs/field.tsx';
 import { FilterBar, Pill } from '../../kit/inputs/filter-bar.tsx';
 import { visibleText } from '../../kit/json/logic/visible-text.ts';
-import { flipIn } from './logic/flip.ts';
+import { flipIn } from '../../kit/table/selection.ts';
 import { FLOW_KINDS } from './logic/flow-view.ts';
 import type { FLOW_SEARCH } from './search.ts';
 

@@ -3,8 +3,8 @@
 import { keepPreviousData, type UseQueryResult, useQuery } from '@tanstack/react-query';
 import { useMemo } from 'react';
 import type { FlowGraph } from '../../../../console-api/flow.ts';
+import { call } from '../../data/api.ts';
 import { refetchSoon } from '../../data/queries.ts';
-import { call } from '../../data/routes.ts';
 import { useLive } from '../../data/use-live.ts';
 import { RANGE_MS } from './search.ts';
 

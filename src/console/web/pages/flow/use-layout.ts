@@ -2,8 +2,8 @@
 
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
-import { call } from '../../data/routes.ts';
-import { toast } from '../../kit/feedback/toast-store.ts';
+import { call } from '../../data/api.ts';
+import { toast } from '../../kit/feedback/toast.tsx';
 import type { LayoutReply } from './layout-worker.ts';
 import { keepPlaces, type Place, type Places, readPlaces } from './logic/flow-layout.ts';
 import type { FlowView } from './logic/flow-view.ts';

@@ -3,19 +3,17 @@
 import { useQuery } from '@tanstack/react-query';
 import { type ReactNode, useEffect, useRef, useState } from 'react';
 import type { FunctionDetail } from '../../../../console-api/registry.ts';
-import { ApiError } from '../../data/api-error.ts';
-import { call } from '../../data/routes.ts';
+import { ApiError, call } from '../../data/api.ts';
 import { useLive } from '../../data/use-live.ts';
 import { Time } from '../../kit/charts/time.tsx';
 import { EmptyState, Loading } from '../../kit/feedback/empty-state.tsx';
 import { ErrorCard } from '../../kit/feedback/error-card.tsx';
 import { Shape } from '../../kit/feedback/status.tsx';
-import { MiddleCut } from '../../kit/inputs/copy-id.tsx';
+import { MiddleCut } from '../../kit/inputs/copy.tsx';
 import { DetailPanel } from '../../kit/layout/detail-panel.tsx';
 import { type Tab, Tabs } from '../../kit/layout/tabs.tsx';
+import { CodeTab, LogsTab, OverviewTab, SchemaTab, TracesTab, TriggersTab, WorkersTab } from './detail-tabs.tsx';
 import { InvokeTab } from './invoke-tab.tsx';
-import { LogsTab, TracesTab } from './observed-tabs.tsx';
-import { CodeTab, OverviewTab, SchemaTab, TriggersTab, WorkersTab } from './plain-tabs.tsx';
 import type { FunctionTab } from './search.ts';
 
 export interface FunctionDetailProps {

@@ -1,26 +1,128 @@
 // The Functions page: every function of the engine, and the detail of one.
 
 import { type ReactNode, useCallback } from 'react';
-import type { FunctionRow } from '../../../../console-api/registry.ts';
+import type { FunctionFigures, FunctionRow } from '../../../../console-api/registry.ts';
+import { call } from '../../data/api.ts';
 import { preferences, setPreference } from '../../data/preferences.ts';
-import { refetchSoon } from '../../data/queries.ts';
-import { call } from '../../data/routes.ts';
+import { type ListState, refetchSoon, useList, useWholeList } from '../../data/queries.ts';
 import { usePageSearch } from '../../data/search.ts';
 import { useStore } from '../../data/store.ts';
-import { type ListState, useList, useWholeList } from '../../data/use-list.ts';
 import { useLive } from '../../data/use-live.ts';
-import { formatCount } from '../../kit/charts/times.ts';
-import { type ActiveFilter, FailedState, Loading, NoMatch } from '../../kit/feedback/empty-state.tsx';
-import { FirstRun } from '../../kit/feedback/first-run.tsx';
+import { Time } from '../../kit/charts/time.tsx';
+import { formatCount, formatDuration, formatRate, formatShare } from '../../kit/charts/times.ts';
+import { type ActiveFilter, FailedState, FirstRun, Loading, NoMatch } from '../../kit/feedback/empty-state.tsx';
+import { Badge, WordStatus } from '../../kit/feedback/status.tsx';
+import { TriggerIcons } from '../../kit/feedback/trigger-icon.tsx';
+import { CopyId } from '../../kit/inputs/copy.tsx';
 import { Toggle } from '../../kit/inputs/field.tsx';
 import { FilterBar, Pill } from '../../kit/inputs/filter-bar.tsx';
 import { visibleText } from '../../kit/json/logic/visible-text.ts';
 import { Page } from '../../kit/layout/page.tsx';
+import type { Column } from '../../kit/table/column.ts';
 import { ofLines, useGroupedRows } from '../../kit/table/grouped-rows.tsx';
 import { Table } from '../../kit/table/table.tsx';
-import { COLUMNS } from './columns.tsx';
 import { FunctionDetailPanel } from './detail.tsx';
 import { FUNCTIONS_SEARCH } from './search.ts';
+
+const NONE = <span className="text-faint">–</span>;
+
+function figure(
+  id: string,
+  header: string,
+  read: (figures: FunctionFigures) => number | null,
+  write: (value: number) => string,
+  sort?: string,
+): Column<FunctionRow> {
+  return {
+    id,
+    header,
+    width: 92,
+    align: 'right',
+    optional: id !== 'calls_per_minute' && id !== 'error_rate' && id !== 'p95_ms',
+    ...(sort !== undefined && { sort }),
+    text: ({ figures }) => (figures === null ? null : read(figures)),
+    cell: ({ figures }) => {
+      const value = figures === null ? null : read(figures);
+      if (value === null) return NONE;
+      return <span className={id === 'error_rate' && value > 0 ? 'text-bad' : undefined}>{write(value)}</span>;
+    },
+  };
+}
+
+function moment(id: string, header: string, read: (figures: FunctionFigures) => number | null): Column<FunctionRow> {
+  return {
+    id,
+    header,
+    width: 110,
+    optional: true,
+    text: ({ figures }) => (figures === null ? null : read(figures)),
+    cell: ({ figures }) => {
+      const ms = figures === null ? null : read(figures);
+      return ms === null ? NONE : <Time ms={ms} />;
+    },
+  };
+}
+
+const COLUMNS: readonly Column<FunctionRow>[] = [
+  {
+    id: 'function_id',
+    header: 'Function ID',
+    width: 220,
+    grow: 3,
+    sort: 'id',
+    cell: ({ function_id, internal }) => (
+      <>
+        <CopyId id={function_id} what="function id" className="text-text" />
+        {internal && <Badge>internal</Badge>}
+      </>
+    ),
+    text: ({ function_id }) => function_id,
+  },
+  {
+    id: 'triggers',
+    header: 'Triggers',
+    width: 110,
+    sort: 'triggers',
+    cell: ({ triggers }) => (triggers.count === 0 ? NONE : <TriggerIcons {...triggers} />),
+    text: ({ triggers }) => triggers.count,
+  },
+  {
+    id: 'workers',
+    header: 'Workers',
+    width: 140,
+    grow: 1,
+    sort: 'worker',
+    cell: ({ workers, worker_name }) => (
+      <span className="truncate text-muted">
+        {visibleText(worker_name)}
+        {workers.length > 1 && ` ×${workers.length}`}
+      </span>
+    ),
+    text: ({ workers }) => workers.map(({ name }) => name).join(' '),
+  },
+  {
+    id: 'status',
+    header: 'Status',
+    width: 104,
+    keeps: true,
+    cell: ({ status }) => <WordStatus word={status} />,
+    text: ({ status }) => status,
+  },
+  figure('calls_per_minute', 'Calls/min', (figures) => figures.calls_per_minute, formatRate, 'calls'),
+  figure('error_rate', 'Errors', (figures) => figures.error_rate, formatShare, 'errors'),
+  figure('p95_ms', 'p95', (figures) => figures.p95_ms, formatDuration, 'p95'),
+  moment('last_call_at', 'Last call', (figures) => figures.last_call_at),
+  moment('last_error_at', 'Last error', (figures) => figures.last_error_at),
+  {
+    id: 'description',
+    header: 'Description',
+    width: 200,
+    grow: 1,
+    optional: true,
+    cell: ({ description }) => <span className="truncate text-muted">{visibleText(description ?? '')}</span>,
+    text: ({ description }) => description,
+  },
+];
 
 export default function Functions(): ReactNode {
   const { search, setSearch } = usePageSearch(FUNCTIONS_SEARCH);

@@ -1,6 +1,6 @@
 // The address of the Functions page.
 
-import { param } from '../../data/search-params.ts';
+import { param } from '../../data/search.ts';
 
 export const FUNCTIONS_SEARCH = {
   q: param.text(),

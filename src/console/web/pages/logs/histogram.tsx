@@ -4,7 +4,7 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { type ReactNode, type PointerEvent as ReactPointerEvent, useState } from 'react';
 import type { LogHistogram, LogSearch } from '../../../../console-api/telemetry.ts';
-import { call } from '../../data/routes.ts';
+import { call } from '../../data/api.ts';
 import type { SearchState } from '../../data/search.ts';
 import { formatCount, formatCountOf, formatLocal } from '../../kit/charts/times.ts';
 import { visibleText } from '../../kit/json/logic/visible-text.ts';

@@ -3,14 +3,14 @@
 import { Download } from 'lucide-react';
 import { type ReactNode, useState } from 'react';
 import type { LogRow, LogSearch } from '../../../../console-api/telemetry.ts';
-import { call } from '../../data/routes.ts';
+import { call } from '../../data/api.ts';
 import { formatCount } from '../../kit/charts/times.ts';
-import { toast } from '../../kit/feedback/toast-store.ts';
+import { ClearAll } from '../../kit/feedback/confirm.tsx';
+import { toast } from '../../kit/feedback/toast.tsx';
 import { Button } from '../../kit/inputs/button.tsx';
-import { ClearAll } from '../../kit/inputs/clear-all.tsx';
-import { download } from '../../kit/inputs/clipboard.ts';
+import { download } from '../../kit/inputs/copy.tsx';
 import { Menu } from '../../kit/inputs/menu.tsx';
-import { toCsv } from '../../kit/table/logic/table-export.ts';
+import { toCsv } from '../../kit/table/table-export.ts';
 import { valueText } from './log-row.tsx';
 import type { LogsSearch } from './logs-search.ts';
 

@@ -6,22 +6,19 @@ import type { LogRow } from '../../../../console-api/telemetry.ts';
 import type { SearchState } from '../../data/search.ts';
 import { Time } from '../../kit/charts/time.tsx';
 import { Button } from '../../kit/inputs/button.tsx';
-import { copyText } from '../../kit/inputs/clipboard.ts';
-import { CopyId } from '../../kit/inputs/copy-id.tsx';
+import { CopyId, copyText } from '../../kit/inputs/copy.tsx';
 import { Menu } from '../../kit/inputs/menu.tsx';
 import { JsonTree } from '../../kit/json/json-tree.tsx';
 import { visibleText } from '../../kit/json/logic/visible-text.ts';
 import { DetailPanel } from '../../kit/layout/detail-panel.tsx';
-import { Facts } from '../../kit/layout/panel.tsx';
-import { hasStack } from '../traces/logic/stack-fold.ts';
-import { Stack } from '../traces/views/stack.tsx';
+import { Facts } from '../../kit/layout/page.tsx';
+import { hasStack, Stack } from '../traces/views/stack.tsx';
 import { valueText } from './log-row.tsx';
-import { LogText } from './log-text.tsx';
-import { stripAnsi } from './logic/ansi.ts';
+import { LogText, Severity } from './log-text.tsx';
 import { quoteTerm, quoteValue } from './logic/log-query.ts';
 import { messageKey } from './logic/log-rows.ts';
+import { stripAnsi } from './logic/text-pieces.ts';
 import type { LOGS_SEARCH } from './logs-search.ts';
-import { Severity } from './severity.tsx';
 
 export interface LogDetailProps extends SearchState<typeof LOGS_SEARCH> {
   readonly log: LogRow;

@@ -1,16 +1,18 @@
 // The list of log records (LOG-1, LOG-2): plain rows of text, so that text can be selected across rows (LOG-7). Rows
-// are measured when they are drawn, because messages wrap and open. Only visible rows are in the document.
+// are measured when they are drawn, because messages wrap and open. Only visible rows are in the document. The time
+// column reverses the order.
 
 import { measureElement, useVirtualizer, type Virtualizer } from '@tanstack/react-virtual';
+import { ArrowDown, ArrowUp } from 'lucide-react';
 import { type ReactNode, type RefObject, useCallback, useEffect, useId, useRef, useState } from 'react';
 import { useKeys } from '../../app/keys.ts';
 import { preferences } from '../../data/preferences.ts';
 import type { SearchState } from '../../data/search.ts';
 import { useStore } from '../../data/store.ts';
 import { FindBar, useListFind } from '../../kit/inputs/find-bar.tsx';
+import { visibleText } from '../../kit/json/logic/visible-text.ts';
 import { classes } from '../../kit/layout/classes.ts';
-import { LOG_HEAD_PX, LogHead } from './log-head.tsx';
-import { RowContent } from './log-row.tsx';
+import { CELL_WIDTHS, RowContent } from './log-row.tsx';
 import type { LogListRow } from './logic/log-rows.ts';
 import type { LOGS_SEARCH } from './logs-search.ts';
 
@@ -228,4 +230,61 @@ function LogLine({ row, index, id, top, rowPx, measure, isActive, activate, ...p
 function keyOf(row: LogListRow | undefined): string {
   if (row === undefined) return '';
   return row.kind === 'log' ? row.log.id : row.kind === 'group' ? `group ${row.key}` : row.id;
+}
+
+const LOG_HEAD_PX = 32;
+
+function LogHead({ search, setSearch }: SearchState<typeof LOGS_SEARCH>): ReactNode {
+  return (
+    <div
+      role="row"
+      aria-rowindex={1}
+      className={
+        'sticky top-0 z-10 flex min-w-full items-stretch gap-2 border-b border-line bg-panel px-3 text-xs ' +
+        'font-medium text-muted'
+      }
+      style={{ height: LOG_HEAD_PX }}
+    >
+      <TimeHead {...{ search, setSearch }} />
+      <Head width={CELL_WIDTHS.severity}>Severity</Head>
+      <Head width={CELL_WIDTHS.service}>Service</Head>
+      {search.cols.map((key) => (
+        <Head key={key} width={CELL_WIDTHS.attribute}>
+          <span className="truncate font-mono">{visibleText(key)}</span>
+        </Head>
+      ))}
+      <Head width="min-w-0 flex-1">Message</Head>
+    </div>
+  );
+}
+
+function Head({ width, children }: { readonly width: string; readonly children: ReactNode }): ReactNode {
+  return (
+    <div role="columnheader" className={classes('flex items-center', width)}>
+      {children}
+    </div>
+  );
+}
+
+/** The records around one record have only one order. */
+function TimeHead({ search, setSearch }: SearchState<typeof LOGS_SEARCH>): ReactNode {
+  if (search.around !== undefined) return <Head width={CELL_WIDTHS.time}>Timestamp</Head>;
+  const isOldestFirst = search.order === 'asc';
+  const Arrow = isOldestFirst ? ArrowUp : ArrowDown;
+  return (
+    <div
+      role="columnheader"
+      aria-sort={isOldestFirst ? 'ascending' : 'descending'}
+      className={classes('flex', CELL_WIDTHS.time)}
+    >
+      <button
+        type="button"
+        className="flex items-center gap-1 text-text"
+        onClick={() => setSearch({ order: isOldestFirst ? 'desc' : 'asc' })}
+      >
+        Timestamp
+        <Arrow size={12} className="shrink-0 max-sm:hidden" />
+      </button>
+    </div>
+  );
 }

@@ -9,11 +9,10 @@ import { formatCount, formatCountOf } from '../../kit/charts/times.ts';
 import { similarKey } from '../../kit/json/logic/similar-text.ts';
 import { visibleText } from '../../kit/json/logic/visible-text.ts';
 import { classes } from '../../kit/layout/classes.ts';
-import { LogText } from './log-text.tsx';
-import { stripAnsi } from './logic/ansi.ts';
+import { LogText, Severity } from './log-text.tsx';
 import type { LogListRow } from './logic/log-rows.ts';
+import { stripAnsi } from './logic/text-pieces.ts';
 import type { LOGS_SEARCH } from './logs-search.ts';
-import { Severity } from './severity.tsx';
 
 /** Of the cells of a row, and of the headers above them. */
 export const CELL_WIDTHS = {

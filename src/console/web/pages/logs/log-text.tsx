@@ -1,13 +1,39 @@
-// The text of a log record: terminal colours as colours of the theme, addresses as links, searched words marked. The
-// text never becomes markup (LOG-2).
+// The severity of a log record as a word with its own shape and colour (ACC-2), and its text: terminal colours as
+// colours of the theme, addresses as links, searched words marked. The text never becomes markup (LOG-2).
 
 import { Fragment, type ReactNode } from 'react';
-import { keyed } from '../../data/keyed.ts';
 import { visibleText } from '../../kit/json/logic/visible-text.ts';
 import { classes } from '../../kit/layout/classes.ts';
-import { type AnsiColour, ansiRuns } from './logic/ansi.ts';
-import { markPieces } from './logic/mark-words.ts';
-import { linkPieces } from './logic/text-links.ts';
+import { type AnsiColour, ansiRuns, linkPieces, markPieces } from './logic/text-pieces.ts';
+
+export function keyed<T>(items: readonly T[]): { readonly key: string; readonly item: T }[] {
+  return items.map((item, at) => ({ key: String(at), item }));
+}
+
+export const SEVERITIES = ['ERROR', 'WARN', 'INFO', 'DEBUG', 'TRACE'] as const;
+export type SeverityWord = (typeof SEVERITIES)[number];
+
+const LOOKS: Readonly<Record<SeverityWord, string>> = {
+  ERROR: 'bg-bad-soft text-bad font-semibold',
+  WARN: 'bg-warn-soft text-warn font-semibold',
+  INFO: 'bg-accent-soft text-accent',
+  DEBUG: 'bg-raised text-muted',
+  TRACE: 'text-muted',
+};
+
+export function Severity({ text }: { readonly text: string }): ReactNode {
+  const word = SEVERITIES.find((known) => known === text.toUpperCase());
+  return (
+    <span
+      className={classes(
+        'inline-flex h-[18px] w-12 shrink-0 items-center justify-center rounded-sm text-xs',
+        word === undefined ? 'bg-raised text-muted' : LOOKS[word],
+      )}
+    >
+      {text.toUpperCase()}
+    </span>
+  );
+}
 
 export interface LogTextProps {
   readonly text: string;

@@ -3,18 +3,17 @@
 
 import { CircleHelp, Eye, EyeOff, X } from 'lucide-react';
 import { type ReactNode, useCallback } from 'react';
-import { keyed } from '../../data/keyed.ts';
 import type { SearchState } from '../../data/search.ts';
 import { formatCount } from '../../kit/charts/times.ts';
 import { Button, IconButton } from '../../kit/inputs/button.tsx';
 import { Input, Toggle } from '../../kit/inputs/field.tsx';
 import { FilterBar, Pill } from '../../kit/inputs/filter-bar.tsx';
 import { visibleText } from '../../kit/json/logic/visible-text.ts';
-import { Flyout } from '../../kit/layout/flyout.tsx';
-import { flipIn } from '../flow/logic/flip.ts';
+import { Flyout } from '../../kit/layout/overlays.tsx';
+import { flipIn } from '../../kit/table/selection.ts';
+import { keyed, SEVERITIES } from './log-text.tsx';
 import { type LogTerm, parseLogQuery, termText } from './logic/log-query.ts';
 import { AROUND_ROWS, type LOGS_SEARCH } from './logs-search.ts';
-import { SEVERITIES } from './severity.tsx';
 
 export interface LogToolbarProps extends SearchState<typeof LOGS_SEARCH> {
   readonly hiddenMessages: number;

@@ -2,10 +2,10 @@
 
 import type { LiveFilter } from '../../../../console-api/live.ts';
 import type { LogSearch } from '../../../../console-api/telemetry.ts';
-import { param, type SearchValues } from '../../data/search-params.ts';
+import { param, type SearchValues } from '../../data/search.ts';
 import { readMoment } from '../traces/logic/trace-filters.ts';
+import { SEVERITIES } from './log-text.tsx';
 import { parseLogQuery, printLogQuery } from './logic/log-query.ts';
-import { SEVERITIES } from './severity.tsx';
 
 export const LOGS_SEARCH = {
   sev: param.list(SEVERITIES),

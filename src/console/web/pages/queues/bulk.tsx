@@ -1,14 +1,17 @@
 // Redrive and purge: confirmed before, and followed while the server works (QUE-3).
 
 import type { ReactNode } from 'react';
+import { call } from '../../data/api.ts';
 import { readAnew } from '../../data/queries.ts';
-import { call } from '../../data/routes.ts';
 import { usePageSearch } from '../../data/search.ts';
 import { ConfirmDialog } from '../../kit/feedback/confirm.tsx';
 import { TaskProgress } from '../../kit/feedback/task-progress.tsx';
 import { visibleText } from '../../kit/json/logic/visible-text.ts';
 import { type BulkTarget, type BulkVerb, bulkRequest, targetWords } from './logic/dead-letters.ts';
 import { QUEUES_SEARCH } from './search.ts';
+
+/** Opens the dialog that asks for confirmation. */
+export type AskBulk = (verb: BulkVerb, target: BulkTarget) => void;
 
 export interface BulkDialogProps {
   readonly verb: BulkVerb;

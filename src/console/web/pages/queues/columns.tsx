@@ -6,9 +6,9 @@ import { useStore } from '../../data/store.ts';
 import { Sparkline } from '../../kit/charts/sparkline.tsx';
 import { formatCount, formatRate, formatSpan } from '../../kit/charts/times.ts';
 import { Badge } from '../../kit/feedback/status.tsx';
-import { CopyId } from '../../kit/inputs/copy-id.tsx';
+import { CopyId } from '../../kit/inputs/copy.tsx';
 import type { Column } from '../../kit/table/column.ts';
-import { secretOf } from './logic/queue-secrets.ts';
+import { secretOf } from './logic/queue-state.ts';
 import { depths } from './use-queues.ts';
 
 const NONE = <span className="text-faint">–</span>;

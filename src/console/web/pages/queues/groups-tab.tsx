@@ -3,18 +3,18 @@
 import { useQuery } from '@tanstack/react-query';
 import { type ReactNode, useMemo } from 'react';
 import type { QueueDetail, QueueGroup } from '../../../../console-api/queues.ts';
-import { call } from '../../data/routes.ts';
+import { call } from '../../data/api.ts';
 import { usePageSearch } from '../../data/search.ts';
 import { Time } from '../../kit/charts/time.tsx';
 import { formatCount } from '../../kit/charts/times.ts';
 import { EmptyState, FailedState, Loading } from '../../kit/feedback/empty-state.tsx';
 import { WordStatus } from '../../kit/feedback/status.tsx';
-import { CopyId } from '../../kit/inputs/copy-id.tsx';
+import { CopyId } from '../../kit/inputs/copy.tsx';
 import { visibleText } from '../../kit/json/logic/visible-text.ts';
 import type { Column } from '../../kit/table/column.ts';
 import { Table } from '../../kit/table/table.tsx';
 import { stateWord } from './job-columns.tsx';
-import { whyWaits } from './logic/why-waits.ts';
+import { whyWaits } from './logic/queue-state.ts';
 import { QUEUES_SEARCH } from './search.ts';
 
 export function GroupsTab({ queue }: { readonly queue: QueueDetail }): ReactNode {

@@ -3,10 +3,10 @@
 import { RotateCcw } from 'lucide-react';
 import { type ReactNode, useCallback, useState } from 'react';
 import type { QueueRow } from '../../../../console-api/queues.ts';
-import { useReadOnly } from '../../data/console-info.ts';
-import { call } from '../../data/routes.ts';
+import { call } from '../../data/api.ts';
+import { useReadOnly } from '../../data/connection.ts';
+import type { ListState } from '../../data/queries.ts';
 import { usePageSearch } from '../../data/search.ts';
-import type { ListState } from '../../data/use-list.ts';
 import { formatCount } from '../../kit/charts/times.ts';
 import { EmptyState, FailedState, Loading, NoSearchMatch, Snippet } from '../../kit/feedback/empty-state.tsx';
 import { Button } from '../../kit/inputs/button.tsx';

@@ -4,7 +4,7 @@ import type { JobRow } from '../../../../console-api/queues.ts';
 import { Time } from '../../kit/charts/time.tsx';
 import { formatBytes, formatCount } from '../../kit/charts/times.ts';
 import { WordStatus } from '../../kit/feedback/status.tsx';
-import { CopyId } from '../../kit/inputs/copy-id.tsx';
+import { CopyId } from '../../kit/inputs/copy.tsx';
 import { visibleText } from '../../kit/json/logic/visible-text.ts';
 import type { Column } from '../../kit/table/column.ts';
 

@@ -3,10 +3,10 @@
 import { CircleCheck, RotateCcw, Trash2 } from 'lucide-react';
 import { type ReactNode, useCallback, useState } from 'react';
 import type { JobRow, QueueDetail } from '../../../../console-api/queues.ts';
-import { useReadOnly } from '../../data/console-info.ts';
-import { call } from '../../data/routes.ts';
+import { call } from '../../data/api.ts';
+import { useReadOnly } from '../../data/connection.ts';
+import { type ListState, useList } from '../../data/queries.ts';
 import { usePageSearch } from '../../data/search.ts';
-import { type ListState, useList } from '../../data/use-list.ts';
 import { type ActiveFilter, EmptyState, FailedState, Loading, NoMatch } from '../../kit/feedback/empty-state.tsx';
 import { Button } from '../../kit/inputs/button.tsx';
 import { Input, Select } from '../../kit/inputs/field.tsx';
@@ -14,11 +14,11 @@ import { FilterBar } from '../../kit/inputs/filter-bar.tsx';
 import { visibleText } from '../../kit/json/logic/visible-text.ts';
 import type { Selection } from '../../kit/table/selection.ts';
 import { Table } from '../../kit/table/table.tsx';
-import { BulkDialog } from './bulk.tsx';
-import { DeadGroupList } from './dead-groups.tsx';
+import { type AskBulk, BulkDialog } from './bulk.tsx';
+import { DeadGroupList } from './dead-letters.tsx';
 import { DEAD_COLUMNS, JOB_COLUMNS, stateWord } from './job-columns.tsx';
 import { type BulkTarget, type BulkVerb, isFilterEmpty } from './logic/dead-letters.ts';
-import { secretOf } from './logic/queue-secrets.ts';
+import { secretOf } from './logic/queue-state.ts';
 import { JOB_STATES, jobFilterOf, NO_JOB_FILTER, QUEUES_SEARCH } from './search.ts';
 
 interface JobListProps {
@@ -61,8 +61,6 @@ export function JobList({ queue, isDead }: JobListProps): ReactNode {
     </div>
   );
 }
-
-export type AskBulk = (verb: BulkVerb, target: BulkTarget) => void;
 
 export function BulkButtons({ target, ask }: { readonly target: BulkTarget; readonly ask: AskBulk }): ReactNode {
   const what = target.kind === 'ids' ? 'chosen' : isFilterEmpty(target.filter) ? 'all' : 'all that match';

@@ -4,22 +4,21 @@ import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { type ReactNode, useState } from 'react';
 import type { JobAttempt, JobDetail } from '../../../../console-api/queues.ts';
-import { isNotFound } from '../../data/api-error.ts';
-import { call, callText } from '../../data/routes.ts';
+import { call, callText, isNotFound } from '../../data/api.ts';
 import { Time } from '../../kit/charts/time.tsx';
 import { formatBytes, formatDuration } from '../../kit/charts/times.ts';
 import { EmptyState, Loading } from '../../kit/feedback/empty-state.tsx';
 import { ErrorCard } from '../../kit/feedback/error-card.tsx';
 import { WordStatus } from '../../kit/feedback/status.tsx';
-import { CopyId } from '../../kit/inputs/copy-id.tsx';
+import { CopyId } from '../../kit/inputs/copy.tsx';
 import { JsonTree } from '../../kit/json/json-tree.tsx';
 import { takeMember } from '../../kit/json/logic/json-member.ts';
 import { visibleText } from '../../kit/json/logic/visible-text.ts';
 import { DetailPanel } from '../../kit/layout/detail-panel.tsx';
-import { Facts } from '../../kit/layout/panel.tsx';
-import { DeadLetterActions } from './dead-actions.tsx';
+import { Facts } from '../../kit/layout/page.tsx';
+import { DeadLetterActions } from './dead-letters.tsx';
 import { stateWord } from './job-columns.tsx';
-import { secretOf } from './logic/queue-secrets.ts';
+import { secretOf } from './logic/queue-state.ts';
 
 interface JobPanelProps {
   /** Undefined: only the receipt is known. */

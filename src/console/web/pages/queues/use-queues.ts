@@ -2,13 +2,12 @@
 
 import { useEffect, useMemo, useRef, useState } from 'react';
 import type { QueueRow } from '../../../../console-api/queues.ts';
-import { refetchSoon } from '../../data/queries.ts';
-import { call } from '../../data/routes.ts';
+import { call } from '../../data/api.ts';
+import { type ListState, refetchSoon, useList } from '../../data/queries.ts';
 import { createStore } from '../../data/store.ts';
-import { type ListState, useList } from '../../data/use-list.ts';
 import { useLive } from '../../data/use-live.ts';
-import { useNow } from '../../kit/charts/use-now.ts';
-import { type DepthHistory, withDepths } from './logic/depth-history.ts';
+import { useNow } from '../../kit/charts/time.tsx';
+import { type DepthHistory, withDepths } from './logic/queue-state.ts';
 import type { QueuesSearch } from './search.ts';
 
 /** Of all queues that a view of this tab has watched. */

@@ -4,10 +4,10 @@ import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import type { TriggerRow } from '../../../../console-api/registry.ts';
-import { call } from '../../data/routes.ts';
+import { call } from '../../data/api.ts';
 import { Shape } from '../../kit/feedback/status.tsx';
 import { visibleText } from '../../kit/json/logic/visible-text.ts';
-import { stateTriggersOf } from './logic/state-triggers.ts';
+import { stateTriggersOf } from './logic/entry-changes.ts';
 
 export function useStateTriggers(scope: string, key: string): readonly TriggerRow[] {
   const { data } = useQuery({

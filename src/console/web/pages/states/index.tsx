@@ -2,7 +2,7 @@
 
 import { Plus } from 'lucide-react';
 import { type ReactNode, useCallback, useState } from 'react';
-import { useReadOnly } from '../../data/console-info.ts';
+import { useReadOnly } from '../../data/connection.ts';
 import { usePageSearch } from '../../data/search.ts';
 import { EmptyState } from '../../kit/feedback/empty-state.tsx';
 import { Button } from '../../kit/inputs/button.tsx';
@@ -10,9 +10,9 @@ import { Segments, Select } from '../../kit/inputs/field.tsx';
 import { FilterBar } from '../../kit/inputs/filter-bar.tsx';
 import { visibleText } from '../../kit/json/logic/visible-text.ts';
 import { Page } from '../../kit/layout/page.tsx';
-import { AddItemDialog } from './add-item.tsx';
-import { ItemPanel } from './item-panel.tsx';
-import { ItemTable } from './item-table.tsx';
+import { AddItemDialog } from './entry-dialogs.tsx';
+import { ItemPanel } from './entry-panel.tsx';
+import { ItemTable } from './key-table.tsx';
 import { NoScopes, ScopeList, useScopes } from './scope-list.tsx';
 import { ScopeMenu } from './scope-menu.tsx';
 import { SEPARATORS, STATES_SEARCH } from './search.ts';

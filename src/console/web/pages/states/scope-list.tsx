@@ -2,11 +2,11 @@
 
 import { type ReactNode, useEffect, useId } from 'react';
 import type { ScopeRow } from '../../../../console-api/states.ts';
+import { call } from '../../data/api.ts';
 import { preferences, setPreference } from '../../data/preferences.ts';
-import { call } from '../../data/routes.ts';
+import { type ListState, useList } from '../../data/queries.ts';
 import { usePageSearch } from '../../data/search.ts';
 import { useStore } from '../../data/store.ts';
-import { type ListState, useList } from '../../data/use-list.ts';
 import { formatCount } from '../../kit/charts/times.ts';
 import { EmptyState, FailedState, Loading, Snippet } from '../../kit/feedback/empty-state.tsx';
 import { Button } from '../../kit/inputs/button.tsx';

@@ -1,6 +1,6 @@
 // The address of the States page.
 
-import { param, type SearchValues } from '../../data/search-params.ts';
+import { param, type SearchValues } from '../../data/search.ts';
 
 export const SEPARATORS = [':', '/', '.', '::'] as const;
 

@@ -3,18 +3,18 @@
 import { Play, Plus, Trash2 } from 'lucide-react';
 import { type ReactNode, useState } from 'react';
 import type { UpdateError } from '../../../../console-api/states.ts';
+import { callText } from '../../data/api.ts';
 import { refetchSoon } from '../../data/queries.ts';
-import { callText } from '../../data/routes.ts';
 import { ErrorCard } from '../../kit/feedback/error-card.tsx';
 import { Shape } from '../../kit/feedback/status.tsx';
 import { Button, IconButton } from '../../kit/inputs/button.tsx';
-import { CopyAs } from '../../kit/inputs/copy-as.tsx';
+import { CopyAs } from '../../kit/inputs/copy.tsx';
 import { Input, Select } from '../../kit/inputs/field.tsx';
-import { JsonDiff } from '../../kit/json/json-diff.tsx';
+import { JsonDiff } from '../../kit/json/json-editor.tsx';
 import { memberSource } from '../../kit/json/logic/json-member.ts';
 import { visibleText } from '../../kit/json/logic/visible-text.ts';
 import { FiredFunctions } from './fired-functions.tsx';
-import { OP_TYPES, type OpDraft, operandOf, opProblem, opsText } from './logic/update-ops.ts';
+import { OP_TYPES, type OpDraft, operandOf, opProblem, opsText } from './logic/entry-changes.ts';
 
 interface UpdateTabProps {
   readonly scope: string;

@@ -2,7 +2,7 @@
 
 import { useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
-import { call } from '../../data/routes.ts';
+import { call } from '../../data/api.ts';
 import { usePageSearch } from '../../data/search.ts';
 import { FailedState, Loading } from '../../kit/feedback/empty-state.tsx';
 import { Segments } from '../../kit/inputs/field.tsx';

@@ -4,22 +4,21 @@ import { useQuery } from '@tanstack/react-query';
 import { Eraser, Pause, Play, Plus, X } from 'lucide-react';
 import { type FormEvent, type ReactNode, useCallback, useMemo, useRef, useState } from 'react';
 import { useKeys } from '../../app/keys.ts';
-import { call } from '../../data/routes.ts';
+import { call } from '../../data/api.ts';
 import { usePageSearch } from '../../data/search.ts';
 import { formatCount, formatCountOf } from '../../kit/charts/times.ts';
-import { Announce } from '../../kit/feedback/announce.tsx';
 import { EmptyState, NoMatch, Snippet } from '../../kit/feedback/empty-state.tsx';
+import { Announce } from '../../kit/feedback/live-changes.tsx';
 import { Button } from '../../kit/inputs/button.tsx';
 import { Segments, Select, SuggestInput, Toggle } from '../../kit/inputs/field.tsx';
 import { FilterBar } from '../../kit/inputs/filter-bar.tsx';
 import { visibleText } from '../../kit/json/logic/visible-text.ts';
 import { Page } from '../../kit/layout/page.tsx';
+import { flip } from '../../kit/table/selection.ts';
 import { Table } from '../../kit/table/table.tsx';
-import { flip } from '../flow/logic/flip.ts';
-import { FAST_PER_S, foldFast, type MonitorLine } from './logic/stream-monitor.ts';
-import { MessagePanel } from './message-panel.tsx';
-import { MONITOR_COLUMNS } from './monitor-columns.tsx';
+import { MessagePanel, MONITOR_COLUMNS } from './monitor-messages.tsx';
 import { BUFFERS, STREAM_EXAMPLE, STREAMS_SEARCH } from './search.ts';
+import { FAST_PER_S, foldFast, type MonitorLine } from './stream-messages.ts';
 import { type MonitorState, useMonitor } from './use-monitor.ts';
 
 const DIRECTIONS = [

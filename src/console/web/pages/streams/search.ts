@@ -1,6 +1,6 @@
 // The address of the Streams page.
 
-import { param, type SearchValues } from '../../data/search-params.ts';
+import { param, type SearchValues } from '../../data/search.ts';
 
 export const BUFFERS = ['5000', '1000', '20000', '100000'] as const;
 

@@ -1,16 +1,16 @@
 // Dialogs for a new item, and for a custom event (STR-3).
 
 import { type ReactNode, useState } from 'react';
+import { call } from '../../data/api.ts';
 import { refetchSoon } from '../../data/queries.ts';
-import { call } from '../../data/routes.ts';
 import { usePageSearch } from '../../data/search.ts';
 import { ErrorCard } from '../../kit/feedback/error-card.tsx';
-import { toast } from '../../kit/feedback/toast-store.ts';
+import { toast } from '../../kit/feedback/toast.tsx';
 import { Button } from '../../kit/inputs/button.tsx';
 import { Field, Input } from '../../kit/inputs/field.tsx';
-import { JsonInput } from '../../kit/json/json-input.tsx';
+import { JsonInput } from '../../kit/json/json-editor.tsx';
 import { jsonProblem } from '../../kit/json/logic/json-source.ts';
-import { Sheet } from '../../kit/layout/sheet.tsx';
+import { Sheet } from '../../kit/layout/overlays.tsx';
 import { STREAMS_SEARCH } from './search.ts';
 
 interface StreamDialogProps {

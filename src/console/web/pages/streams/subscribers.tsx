@@ -2,10 +2,10 @@
 
 import { useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
-import { call } from '../../data/routes.ts';
+import { call } from '../../data/api.ts';
 import { Time } from '../../kit/charts/time.tsx';
 import { formatBytes, formatCount } from '../../kit/charts/times.ts';
-import { CopyId } from '../../kit/inputs/copy-id.tsx';
+import { CopyId } from '../../kit/inputs/copy.tsx';
 import { visibleText } from '../../kit/json/logic/visible-text.ts';
 
 export function Subscribers({ stream, group }: { readonly stream: string; readonly group: string }): ReactNode {

@@ -3,7 +3,7 @@
 import { useMemo, useState } from 'react';
 import type { StreamTap } from '../../../../console-api/live.ts';
 import { type LiveItem, useLive, useLiveFeed } from '../../data/use-live.ts';
-import { isMeant, type MonitorFilter, type MonitorLine, missedBefore, ratesOf } from './logic/stream-monitor.ts';
+import { isMeant, type MonitorFilter, type MonitorLine, missedBefore, ratesOf } from './stream-messages.ts';
 
 export interface StreamCounts {
   readonly total: number;

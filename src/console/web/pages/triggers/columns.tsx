@@ -4,15 +4,13 @@ import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import type { TriggerRow } from '../../../../console-api/registry.ts';
 import { Time } from '../../kit/charts/time.tsx';
-import { TriggerIcon } from '../../kit/charts/trigger-icon.tsx';
 import { Badge, WordStatus } from '../../kit/feedback/status.tsx';
-import { CopyId, MiddleCut } from '../../kit/inputs/copy-id.tsx';
-import { Method } from '../../kit/inputs/method.tsx';
+import { Method, TriggerIcon } from '../../kit/feedback/trigger-icon.tsx';
+import { CopyId, MiddleCut } from '../../kit/inputs/copy.tsx';
 import { visibleText } from '../../kit/json/logic/visible-text.ts';
 import type { Column } from '../../kit/table/column.ts';
 import { methodOf, pathOf, type RouteNote } from './logic/http-routes.ts';
-import { configOf, filterInWords, textIn, topicIn } from './logic/trigger-config.ts';
-import { KIND_NAMES, kindOf } from './logic/trigger-kinds.ts';
+import { configOf, filterInWords, KIND_NAMES, kindOf, textIn, topicIn } from './logic/trigger-kinds.ts';
 
 const NONE = <span className="text-faint">–</span>;
 

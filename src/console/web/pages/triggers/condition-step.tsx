@@ -8,13 +8,12 @@ import { useDraft } from '../../data/drafts.ts';
 import { ErrorCard } from '../../kit/feedback/error-card.tsx';
 import { Status } from '../../kit/feedback/status.tsx';
 import { Button } from '../../kit/inputs/button.tsx';
-import { invokeText } from '../../kit/inputs/copy-as.ts';
-import { CopyId } from '../../kit/inputs/copy-id.tsx';
-import { JsonInput } from '../../kit/json/json-input.tsx';
+import { invokeText } from '../../kit/inputs/call-text.ts';
+import { CopyId } from '../../kit/inputs/copy.tsx';
+import { JsonInput } from '../../kit/json/json-editor.tsx';
 import { jsonProblem } from '../../kit/json/logic/json-source.ts';
 import { visibleText } from '../../kit/json/logic/visible-text.ts';
-import { Section } from './section.tsx';
-import { useFire } from './use-fire.ts';
+import { Section, useFire } from './kind-panel.tsx';
 
 interface ConditionProps {
   readonly functionId: string;

@@ -5,19 +5,18 @@ import { Megaphone } from 'lucide-react';
 import { type ReactNode, useState } from 'react';
 import type { Emitted } from '../../../../console-api/registry.ts';
 import { useKeys } from '../../app/keys.ts';
+import { call } from '../../data/api.ts';
 import { useDraft } from '../../data/drafts.ts';
-import { call } from '../../data/routes.ts';
 import { ErrorCard } from '../../kit/feedback/error-card.tsx';
 import { Badge } from '../../kit/feedback/status.tsx';
 import { Button } from '../../kit/inputs/button.tsx';
 import { Field, Input } from '../../kit/inputs/field.tsx';
-import { JsonInput } from '../../kit/json/json-input.tsx';
+import { JsonInput } from '../../kit/json/json-editor.tsx';
 import { jsonProblem } from '../../kit/json/logic/json-source.ts';
 import { visibleText } from '../../kit/json/logic/visible-text.ts';
 import { TraceLink } from './firings.tsx';
-import { configOf, topicIn } from './logic/trigger-config.ts';
-import { type KindPanelProps, Section } from './section.tsx';
-import { useFire } from './use-fire.ts';
+import { type KindPanelProps, Section, useFire } from './kind-panel.tsx';
+import { configOf, topicIn } from './logic/trigger-kinds.ts';
 
 export function EmitPanel({ detail, readOnly, fired }: KindPanelProps): ReactNode {
   const topic = topicIn(configOf(detail.config));

@@ -3,12 +3,11 @@
 import { useQuery } from '@tanstack/react-query';
 import { type ReactNode, useCallback, useMemo } from 'react';
 import type { TriggerRow, TriggerTypeRow } from '../../../../console-api/registry.ts';
+import { call } from '../../data/api.ts';
 import { preferences, setPreference } from '../../data/preferences.ts';
-import { refetchSoon } from '../../data/queries.ts';
-import { call } from '../../data/routes.ts';
-import { usePageSearch } from '../../data/search.ts';
+import { type ListState, refetchSoon, useList, useWholeList } from '../../data/queries.ts';
+import { param, usePageSearch } from '../../data/search.ts';
 import { useStore } from '../../data/store.ts';
-import { type ListState, useList, useWholeList } from '../../data/use-list.ts';
 import { useLive } from '../../data/use-live.ts';
 import { formatCount } from '../../kit/charts/times.ts';
 import {
@@ -25,12 +24,42 @@ import { Page } from '../../kit/layout/page.tsx';
 import { Tabs } from '../../kit/layout/tabs.tsx';
 import { ofLines, useGroupedRows } from '../../kit/table/grouped-rows.tsx';
 import { Table } from '../../kit/table/table.tsx';
-import { BIND_SNIPPETS } from './bind-snippets.ts';
 import { columnsWith } from './columns.tsx';
 import { TriggerDetailPanel } from './detail.tsx';
 import { type RouteNote, routeNotes } from './logic/http-routes.ts';
 import { KIND_NAMES, KINDS, type Kind, type KindFacts, kindFacts, kindOf, typesOf } from './logic/trigger-kinds.ts';
-import { TRIGGERS_SEARCH } from './search.ts';
+
+const TRIGGERS_SEARCH = {
+  q: param.text(),
+  kind: param.choice(KINDS),
+  status: param.choice(['any', 'Active', 'Inactive', 'Error']),
+  fn: param.text(),
+  sort: param.choice(['type', 'id', 'function', 'status']),
+  order: param.choice(['asc', 'desc']),
+  id: param.optional(),
+};
+
+function binding(type: string, functionId: string, config: string): string {
+  return `svc.registerTrigger({
+  type: '${type}',
+  function_id: '${functionId}',
+  config: { ${config} },
+})`;
+}
+
+const HTTP = binding('http', 'orders::create', "api_path: '/orders', http_method: 'POST'");
+
+const BIND_SNIPPETS: Readonly<Record<Kind, string>> = {
+  all: HTTP,
+  http: HTTP,
+  cron: binding('cron', 'stock::nightly', "expression: '0 0 3 * * *', timezone: 'Europe/Berlin'"),
+  queue: binding('durable:subscriber', 'mail::send', "topic: 'mail'"),
+  event: binding('event', 'users::welcome', "topic: 'user.created'"),
+  state: binding('state', 'orders::changed', "scope: 'orders'"),
+  stream: binding('stream', 'chat::moderate', "stream_name: 'chat'"),
+  log: binding('log', 'ops::page', "level: 'error'"),
+  other: HTTP,
+};
 
 const NO_TYPES: readonly TriggerTypeRow[] = [];
 

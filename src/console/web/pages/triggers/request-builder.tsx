@@ -1,25 +1,35 @@
-// An HTTP request to the route of a trigger, through its middleware and conditions like a client's request (TRG-3).
+// An HTTP request to the route of a trigger, through its middleware and conditions like a client's request, and the
+// response: status, headers, body, time and size, and its trace (TRG-3).
 
-import { ClipboardCopy, Send, Square } from 'lucide-react';
-import { type ReactNode, useMemo, useState } from 'react';
-import type { HttpRequest } from '../../../../console-api/console-server.ts';
+import { ClipboardCopy, Plus, Send, Square, X } from 'lucide-react';
+import { type ReactNode, useEffect, useMemo, useRef, useState } from 'react';
+import { HTTP_REQUEST_PATH, type HttpRequest, type HttpResponse } from '../../../../console-api/console-server.ts';
 import { useKeys } from '../../app/keys.ts';
+import { api } from '../../data/api.ts';
 import { useDraft } from '../../data/drafts.ts';
+import { formatBytes, formatDuration } from '../../kit/charts/times.ts';
 import { ErrorCard } from '../../kit/feedback/error-card.tsx';
-import { Badge } from '../../kit/feedback/status.tsx';
-import { Button } from '../../kit/inputs/button.tsx';
-import { copyText } from '../../kit/inputs/clipboard.ts';
-import { useCopyPlaces } from '../../kit/inputs/copy-as.tsx';
+import { Badge, Status } from '../../kit/feedback/status.tsx';
+import { Button, IconButton } from '../../kit/inputs/button.tsx';
+import { copyText, useCopyPlaces } from '../../kit/inputs/copy.tsx';
 import { Field, Input, Select } from '../../kit/inputs/field.tsx';
 import { Menu } from '../../kit/inputs/menu.tsx';
-import { JsonInput } from '../../kit/json/json-input.tsx';
+import { JsonInput } from '../../kit/json/json-editor.tsx';
+import { JsonTree } from '../../kit/json/json-tree.tsx';
 import { jsonProblem } from '../../kit/json/logic/json-source.ts';
-import { asFetch, asHttpCurl, WITH_BODY } from './logic/http-message.ts';
-import { methodOf, parametersIn, pathOf, requestPath } from './logic/http-routes.ts';
-import { type Pair, PairList } from './pair-list.tsx';
-import { ResponseView } from './response-view.tsx';
-import { type KindPanelProps, Section } from './section.tsx';
-import { useRequest } from './use-request.ts';
+import { visibleText } from '../../kit/json/logic/visible-text.ts';
+import { TraceLink } from './firings.tsx';
+import { type KindPanelProps, Section } from './kind-panel.tsx';
+import {
+  asFetch,
+  asHttpCurl,
+  methodOf,
+  newTrace,
+  parametersIn,
+  pathOf,
+  requestPath,
+  WITH_BODY,
+} from './logic/http-routes.ts';
 
 const METHODS = ['GET', 'POST', 'PUT', 'DELETE', 'PATCH'];
 const JSON_HEADER: Pair = { id: 0, name: 'content-type', value: 'application/json' };
@@ -152,4 +162,140 @@ function messageOf({ method, path, params, query, headers }: Request, body: stri
     headers: headers.filter(({ name }) => name !== '').map(({ name, value }) => [name, value]),
     ...(body !== undefined && { body }),
   };
+}
+
+interface Pair {
+  readonly id: number;
+  readonly name: string;
+  readonly value: string;
+}
+
+interface PairListProps {
+  /** The name of one pair: "Query parameter". */
+  readonly what: string;
+  readonly pairs: readonly Pair[];
+  readonly onChange: (pairs: readonly Pair[]) => void;
+}
+
+function PairList({ what, pairs, onChange }: PairListProps): ReactNode {
+  const change = (id: number, part: Partial<Pair>): void =>
+    onChange(pairs.map((pair) => (pair.id === id ? { ...pair, ...part } : pair)));
+  const nextId = Math.max(0, ...pairs.map(({ id }) => id)) + 1;
+  return (
+    <div className="flex flex-col gap-1">
+      {pairs.map(({ id, name, value }) => (
+        <div key={id} className="flex items-center gap-1">
+          <Input
+            aria-label={`${what}: name`}
+            placeholder="name"
+            className="w-36 font-mono"
+            value={name}
+            onChange={(event) => change(id, { name: event.target.value })}
+          />
+          <Input
+            aria-label={`${what}: value`}
+            placeholder="value"
+            className="flex-1 font-mono"
+            value={value}
+            onChange={(event) => change(id, { value: event.target.value })}
+          />
+          <IconButton
+            label={`Remove ${what.toLowerCase()} ${name}`}
+            onClick={() => onChange(pairs.filter((pair) => pair.id !== id))}
+          >
+            <X size={13} />
+          </IconButton>
+        </div>
+      ))}
+      <Button
+        look="ghost"
+        className="self-start"
+        icon={<Plus size={13} />}
+        onClick={() => onChange([...pairs, { id: nextId, name: '', value: '' }])}
+      >
+        {what}
+      </Button>
+    </div>
+  );
+}
+
+export interface RequestState {
+  readonly response: (HttpResponse & { readonly traceId: string }) | undefined;
+  readonly error: unknown;
+  readonly isRunning: boolean;
+  readonly send: (request: HttpRequest) => void;
+  readonly cancel: () => void;
+}
+
+type Shown = Pick<RequestState, 'response' | 'error' | 'isRunning'>;
+
+function useRequest(done: () => void): RequestState {
+  const [shown, setShown] = useState<Shown>({ response: undefined, error: undefined, isRunning: false });
+  const abort = useRef<AbortController>(undefined);
+  useEffect(() => () => abort.current?.abort(), []);
+  const send = (request: HttpRequest): void => {
+    if (shown.isRunning) return;
+    const controller = new AbortController();
+    abort.current = controller;
+    const own = request.headers.find(([name]) => name.toLowerCase() === 'traceparent');
+    const trace = newTrace((bytes) => crypto.getRandomValues(bytes));
+    const headers: HttpRequest['headers'] = own ? request.headers : [...request.headers, ['traceparent', trace.header]];
+    setShown((now) => ({ ...now, isRunning: true }));
+    const text = JSON.stringify({ ...request, headers } satisfies HttpRequest);
+    const path = HTTP_REQUEST_PATH.replace(/^\/api/, '');
+    api<HttpResponse>(path, { method: 'POST', text, signal: controller.signal }).then(
+      (response) => {
+        const traceId = own?.[1].split('-')[1] ?? trace.id;
+        setShown({ response: { ...response, traceId }, error: undefined, isRunning: false });
+        done();
+      },
+      (error: unknown) => {
+        if (controller.signal.aborted) setShown((now) => ({ ...now, isRunning: false }));
+        else setShown({ response: undefined, error, isRunning: false });
+      },
+    );
+  };
+  return { ...shown, send, cancel: () => abort.current?.abort() };
+}
+
+function ResponseView({ response }: { readonly response: HttpResponse & { readonly traceId: string } }) {
+  const { status, status_text: word, headers, bytes, duration_ms: durationMs, traceId } = response;
+  const tone = status >= 500 ? 'bad' : status >= 400 ? 'warn' : 'good';
+  return (
+    <section aria-label="Response" className="flex flex-col gap-2">
+      <div role="status" className="flex flex-wrap items-center gap-x-3 gap-y-1 text-sm text-muted">
+        <Status tone={tone} word={`${status} ${visibleText(word)}`} />
+        <span>{formatDuration(durationMs)}</span>
+        <span>{formatBytes(bytes)}</span>
+        <TraceLink id={traceId} />
+      </div>
+      <Body response={response} />
+      <details>
+        <summary className="text-sm text-muted">{headers.length} headers</summary>
+        <dl className="mt-1 grid grid-cols-[auto_minmax(0,1fr)] gap-x-3 font-mono text-sm">
+          {headers.map(([name, value], at) => (
+            <div key={HEADER_KEYS[at] ?? name} className="contents">
+              <dt className="text-muted">{visibleText(name)}</dt>
+              <dd className="break-all">{visibleText(value)}</dd>
+            </div>
+          ))}
+        </dl>
+      </details>
+    </section>
+  );
+}
+
+/** One name may occur several times. */
+const HEADER_KEYS = Array.from({ length: 256 }, (_none, at) => `header-${at}`);
+
+function Body({ response }: { readonly response: HttpResponse }): ReactNode {
+  const { body, bytes, is_text: isText, is_cut: isCut } = response;
+  if (bytes === 0) return <p className="text-muted">The body is empty.</p>;
+  if (!isText) return <p className="text-muted">The body is not text: {formatBytes(bytes)}.</p>;
+  return (
+    <>
+      <JsonTree label="response" text={body} />
+      {isCut && <p className="text-warn">Only the beginning: the body has {formatBytes(bytes)}.</p>}
+    </>
+  );
 }

@@ -4,21 +4,19 @@ import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { Zap } from 'lucide-react';
 import type { ReactNode } from 'react';
+import { call } from '../../data/api.ts';
 import { useDraft } from '../../data/drafts.ts';
-import { call } from '../../data/routes.ts';
 import { formatCount } from '../../kit/charts/times.ts';
 import { ErrorCard } from '../../kit/feedback/error-card.tsx';
 import { Badge } from '../../kit/feedback/status.tsx';
 import { Button } from '../../kit/inputs/button.tsx';
-import { JsonInput } from '../../kit/json/json-input.tsx';
+import { JsonInput } from '../../kit/json/json-editor.tsx';
 import { jsonProblem } from '../../kit/json/logic/json-source.ts';
 import type { SchemaNode } from '../../kit/json/logic/schema-at.ts';
 import { visibleText } from '../../kit/json/logic/visible-text.ts';
 import { TraceLink } from './firings.tsx';
-import { configOf, placeOfChange, topicIn } from './logic/trigger-config.ts';
-import { kindOf } from './logic/trigger-kinds.ts';
-import { type KindPanelProps, Section } from './section.tsx';
-import { useFire } from './use-fire.ts';
+import { type KindPanelProps, Section, useFire } from './kind-panel.tsx';
+import { configOf, kindOf, placeOfChange, topicIn } from './logic/trigger-kinds.ts';
 
 export function WatchPanel(props: KindPanelProps): ReactNode {
   const { detail, readOnly } = props;

@@ -4,19 +4,18 @@ import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import type { WorkerDetail } from '../../../../console-api/registry.ts';
-import { isNotFound } from '../../data/api-error.ts';
-import { call } from '../../data/routes.ts';
+import { call, isNotFound } from '../../data/api.ts';
 import { useLive } from '../../data/use-live.ts';
 import { Time } from '../../kit/charts/time.tsx';
 import { formatBytes, formatDuration } from '../../kit/charts/times.ts';
-import { TriggerIcon } from '../../kit/charts/trigger-icon.tsx';
 import { EmptyState, Loading } from '../../kit/feedback/empty-state.tsx';
 import { ErrorCard } from '../../kit/feedback/error-card.tsx';
 import { Status, WordStatus } from '../../kit/feedback/status.tsx';
-import { CopyId } from '../../kit/inputs/copy-id.tsx';
+import { TriggerIcon } from '../../kit/feedback/trigger-icon.tsx';
+import { CopyId } from '../../kit/inputs/copy.tsx';
 import { visibleText } from '../../kit/json/logic/visible-text.ts';
 import { DetailPanel } from '../../kit/layout/detail-panel.tsx';
-import { Card, Facts } from '../../kit/layout/panel.tsx';
+import { Card, Facts } from '../../kit/layout/page.tsx';
 import { ConfigWords } from '../triggers/columns.tsx';
 
 export function WorkerPanel({ id, onClose }: { readonly id: string; readonly onClose: () => void }): ReactNode {

@@ -7,27 +7,21 @@
 import { Refusal } from '../../../../core/calls/refusal.ts';
 import type { BrokerJob } from '../../../../core/queue/records.ts';
 import type { EnqueueAnswer, EnqueueRules, QueueStats } from '../../../../core/queue/shapes.ts';
-import { atMost } from '../../../../effects/at-most.ts';
-import type { Clock } from '../../../../effects/clock.ts';
+import { atMost, type Clock } from '../../../../effects/clock.ts';
 import type { Logger } from '../../../../effects/logger.ts';
 import type { RabbitLink } from '../../../../effects/rabbitmq.ts';
 import type { Random } from '../../../../effects/random.ts';
 import { StartFailure } from '../../../../effects/start-failure.ts';
-import type { Advanced, OpenedQueue, PublishTarget, QueueAdapter, QueueKind, TakenJob } from '../adapter.ts';
-import { placementOf } from '../placement.ts';
-import { publishFacts } from '../publish-facts.ts';
-import { Book } from './book.ts';
+import type { Advanced, OpenedQueue, QueueAdapter, QueueKind } from '../adapter.ts';
+import type { DeadLetters, JobLookup, Pausing, PublishTarget, Sharing, TopicStore } from '../capabilities.ts';
+import { headerOfCopy, placementOf } from '../new-jobs.ts';
 import { QueueConsumer } from './consumer.ts';
-import { DeadLetters } from './dead-letters.ts';
-import { Fullness } from './fullness.ts';
-import { jobOffence, kindOffence } from './limits.ts';
-import { encodeMessage } from './message.ts';
-import { Mover } from './mover.ts';
-import { BrokerNames } from './names.ts';
-import { ParkedJobs } from './parked-jobs.ts';
-import { Receipts } from './receipts.ts';
+import { Fullness, jobOffence, kindOffence } from './limits.ts';
+import { encodeMessage, Mover, Receipts } from './messages.ts';
+import { DeadLetterQueues, ParkedJobs } from './parked-and-dead.ts';
+import { QueueRegistry } from './registry.ts';
 import { Inspector } from './scan.ts';
-import { Topology } from './topology.ts';
+import { BrokerNames, Topology } from './topology.ts';
 
 export interface RabbitQueueOptions {
   /** Rejects with a `StartFailure` when the settings can never work. */
@@ -49,30 +43,92 @@ const REFRESHES_PER_TIMEOUT = 3;
 const STOP_MS_MAX = 2_000;
 
 /** Everything that needs a connection. */
-interface Parts {
+interface Connected {
   readonly publishing: RabbitLink;
   readonly consuming: RabbitLink;
   readonly topology: Topology;
   readonly mover: Mover;
-  readonly book: Book;
+  readonly registry: QueueRegistry;
   readonly inspector: Inspector;
-  readonly deadLetters: DeadLetters;
+  readonly deadLetters: DeadLetterQueues;
   readonly parkedJobs: ParkedJobs;
   readonly fullness: Fullness;
 }
 
 export class RabbitQueues implements QueueAdapter {
   readonly name = 'rabbitmq';
-  readonly hasFixedQueues = true;
-  readonly hasNoKeys = true;
-  /** RabbitMQ does not report which queue the jobs in the ladder belong to. */
-  readonly keepsBack = ['jobs', 'waits', 'attempts'] as const;
   readonly #options: RabbitQueueOptions;
   readonly #receipts: Receipts;
   readonly #consumers = new Map<string, QueueConsumer>();
   readonly #steps = new Set<Promise<unknown>>();
   #changed: (queue: string) => void = () => {};
-  #started: Parts | undefined;
+  #started: Connected | undefined;
+
+  readonly sharing: Sharing = {
+    mayHandOver: (queue, job) => this.#consumers.get(queue)?.isClaimed(job) === true,
+    parkedElsewhere: (queue) => this.#parkedElsewhere(queue),
+  };
+
+  readonly pausing: Pausing = {
+    setPaused: async (queue, isPaused) => {
+      await this.#connected.registry.changeQueue(queue, { isPaused });
+      const consumer = this.#consumers.get(queue);
+      if (isPaused) await consumer?.pause();
+      else consumer?.start();
+    },
+  };
+
+  readonly jobLookup: JobLookup = {
+    find: async (id) => {
+      for (const consumer of this.#consumers.values()) {
+        const row = consumer.row(id);
+        if (row !== undefined) return row;
+      }
+      const text = `The job ${id} does not run in a worker of this engine, and was not handled by it recently`;
+      throw new Refusal('NOT_FOUND', `${text}. RabbitMQ cannot look for one job among those that wait`);
+    },
+  };
+
+  readonly deadLetters: DeadLetters = {
+    list: async (page) => {
+      if (this.#connected.registry.find(page.queue) === undefined) return Buffer.from('[]');
+      return await this.#connected.deadLetters.list(page);
+    },
+    redrive: async (queue, id, payload) => {
+      if (this.#connected.registry.find(queue) === undefined) return 0;
+      return await this.#connected.deadLetters.redrive(queue, id, payload);
+    },
+    discard: async (queue, id) => {
+      if (this.#connected.registry.find(queue) === undefined) return 0;
+      return await this.#connected.deadLetters.discard(queue, id);
+    },
+  };
+
+  readonly topics: TopicStore = {
+    publish: (targets, data) => this.#publish(targets, data),
+    subscriptions: async () => (await this.#connected.registry.read()).subscriptions,
+    subscribe: async (added) => {
+      await this.#connected.registry.change((registry) => {
+        const others = registry.subscriptions.filter((one) => !isSame(one, added));
+        return { ...registry, subscriptions: [...others, added] };
+      });
+    },
+    unsubscribe: async (topic, functionId) => {
+      await this.#connected.registry.change((registry) => {
+        const subscriptions = registry.subscriptions.filter((one) => !isSame(one, { topic, functionId }));
+        return { ...registry, subscriptions };
+      });
+    },
+    handKeptTo: async (from, to, functionId, rules) => {
+      if (this.#connected.registry.find(from) === undefined) return 0;
+      await this.#ensure(to, rules);
+      const { fullness, parkedJobs } = this.#connected;
+      await fullness.look(to);
+      return await parkedJobs.handTo(from, to, functionId, () => fullness.refusal(to, rules) === undefined);
+    },
+    // Other engines may still use its queues in RabbitMQ.
+    forget: async () => {},
+  };
 
   constructor(options: RabbitQueueOptions) {
     this.#options = options;
@@ -84,7 +140,7 @@ export class RabbitQueues implements QueueAdapter {
     return this.#started.publishing.trouble ?? this.#started.consuming.trouble;
   }
 
-  get facts(): Readonly<Record<string, string>> {
+  get location(): Readonly<Record<string, string>> {
     return this.#started === undefined ? {} : { address: this.#started.publishing.address };
   }
 
@@ -98,13 +154,23 @@ export class RabbitQueues implements QueueAdapter {
     const mover = new Mover(publishing, topology);
     try {
       await Promise.all([publishing.open(), consuming.open()]);
-      const book = new Book(publishing, topology.names.book, clock);
-      await book.read();
+      const registry = new QueueRegistry(publishing, topology.names.registry, clock);
+      await registry.read();
       const inspector = new Inspector(consuming, clock);
-      const deadLetters = new DeadLetters(inspector, topology, mover);
+      const deadLetters = new DeadLetterQueues(inspector, topology, mover);
       const parkedJobs = new ParkedJobs(inspector, topology, mover);
       const fullness = new Fullness(topology, clock, (queue) => this.#consumers.get(queue)?.held ?? 0);
-      this.#started = { publishing, consuming, topology, mover, book, inspector, deadLetters, parkedJobs, fullness };
+      this.#started = {
+        publishing,
+        consuming,
+        topology,
+        mover,
+        registry,
+        inspector,
+        deadLetters,
+        parkedJobs,
+        fullness,
+      };
     } catch (error) {
       await Promise.all([publishing.close(), consuming.close()]);
       throw error;
@@ -113,11 +179,11 @@ export class RabbitQueues implements QueueAdapter {
 
   async open(queue: string, kind: QueueKind): Promise<OpenedQueue> {
     const { consumerTimeoutMs } = this.#options;
-    const { topology, book, fullness, parkedJobs } = this.#parts;
+    const { topology, registry, fullness, parkedJobs } = this.#connected;
     const offence = kindOffence(queue, kind, consumerTimeoutMs);
     if (offence !== undefined) throw new StartFailure(78, offence);
     const { isFifo } = kind;
-    const known = book.find(queue);
+    const known = registry.find(queue);
     if (known !== undefined && (known.isFifo ?? isFifo) !== isFifo) {
       const { work, parked, dead } = await topology.counts(queue);
       const own = this.#consumers.get(queue);
@@ -129,11 +195,11 @@ export class RabbitQueues implements QueueAdapter {
       await topology.remove(queue);
     }
     await topology.ensureQueue(queue, isFifo);
-    if (known?.isFifo !== isFifo) await book.changeQueue(queue, { isFifo });
+    if (known?.isFifo !== isFifo) await registry.changeQueue(queue, { isFifo });
     await fullness.look(queue);
     const consumer = this.#consumers.get(queue) ?? this.#newConsumer(queue, kind);
     this.#consumers.set(queue, consumer);
-    if (book.find(queue)?.isPaused !== true) consumer.start();
+    if (registry.find(queue)?.isPaused !== true) consumer.start();
     const parkedFunctions = new Set([...consumer.parkedFunctions, ...(await parkedJobs.functions(queue))]);
     return { isRefused: false, parkedFunctions: [...parkedFunctions] };
   }
@@ -155,59 +221,21 @@ export class RabbitQueues implements QueueAdapter {
     );
   };
 
-  /** RabbitMQ has no transaction for several queues: an interrupted publication may have reached some of them. */
-  async publish(targets: readonly PublishTarget[], data: Uint8Array): Promise<void> {
-    for (const { queue, rules } of targets) {
-      const refused = this.#refusal(queue, rules, data);
-      if (refused !== undefined) throw new Refusal('enqueue_error', refused.message);
-    }
-    const kept = targets.map(async (target) => {
-      const { queue, rules, delayMs, isKept } = target;
-      const { id, atMs: enqueuedMs } = this.#receipts.next();
-      const job: BrokerJob = { id, enqueuedMs, facts: publishFacts(target), attempts: 0, deliveries: 0 };
-      const { mover, book } = this.#parts;
-      if (book.find(queue) === undefined) await book.changeQueue(queue, {});
-      if (!isKept) return await this.#keep(queue, rules, delayMs, encodeMessage(job, data));
-      await this.#ensure(queue, rules);
-      await mover.parked(queue, rules.unroutableTtlMs, encodeMessage({ ...job, isKept }, data));
-    });
-    await Promise.all(kept);
-  }
-
   advance: QueueAdapter['advance'] = (step, done) => {
     const taken = this.#advance(step).then(done);
     this.#steps.add(taken);
     void taken.finally(() => this.#steps.delete(taken));
   };
 
-  mayHandOver(queue: string, job: TakenJob): boolean {
-    return this.#consumers.get(queue)?.isClaimed(job) === true;
-  }
-
   async wake(queue: string, functionId: string): Promise<number> {
     const held = this.#consumers.get(queue)?.wake(functionId) ?? 0;
-    return held + (await this.#parts.parkedJobs.wake(queue, functionId));
-  }
-
-  async parkedElsewhere(queue: string): Promise<readonly string[]> {
-    const { topology, parkedJobs } = this.#parts;
-    // A queue that this engine does not work on must not even be declared.
-    if (!this.#consumers.has(queue)) return [];
-    if ((await topology.consumers(queue)) < 2 || (await topology.counts(queue)).parked === 0) return [];
-    return await parkedJobs.functions(queue);
-  }
-
-  async setPaused(queue: string, isPaused: boolean): Promise<void> {
-    await this.#parts.book.changeQueue(queue, { isPaused });
-    const consumer = this.#consumers.get(queue);
-    if (isPaused) await consumer?.pause();
-    else consumer?.start();
+    return held + (await this.#connected.parkedJobs.wake(queue, functionId));
   }
 
   /** Jobs in the ladder of waits are in no queue of their own and are counted when they leave it. */
   async stats(): Promise<readonly QueueStats[]> {
-    const { topology } = this.#parts;
-    const { queues } = await this.#parts.book.read();
+    const { topology } = this.#connected;
+    const { queues } = await this.#connected.registry.read();
     const rows: QueueStats[] = [];
     for (const { name, isFifo, isPaused } of queues) {
       await topology.ensureQueue(name, isFifo === true);
@@ -220,67 +248,37 @@ export class RabbitQueues implements QueueAdapter {
     return rows;
   }
 
-  async job(id: string) {
-    for (const consumer of this.#consumers.values()) {
-      const row = consumer.row(id);
-      if (row !== undefined) return row;
-    }
-    const text = `The job ${id} does not run in a worker of this engine, and was not handled by it recently`;
-    throw new Refusal('NOT_FOUND', `${text}. RabbitMQ cannot look for one job among those that wait`);
-  }
-
-  async jobs(): Promise<never> {
-    throw new Refusal(
-      'NOT_SUPPORTED',
-      'RabbitMQ cannot list the jobs that wait in a queue: only their number is known',
-    );
-  }
-
-  deadLetters: QueueAdapter['deadLetters'] = async (page) => {
-    if (this.#parts.book.find(page.queue) === undefined) return Buffer.from('[]');
-    return await this.#parts.deadLetters.list(page);
-  };
-
-  async redrive(queue: string, id?: string, payload?: Uint8Array): Promise<number> {
-    if (this.#parts.book.find(queue) === undefined) return 0;
-    return await this.#parts.deadLetters.redrive(queue, id, payload);
-  }
-
-  async discard(queue: string, id?: string): Promise<number> {
-    if (this.#parts.book.find(queue) === undefined) return 0;
-    return await this.#parts.deadLetters.discard(queue, id);
-  }
-
-  async subscriptions() {
-    return (await this.#parts.book.read()).subscriptions;
-  }
-
-  subscribe: QueueAdapter['subscribe'] = async (mark) => {
-    await this.#parts.book.change((book) => {
-      const others = book.subscriptions.filter((one) => !isSame(one, mark));
-      return { ...book, subscriptions: [...others, mark] };
-    });
-  };
-
-  async unsubscribe(topic: string, functionId: string): Promise<void> {
-    await this.#parts.book.change((book) => {
-      const subscriptions = book.subscriptions.filter((one) => !isSame(one, { topic, functionId }));
-      return { ...book, subscriptions };
-    });
-  }
-
-  handKeptTo: QueueAdapter['handKeptTo'] = async (from, to, functionId, rules) => {
-    if (this.#parts.book.find(from) === undefined) return 0;
-    await this.#ensure(to, rules);
-    const { fullness, parkedJobs } = this.#parts;
-    await fullness.look(to);
-    return await parkedJobs.handTo(from, to, functionId, () => fullness.refusal(to, rules) === undefined);
-  };
-
   async stop(): Promise<void> {
     const { publishing, consuming } = this.#started ?? {};
     await atMost(this.#options.clock, STOP_MS_MAX, this.#endInOrder());
     await Promise.all([publishing?.close(), consuming?.close()]);
+  }
+
+  /** RabbitMQ has no transaction for several queues: an interrupted publication may have reached some of them. */
+  async #publish(targets: readonly PublishTarget[], data: Uint8Array): Promise<void> {
+    for (const { queue, rules } of targets) {
+      const refused = this.#refusal(queue, rules, data);
+      if (refused !== undefined) throw new Refusal('enqueue_error', refused.message);
+    }
+    const kept = targets.map(async (target) => {
+      const { queue, rules, delayMs, isKept } = target;
+      const { id, atMs: enqueuedMs } = this.#receipts.next();
+      const job: BrokerJob = { id, enqueuedMs, facts: headerOfCopy(target), attempts: 0, deliveries: 0 };
+      const { mover, registry } = this.#connected;
+      if (registry.find(queue) === undefined) await registry.changeQueue(queue, {});
+      if (!isKept) return await this.#keep(queue, rules, delayMs, encodeMessage(job, data));
+      await this.#ensure(queue, rules);
+      await mover.parked(queue, rules.unroutableTtlMs, encodeMessage({ ...job, isKept }, data));
+    });
+    await Promise.all(kept);
+  }
+
+  async #parkedElsewhere(queue: string): Promise<readonly string[]> {
+    const { topology, parkedJobs } = this.#connected;
+    // A queue that this engine does not work on must not even be declared.
+    if (!this.#consumers.has(queue)) return [];
+    if ((await topology.consumers(queue)) < 2 || (await topology.counts(queue)).parked === 0) return [];
+    return await parkedJobs.functions(queue);
   }
 
   async #endInOrder(): Promise<void> {
@@ -290,7 +288,7 @@ export class RabbitQueues implements QueueAdapter {
     await Promise.all([this.#started?.inspector.close(), ...consumers.map((consumer) => consumer.stop())]);
   }
 
-  get #parts(): Parts {
+  get #connected(): Connected {
     if (this.#started !== undefined) return this.#started;
     throw new Refusal('STORAGE_UNAVAILABLE', 'The RabbitMQ of the queues is not connected yet');
   }
@@ -311,7 +309,7 @@ export class RabbitQueues implements QueueAdapter {
 
   #newConsumer(queue: string, { isFifo, concurrency, rules }: QueueKind): QueueConsumer {
     const { clock, logger, consumerTimeoutMs } = this.#options;
-    const { consuming, topology, mover } = this.#parts;
+    const { consuming, topology, mover } = this.#connected;
     return new QueueConsumer({
       queue,
       isFifo,
@@ -331,16 +329,16 @@ export class RabbitQueues implements QueueAdapter {
   #refusal(queue: string, rules: EnqueueRules, payload: Uint8Array) {
     if (this.trouble !== undefined) return refusedBy(new Error(`RabbitMQ cannot be used: ${this.trouble}`));
     const placement = placementOf(queue, rules, undefined, payload);
-    return 'reason' in placement ? placement : this.#parts.fullness.refusal(queue, rules);
+    return 'reason' in placement ? placement : this.#connected.fullness.refusal(queue, rules);
   }
 
   async #ensure(queue: string, { groupField, isOneGroup }: EnqueueRules): Promise<void> {
-    await this.#parts.topology.ensureQueue(queue, groupField !== undefined || isOneGroup === true);
+    await this.#connected.topology.ensureQueue(queue, groupField !== undefined || isOneGroup === true);
   }
 
   async #keep(queue: string, rules: EnqueueRules, delayMs: number, body: Buffer): Promise<void> {
     await this.#ensure(queue, rules);
-    await this.#parts.mover.later(queue, delayMs, body);
+    await this.#connected.mover.later(queue, delayMs, body);
   }
 }
 

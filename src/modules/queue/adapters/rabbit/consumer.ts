@@ -10,15 +10,13 @@
 //   - The history of a held job is kept by its receipt, so that a lost channel costs no attempt.
 
 import type { BrokerJob } from '../../../../core/queue/records.ts';
-import type { JobRow, JobState, SettledJob } from '../../../../core/queue/shapes.ts';
+import type { JobRow, JobState, SettledJob, TakenJob } from '../../../../core/queue/shapes.ts';
 import type { Clock } from '../../../../effects/clock.ts';
 import type { Logger } from '../../../../effects/logger.ts';
 import type { RabbitChannel } from '../../../../effects/rabbit-channel.ts';
 import type { RabbitLink, RabbitMessage } from '../../../../effects/rabbitmq.ts';
-import type { TakenJob } from '../adapter.ts';
 import { type Memory, Remembered } from './held-jobs.ts';
-import { encodeMessage, type JobMessage, readMessage } from './message.ts';
-import type { Mover } from './mover.ts';
+import { encodeMessage, type JobMessage, type Mover, readMessage } from './messages.ts';
 import type { Topology } from './topology.ts';
 
 export interface ConsumerOptions {

@@ -12,7 +12,7 @@ import type { BrokerJob } from '../../../../core/queue/records.ts';
 import type { Clock } from '../../../../effects/clock.ts';
 import type { RabbitChannel } from '../../../../effects/rabbit-channel.ts';
 import type { RabbitLink, RabbitMessage } from '../../../../effects/rabbitmq.ts';
-import { type JobMessage, readMessage } from './message.ts';
+import { type JobMessage, readMessage } from './messages.ts';
 
 /** Kept at once, oldest first: later messages are seen when these are gone. */
 const KEPT_MAX = 10_000;

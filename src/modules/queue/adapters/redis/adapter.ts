@@ -15,18 +15,19 @@ import type { Logger } from '../../../../effects/logger.ts';
 import type { RedisLink } from '../../../../effects/redis.ts';
 import type { RedisScript } from '../../../../effects/redis-script.ts';
 import { StartFailure } from '../../../../effects/start-failure.ts';
-import { isSubscriptionMark } from '../../../../generated/queue-shapes.ts';
-import { parseAs } from '../../../../store/commands/queue/marks.ts';
+import { isStoredSubscription } from '../../../../generated/queue-shapes.ts';
+import { parseAs } from '../../../../store/commands/queue/encoding.ts';
 import { readReceipt } from '../../../../store/commands/queue/receipt.ts';
 import { readRedisFacts, weakerPromises } from '../../../../store/redis/settings-check.ts';
-import type { PublishTarget, QueueAdapter } from '../adapter.ts';
-import { GatheredJobs, type SendBatch } from '../gathered-jobs.ts';
-import { ONE_GROUP, placementOf } from '../placement.ts';
-import { publishFacts } from '../publish-facts.ts';
+import type { QueueAdapter } from '../adapter.ts';
+import type { DeadLetters, JobList, JobLookup, Pausing, PublishTarget, Sharing, TopicStore } from '../capabilities.ts';
+import { GatheredJobs, headerOfCopy, ONE_GROUP, placementOf, type SendBatch } from '../new-jobs.ts';
 import {
   END_LEASE,
   FIND_JOB,
+  LIST_DEAD,
   LIST_JOBS,
+  MOVE_DEAD,
   MOVE_KEPT,
   OPEN_QUEUE,
   PARKED,
@@ -35,12 +36,9 @@ import {
   STATS,
   WAKE,
 } from './admin-scripts.ts';
-import { ADVANCE } from './advance-script.ts';
-import * as replies from './commands.ts';
-import { LIST_DEAD, MOVE_DEAD } from './dead-scripts.ts';
-import { batchArguments, ENQUEUE, type GroupOfJobs, type JobArguments, jobArguments } from './enqueue-script.ts';
+import { ADVANCE, batchArguments, ENQUEUE, type GroupOfJobs, type JobArguments, jobArguments } from './job-scripts.ts';
 import { Lease } from './lease.ts';
-import { Steps } from './steps.ts';
+import * as replies from './replies.ts';
 
 export const QUEUE_SCRIPTS: readonly RedisScript[] = [
   ...[ENQUEUE, ADVANCE, OPEN_QUEUE, WAKE, PARKED, PAUSE, STATS, FIND_JOB, LIST_JOBS],
@@ -64,29 +62,97 @@ const FORMAT = '1';
 /** The limit of one script. */
 const MOVES_MAX = 200;
 const CLAIM_BYTES_MAX = 4 * 1024 * 1024;
+const STEP_AGAIN_MS = 200;
 /** A Redis that does not answer must not delay the end of the engine (G1). */
 const STOP_MS_MAX = 2_000;
 
 export class RedisQueues implements QueueAdapter {
   readonly name = 'extstore';
-  readonly keepsBack = ['attempts'] as const;
+  readonly idempotencyKeys = true;
+  readonly priorities = true;
+  readonly liveSettings = true;
+  readonly waitCounts = true;
   readonly #options: RedisQueueOptions;
   readonly #base: string;
   readonly #gathered: GatheredJobs;
-  readonly #steps: Steps;
   readonly #lease: Lease;
   #changed: (queue: string) => void = () => {};
   #link: RedisLink | undefined;
   #weaker: readonly string[] = [];
   #salt = 0;
   #lastStep = 0;
+  #isStopped = false;
+
+  readonly sharing: Sharing = {
+    mayHandOver: () => this.#lease.isHeld,
+    parkedElsewhere: async (queue) => replies.listIn(await this.#run(PARKED, queue)).map(replies.textIn),
+  };
+
+  readonly pausing: Pausing = {
+    setPaused: async (queue, isPaused) => {
+      await this.#run(PAUSE, queue, isPaused ? 1 : 0);
+    },
+  };
+
+  readonly jobLookup: JobLookup = {
+    find: async (id) => {
+      const receipt = readReceipt(id);
+      if (receipt === undefined) return null;
+      const row = await this.#run(FIND_JOB, receipt.queue, receipt.seq);
+      const found = row === null ? null : replies.readJobRow(row, receipt.queue, this.#salt);
+      return found?.messageReceiptId === id ? found : null;
+    },
+  };
+
+  readonly jobList: JobList = {
+    searchesPayloads: false,
+    page: async ({ queue, after = '0', limit }) => {
+      const [number, rows] = replies.listIn(await this.#run(LIST_JOBS, queue, after, limit));
+      const found = replies.listIn(rows).map((row) => replies.readJobRow(row, replies.numberIn(number), this.#salt));
+      const last = readReceipt(found.at(-1)?.messageReceiptId ?? '');
+      return { rows: found, ...(found.length === limit && last !== undefined && { next: String(last.seq) }) };
+    },
+  };
+
+  readonly deadLetters: DeadLetters = {
+    list: async (page) => {
+      const { queue, offset, limit, id, withoutPayload } = page;
+      const seq = id === undefined ? '' : this.#seqOf(id);
+      const without = withoutPayload === true ? 1 : 0;
+      const reply = await this.#run(LIST_DEAD, queue, offset, limit, seq, CLAIM_BYTES_MAX, without);
+      return replies.deadListOf(reply, page, this.#salt);
+    },
+    redrive: (queue, id, payload) => this.#moveDead(queue, 'redrive', id, payload),
+    discard: (queue, id) => this.#moveDead(queue, 'discard', id),
+  };
+
+  readonly topics: TopicStore = {
+    publish: (targets, data) => this.#publish(targets, data),
+    subscriptions: async () => {
+      const stored = replies.listIn(await this.#command('HVALS', `${this.#base}subs`));
+      return stored.map((one) => parseAs(replies.bytesIn(one), isStoredSubscription));
+    },
+    subscribe: async (stored) => {
+      const field = `${stored.topic}\n${stored.functionId}`;
+      await this.#command('HSET', `${this.#base}subs`, field, JSON.stringify(stored));
+    },
+    unsubscribe: async (topic, functionId) => {
+      await this.#command('HDEL', `${this.#base}subs`, `${topic}\n${functionId}`);
+    },
+    handKeptTo: async (from, to, functionId, rules) => {
+      const group = rules.isOneGroup === true ? ONE_GROUP : '';
+      const limits = [rules.maxJobs, rules.maxDeadLetters];
+      return await this.#moveAll(() => this.#run(MOVE_KEPT, from, to, functionId, MOVES_MAX, group, ...limits));
+    },
+    // An empty queue takes a few bytes in Redis, and other engines may still use it.
+    forget: async () => {},
+  };
 
   constructor(options: RedisQueueOptions) {
-    const { keyPrefix, clock, logger, leaseMs, engine } = options;
+    const { keyPrefix, clock, leaseMs, engine } = options;
     this.#options = options;
     this.#base = `${keyPrefix}queue:`;
     this.#gathered = new GatheredJobs(clock, this.#sendBatch);
-    this.#steps = new Steps({ clock, logger });
     const renew = async (): Promise<number> => {
       const [changed, leftMs] = replies.listIn(await this.#run(RENEW_LEASE, engine, leaseMs));
       for (const queue of replies.listIn(changed)) this.#changed(replies.textIn(queue));
@@ -99,7 +165,7 @@ export class RedisQueues implements QueueAdapter {
     return this.#link === undefined ? 'not started' : this.#link.trouble;
   }
 
-  get facts(): Readonly<Record<string, string>> {
+  get location(): Readonly<Record<string, string>> {
     if (this.#link === undefined) return {};
     const { address } = this.#link;
     return { address, ...(this.#weaker.length > 0 && { weaker_promise: this.#weaker.join('; ') }) };
@@ -129,7 +195,40 @@ export class RedisQueues implements QueueAdapter {
 
   enqueue: QueueAdapter['enqueue'] = (queue, rules, job, done) => this.#gathered.add(queue, rules, job, done);
 
-  async publish(targets: readonly PublishTarget[], data: Uint8Array): Promise<void> {
+  advance: QueueAdapter['advance'] = (step, done) => {
+    const number = ++this.#lastStep;
+    const { queue, claim, deliveriesMax, unroutableTtlMs, settled } = step;
+    const limits = [claim, deliveriesMax, unroutableTtlMs, CLAIM_BYTES_MAX, settled.length];
+    const outcomes = replies.outcomeArguments(step);
+    const send = (isRepeat: boolean) =>
+      this.#run(ADVANCE, queue, this.#options.engine, number, isRepeat ? 1 : 0, ...limits, ...outcomes);
+    const { clock } = this.#options;
+    this.#sendUntilAnswered(send, (reply) => done(replies.readAdvanced(reply, this.#salt, clock.monotonicMs())));
+  };
+
+  async wake(queue: string, functionId: string): Promise<number> {
+    return await this.#moveAll(() => this.#run(WAKE, queue, functionId, MOVES_MAX));
+  }
+
+  async stats() {
+    return replies.listIn(await this.#run(STATS)).map(replies.readStats);
+  }
+
+  /** Its unfinished jobs are free for other engines at once. */
+  async stop(): Promise<void> {
+    this.#lease.end();
+    this.#isStopped = true;
+    const link = this.#link;
+    if (link === undefined) return;
+    const { clock, engine } = this.#options;
+    // After the last outcomes, on the same connection: when this is answered, they are kept.
+    const cancel = clock.after(STOP_MS_MAX, () => link.close());
+    await this.#run(END_LEASE, engine).catch(() => {});
+    cancel();
+    link.close();
+  }
+
+  async #publish(targets: readonly PublishTarget[], data: Uint8Array): Promise<void> {
     const payload = Buffer.from(data);
     const groups = targets.map((target): GroupOfJobs => {
       const { queue, rules, delayMs, isKept } = target;
@@ -138,7 +237,7 @@ export class RedisQueues implements QueueAdapter {
       return {
         queue,
         rules,
-        jobs: [jobArguments({ facts: publishFacts(target), delayMs, isKept }, placement, payload)],
+        jobs: [jobArguments({ facts: headerOfCopy(target), delayMs, isKept }, placement, payload)],
       };
     });
     const answers = replies.listIn(await this.#run(ENQUEUE, ...batchArguments(groups, true)));
@@ -148,107 +247,17 @@ export class RedisQueues implements QueueAdapter {
     }
   }
 
-  advance: QueueAdapter['advance'] = (step, done) => {
-    const number = ++this.#lastStep;
-    const { queue, claim, deliveriesMax, unroutableTtlMs, settled } = step;
-    const limits = [claim, deliveriesMax, unroutableTtlMs, CLAIM_BYTES_MAX, settled.length];
-    const outcomes = replies.outcomeArguments(step);
-    const send = (isRepeat: boolean) =>
-      this.#run(ADVANCE, queue, this.#options.engine, number, isRepeat ? 1 : 0, ...limits, ...outcomes);
-    const { clock } = this.#options;
-    this.#steps.carryOut(send, (reply) => done(replies.readAdvanced(reply, this.#salt, clock.monotonicMs())));
-  };
-
-  mayHandOver(): boolean {
-    return this.#lease.isHeld;
-  }
-
-  async wake(queue: string, functionId: string): Promise<number> {
-    return await this.#moveAll(() => this.#run(WAKE, queue, functionId, MOVES_MAX));
-  }
-
-  async parkedElsewhere(queue: string): Promise<readonly string[]> {
-    return replies.listIn(await this.#run(PARKED, queue)).map(replies.textIn);
-  }
-
-  async setPaused(queue: string, isPaused: boolean): Promise<void> {
-    await this.#run(PAUSE, queue, isPaused ? 1 : 0);
-  }
-
-  async stats() {
-    return replies.listIn(await this.#run(STATS)).map(replies.readStats);
-  }
-
-  async job(id: string) {
-    const receipt = readReceipt(id);
-    if (receipt === undefined) return null;
-    const row = await this.#run(FIND_JOB, receipt.queue, receipt.seq);
-    const found = row === null ? null : replies.readJobRow(row, receipt.queue, this.#salt);
-    return found?.messageReceiptId === id ? found : null;
-  }
-
-  jobs: QueueAdapter['jobs'] = async ({ queue, after = '0', limit }) => {
-    const [number, rows] = replies.listIn(await this.#run(LIST_JOBS, queue, after, limit));
-    const found = replies.listIn(rows).map((row) => replies.readJobRow(row, replies.numberIn(number), this.#salt));
-    const last = readReceipt(found.at(-1)?.messageReceiptId ?? '');
-    return { rows: found, ...(found.length === limit && last !== undefined && { next: String(last.seq) }) };
-  };
-
-  deadLetters: QueueAdapter['deadLetters'] = async (page) => {
-    const { queue, offset, limit, id, withoutPayload } = page;
-    const seq = id === undefined ? '' : this.#seqOf(id);
-    const reply = await this.#run(
-      LIST_DEAD,
-      queue,
-      offset,
-      limit,
-      seq,
-      CLAIM_BYTES_MAX,
-      withoutPayload === true ? 1 : 0,
-    );
-    return replies.deadListOf(reply, page, this.#salt);
-  };
-
-  redrive(queue: string, id?: string, payload?: Uint8Array): Promise<number> {
-    return this.#moveDead(queue, 'redrive', id, payload);
-  }
-
-  discard(queue: string, id?: string): Promise<number> {
-    return this.#moveDead(queue, 'discard', id);
-  }
-
-  async subscriptions() {
-    const marks = replies.listIn(await this.#command('HVALS', `${this.#base}subs`));
-    return marks.map((mark) => parseAs(replies.bytesIn(mark), isSubscriptionMark));
-  }
-
-  subscribe: QueueAdapter['subscribe'] = async (mark) => {
-    await this.#command('HSET', `${this.#base}subs`, `${mark.topic}\n${mark.functionId}`, JSON.stringify(mark));
-  };
-
-  async unsubscribe(topic: string, functionId: string): Promise<void> {
-    await this.#command('HDEL', `${this.#base}subs`, `${topic}\n${functionId}`);
-  }
-
-  handKeptTo: QueueAdapter['handKeptTo'] = async (from, to, functionId, rules) => {
-    const group = rules.isOneGroup === true ? ONE_GROUP : '';
-    const { maxJobs, maxDeadLetters } = rules;
-    const limits = [maxJobs, maxDeadLetters];
-    return await this.#moveAll(() => this.#run(MOVE_KEPT, from, to, functionId, MOVES_MAX, group, ...limits));
-  };
-
-  /** Its unfinished jobs are free for other engines at once. */
-  async stop(): Promise<void> {
-    this.#lease.end();
-    this.#steps.end();
-    const link = this.#link;
-    if (link === undefined) return;
-    const { clock, engine } = this.#options;
-    // After the last outcomes, on the same connection: when this is answered, they are kept.
-    const cancel = clock.after(STOP_MS_MAX, () => link.close());
-    await this.#run(END_LEASE, engine).catch(() => {});
-    cancel();
-    link.close();
+  /** So that no outcome is lost. `isRepeat`: the step may have been carried out before. */
+  #sendUntilAnswered(send: (isRepeat: boolean) => Promise<replies.Reply>, done: (reply: replies.Reply) => void): void {
+    const { clock, logger } = this.#options;
+    const attempt = (isRepeat: boolean): void => {
+      send(isRepeat).then(done, (error: unknown) => {
+        if (this.#isStopped) return;
+        if (!isRepeat) logger.warn('A step of a queue waits for Redis', { error: replies.messageOf(error) });
+        clock.after(STEP_AGAIN_MS, () => attempt(true));
+      });
+    };
+    attempt(false);
   }
 
   #sendBatch: SendBatch = ({ queue, rules, jobs, payloads }, done) => {

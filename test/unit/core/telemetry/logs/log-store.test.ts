@@ -195,6 +195,42 @@ describe('[LOG-4] the query language', () => {
     }
   });
 
+  test.each([
+    ['sixty paths that no record has', Array.from({ length: 60 }, (_, one) => `-attr.${'a.'.repeat(26)}${one}=x`)],
+    ['sixty attributes that no record has', Array.from({ length: 60 }, (_, one) => `-attr.${'a'.repeat(50)}${one}=x`)],
+    ['sixty phrases of forty characters', Array.from({ length: 60 }, (_, one) => `-"${'a'.repeat(39)}${one}"`)],
+  ])('[O6] %s are charged by records that say nothing, too', (_what, terms) => {
+    const read = readLogQuery(terms.join(' '));
+    if (!read.ok) throw new Error(read.reason);
+    const record = logRecord({ body: '', attributes: {} });
+    const budget = newBudget();
+    budget.charge('what was before', 1, SEARCH_STEPS_MAX - 1_000_000);
+    const search = () => {
+      for (let one = 0; one < 5_000; one++) read.matches(record, budget);
+    };
+    expect(search).toThrow('its limit is');
+  });
+
+  test('[O6] A text that an expression has to build its automaton for costs four times as much as one it knows', () => {
+    const { store } = newStore();
+    const newTexts = (seed: number) =>
+      Array.from({ length: 10_000 }, (_, at) => 'ab'[((at * at * (seed + 7)) % 31) & 1]);
+    for (let one = 0; one < 200; one++) store.add(at(one, newTexts(one).join('')));
+    const lookedAt = (query: string) => {
+      const read = readLogQuery(query);
+      if (!read.ok) throw new Error(read.reason);
+      try {
+        listLogs(store, { ...ALL, matches: read.matches }, PAGE);
+      } catch (error) {
+        return Number(/ended after (\d+) of/.exec(String(error))?.[1]);
+      }
+      return store.count;
+    };
+    // Programs of about 65 instructions.
+    expect(lookedAt(`/[ab]*a[ab]{60}[^ab]/`)).toBeLessThan(25);
+    expect(lookedAt(`/(a|b)*${'[bc]?'.repeat(25)}[^ab]/`)).toBeGreaterThan(50);
+  });
+
   test('Each search has the whole budget', () => {
     const { store } = newStore();
     for (let one = 0; one < 10; one++) store.add(at(one, 'x'.repeat(10_000)));

@@ -1,7 +1,7 @@
 // Jobs of one turn lie in one record: whatever happens to some of them, the others do not change.
 
 import { expect, test } from 'vitest';
-import { foldError, isErrorMeant } from '../../../../../src/core/queue/fold-error.ts';
+import { foldError, isErrorMeant } from '../../../../../src/core/queue/error-groups.ts';
 import type { ClaimedJob } from '../../../../../src/core/queue/shapes.ts';
 import { forEachSeed } from '../../../../support/random/seeded-random.ts';
 import { QueueStore } from '../../../../support/stores/queue-store.ts';

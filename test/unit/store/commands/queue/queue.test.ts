@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { retryDelayMs } from '../../../../../src/core/queue/backoff.ts';
 import type { ClaimedJob } from '../../../../../src/core/queue/shapes.ts';
+import { retryDelayMs } from '../../../../../src/core/queue/waits.ts';
 import { readReceipt } from '../../../../../src/store/commands/queue/receipt.ts';
 import { faultLine } from '../../../../support/load/fault-line.ts';
 import { forEachSeed } from '../../../../support/random/seeded-random.ts';

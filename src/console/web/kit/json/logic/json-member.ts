@@ -1,5 +1,8 @@
-// A part of an answer as it was written (JSN-2), found by skipping the rest: several megabytes in a few milliseconds.
-// The text must be JSON, as answers of the engine are.
+// Parts and layouts of JSON text that leave every number and string as it was written (JSN-2). A part of an answer is
+// found by skipping the rest: several megabytes in a few milliseconds. The text must be JSON, as answers of the engine
+// are.
+
+import { type JsonNode, parseJsonSource, sourceOf } from './json-source.ts';
 
 /** The member of that name. Of several the last, as every reader takes it. */
 export function memberSource(text: string, name: string): string | undefined {
@@ -82,4 +85,28 @@ function skipValue(text: string, start: number): number {
     else if ((code === CLOSE_OBJECT || code === CLOSE_ARRAY) && --depth === 0) return at + 1;
   }
   return text.length;
+}
+
+export function formatJsonSource(text: string, indent = '  '): string {
+  return print(text, parseJsonSource(text), indent, '');
+}
+
+export function minifyJsonSource(text: string): string {
+  return print(text, parseJsonSource(text), undefined, '');
+}
+
+function print(text: string, node: JsonNode, indent: string | undefined, before: string): string {
+  if (node.kind !== 'object' && node.kind !== 'array') return sourceOf(text, node);
+  const [head, tail] = node.kind === 'object' ? ['{', '}'] : ['[', ']'];
+  const inner = indent === undefined ? '' : before + indent;
+  const parts =
+    node.kind === 'object'
+      ? node.members.map(
+          ({ key, value }) =>
+            `${JSON.stringify(key)}:${indent === undefined ? '' : ' '}${print(text, value, indent, inner)}`,
+        )
+      : node.items.map((item) => print(text, item, indent, inner));
+  if (parts.length === 0) return `${head}${tail}`;
+  if (indent === undefined) return `${head}${parts.join(',')}${tail}`;
+  return `${head}\n${parts.map((part) => `${inner}${part}`).join(',\n')}\n${before}${tail}`;
 }

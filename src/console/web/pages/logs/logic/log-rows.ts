@@ -3,7 +3,7 @@
 
 import type { LogRow } from '../../../../../console-api/telemetry.ts';
 import { similarKey } from '../../../kit/json/logic/similar-text.ts';
-import { stripAnsi } from './ansi.ts';
+import { stripAnsi } from './text-pieces.ts';
 
 export type LogListRow =
   | { readonly kind: 'log'; readonly log: LogRow }

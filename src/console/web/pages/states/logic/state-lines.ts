@@ -1,4 +1,5 @@
-// A scope as JSON lines, and back (STA-6): one `{"key": …, "value": …}` per line. Values keep their text. Pure.
+// A scope as JSON lines, and back (STA-6): one `{"key": …, "value": …}` per line. Values keep their text. Many entries
+// are written or deleted a few at a time. Pure.
 
 import { memberSource } from '../../../kit/json/logic/json-member.ts';
 import { jsonProblem, parseJsonSource } from '../../../kit/json/logic/json-source.ts';
@@ -69,4 +70,29 @@ export function importPlan(
     plan[now === undefined ? 'new' : now === entry.value ? 'same' : 'changed'].push(entry);
   }
   return plan;
+}
+
+const AT_ONCE = 6;
+
+/** Continues after failures, and returns them. Calls `onProgress` with the number of finished items. */
+export async function eachOf<T>(
+  items: readonly T[],
+  act: (item: T) => Promise<unknown>,
+  onProgress: (done: number) => void = () => {},
+): Promise<unknown[]> {
+  const failures: unknown[] = [];
+  let next = 0;
+  let done = 0;
+  const work = async (): Promise<void> => {
+    for (let at = next++; at < items.length; at = next++) {
+      try {
+        await act(items[at] as T);
+      } catch (thrown) {
+        failures.push(thrown);
+      }
+      onProgress(++done);
+    }
+  };
+  await Promise.all(Array.from({ length: Math.min(AT_ONCE, items.length) }, work));
+  return failures;
 }

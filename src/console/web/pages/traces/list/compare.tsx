@@ -3,20 +3,20 @@
 import { useQuery } from '@tanstack/react-query';
 import { type ReactNode, useEffect, useMemo, useState } from 'react';
 import { traceIdIn } from '../../../app/palette-match.ts';
-import { isNotFound } from '../../../data/api-error.ts';
-import { call } from '../../../data/routes.ts';
-import { formatCount } from '../../../kit/charts/times.ts';
+import { call, isNotFound } from '../../../data/api.ts';
+import { formatCount, formatDuration } from '../../../kit/charts/times.ts';
 import { EmptyState, FailedState, Loading } from '../../../kit/feedback/empty-state.tsx';
+import { Status, type Tone } from '../../../kit/feedback/status.tsx';
 import { Button } from '../../../kit/inputs/button.tsx';
 import { Field, Input } from '../../../kit/inputs/field.tsx';
+import { visibleText } from '../../../kit/json/logic/visible-text.ts';
+import type { Column } from '../../../kit/table/column.ts';
 import { Table } from '../../../kit/table/table.tsx';
 import { rootName } from '../logic/critical-path.ts';
 import type { TraceColumns } from '../logic/trace-columns.ts';
-import type { ComparedSpan } from '../logic/trace-compare.ts';
+import type { ComparedSpan, SpanChange } from '../logic/trace-compare.ts';
 import type { TraceView } from '../logic/trace-session.ts';
-import type { TraceClient } from '../trace/trace-client.ts';
-import { useTrace } from '../trace/use-trace.ts';
-import { COMPARE_COLUMNS, keyedLines, type Line } from './compare-columns.tsx';
+import { type TraceClient, useTrace } from '../trace/use-trace.ts';
 import { traceColumns } from './list-columns.tsx';
 
 export interface CompareProps {
@@ -177,4 +177,88 @@ function summary(lines: readonly ComparedSpan[]): string {
     .filter(({ count }) => count > 0)
     .map(({ change, count }) => `${formatCount(count)} ${change}`);
   return words.length === 0 ? 'No span differs' : words.join(', ');
+}
+
+/** Its index in the whole comparison is its key: names are not unique. */
+type Line = ComparedSpan & { readonly key: string };
+
+function keyedLines(compared: readonly ComparedSpan[]): readonly Line[] {
+  return compared.map((line, at) => ({ ...line, key: String(at) }));
+}
+
+const CHANGES: Readonly<Record<SpanChange, { readonly tone: Tone; readonly word: string }>> = {
+  same: { tone: 'idle', word: 'Same' },
+  slower: { tone: 'bad', word: 'Slower' },
+  faster: { tone: 'good', word: 'Faster' },
+  added: { tone: 'busy', word: 'Added' },
+  missing: { tone: 'warn', word: 'Missing' },
+};
+
+const INDENT_PX = 14;
+const INDENTS_MAX = 20;
+
+const COMPARE_COLUMNS: readonly Column<Line>[] = [
+  {
+    id: 'change',
+    header: 'Change',
+    width: 110,
+    keeps: true,
+    cell: ({ change }) => <Status {...CHANGES[change]} />,
+    text: ({ change }) => change,
+  },
+  { id: 'span', header: 'Span', width: 320, grow: 3, keeps: true, cell: spanCell, text: ({ name }) => name },
+  {
+    id: 'service',
+    header: 'Service',
+    width: 140,
+    cell: ({ service }) => <span className="truncate">{visibleText(service)}</span>,
+    text: ({ service }) => service,
+  },
+  {
+    id: 'before',
+    header: 'Other trace',
+    width: 110,
+    align: 'right',
+    cell: ({ beforeMs }) => durationOr(beforeMs),
+    text: ({ beforeMs }) => beforeMs ?? null,
+  },
+  {
+    id: 'after',
+    header: 'This trace',
+    width: 110,
+    align: 'right',
+    cell: ({ afterMs }) => durationOr(afterMs),
+    text: ({ afterMs }) => afterMs ?? null,
+  },
+  {
+    id: 'difference',
+    header: 'Difference',
+    width: 120,
+    align: 'right',
+    cell: (line) => {
+      const moreMs = differenceMs(line);
+      if (moreMs === undefined) return '–';
+      return `${moreMs < 0 ? '−' : '+'}${formatDuration(Math.abs(moreMs))}`;
+    },
+    text: (line) => differenceMs(line) ?? null,
+  },
+];
+
+function spanCell({ name, depth, change }: Line): ReactNode {
+  return (
+    <span
+      className={change === 'missing' ? 'truncate text-muted line-through' : 'truncate'}
+      style={{ paddingLeft: Math.min(depth, INDENTS_MAX) * INDENT_PX }}
+    >
+      {visibleText(name)}
+    </span>
+  );
+}
+
+function durationOr(ms: number | undefined): string {
+  return ms === undefined ? '–' : formatDuration(ms);
+}
+
+function differenceMs({ beforeMs, afterMs }: Line): number | undefined {
+  return beforeMs === undefined || afterMs === undefined ? undefined : afterMs - beforeMs;
 }

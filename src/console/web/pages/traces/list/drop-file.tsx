@@ -5,7 +5,7 @@ import { FileUp } from 'lucide-react';
 import { type ReactNode, useRef, useState } from 'react';
 import { createStore } from '../../../data/store.ts';
 import { formatBytes } from '../../../kit/charts/times.ts';
-import { toast } from '../../../kit/feedback/toast-store.ts';
+import { toast } from '../../../kit/feedback/toast.tsx';
 import { Button } from '../../../kit/inputs/button.tsx';
 
 export const droppedFile = createStore<{ readonly name: string; readonly text: string } | undefined>(undefined);

@@ -2,11 +2,10 @@
 
 import type { ReactNode } from 'react';
 import type { TraceRow } from '../../../../../console-api/telemetry.ts';
-import { Time } from '../../../kit/charts/time.tsx';
+import { Time, useNow } from '../../../kit/charts/time.tsx';
 import { formatCount, formatCountOf, formatDuration } from '../../../kit/charts/times.ts';
-import { useNow } from '../../../kit/charts/use-now.ts';
 import { WordStatus } from '../../../kit/feedback/status.tsx';
-import { CopyId } from '../../../kit/inputs/copy-id.tsx';
+import { CopyId } from '../../../kit/inputs/copy.tsx';
 import { visibleText } from '../../../kit/json/logic/visible-text.ts';
 import type { Column } from '../../../kit/table/column.ts';
 

@@ -5,13 +5,13 @@ import { useNavigate } from '@tanstack/react-router';
 import { Eye, EyeOff, Plus, X } from 'lucide-react';
 import { type FormEvent, type ReactNode, useCallback, useState } from 'react';
 import type { TraceFacets, TraceRow } from '../../../../../console-api/telemetry.ts';
-import { call } from '../../../data/routes.ts';
+import { call } from '../../../data/api.ts';
 import { percentile } from '../../../kit/charts/statistics.ts';
 import { Button } from '../../../kit/inputs/button.tsx';
 import { Field, Select, SuggestInput } from '../../../kit/inputs/field.tsx';
 import { FilterBar, Pill } from '../../../kit/inputs/filter-bar.tsx';
 import { visibleText } from '../../../kit/json/logic/visible-text.ts';
-import { Flyout } from '../../../kit/layout/flyout.tsx';
+import { Flyout } from '../../../kit/layout/overlays.tsx';
 import {
   filterProblem,
   filterText,

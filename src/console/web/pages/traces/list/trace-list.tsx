@@ -5,15 +5,15 @@ import { Pause, Play } from 'lucide-react';
 import { type ReactNode, useCallback, useMemo, useState } from 'react';
 import type { TraceRow } from '../../../../../console-api/telemetry.ts';
 import { useKeys } from '../../../app/keys.ts';
+import { call } from '../../../data/api.ts';
 import { preferences, setPreference } from '../../../data/preferences.ts';
-import { call } from '../../../data/routes.ts';
-import { usePageSearch } from '../../../data/search.ts';
-import { param } from '../../../data/search-params.ts';
+import { param, usePageSearch } from '../../../data/search.ts';
 import { useStore } from '../../../data/store.ts';
 import { formatCount } from '../../../kit/charts/times.ts';
+import { ClearAll } from '../../../kit/feedback/confirm.tsx';
 import { EmptyState, FailedState, Loading, NoMatch, Snippet } from '../../../kit/feedback/empty-state.tsx';
+import { Waiting } from '../../../kit/feedback/live-changes.tsx';
 import { Button } from '../../../kit/inputs/button.tsx';
-import { ClearAll } from '../../../kit/inputs/clear-all.tsx';
 import { Toggle } from '../../../kit/inputs/field.tsx';
 import { Page } from '../../../kit/layout/page.tsx';
 import { Table } from '../../../kit/table/table.tsx';
@@ -26,7 +26,6 @@ import {
   traceSearchOf,
   withFilter,
 } from '../logic/trace-filters.ts';
-import { Waiting } from '../trace/waiting.tsx';
 import { FileButton } from './drop-file.tsx';
 import { traceColumns } from './list-columns.tsx';
 import { Scatter } from './scatter.tsx';

@@ -1,13 +1,64 @@
-// The rows of the trace list: those that the server lists, and live ones (TRC-3).
+// The rows of the trace list: those that the server lists, and live ones (TRC-3). While the list is followed, new rows
+// are shown immediately at its top. While it is held, they wait and are counted (LIV-3, LIV-4).
 
 import { useEffect, useMemo, useState } from 'react';
 import type { LiveFilter } from '../../../../../console-api/live.ts';
 import type { TraceRow, TraceSearch } from '../../../../../console-api/telemetry.ts';
-import { type LiveRows, NO_LIVE_ROWS, overlay, receive, release } from '../../../data/live-list.ts';
-import { call } from '../../../data/routes.ts';
-import { useCatchUp } from '../../../data/use-catch-up.ts';
-import { type ListState, useList } from '../../../data/use-list.ts';
-import { useLive } from '../../../data/use-live.ts';
+import { call } from '../../../data/api.ts';
+import { type ListState, useList } from '../../../data/queries.ts';
+import { useCatchUp, useLive } from '../../../data/use-live.ts';
+
+interface LiveRows<T> {
+  /** By key. Shown rows, in the order of arrival. */
+  readonly shown: ReadonlyMap<string, T>;
+  /** Arrived while the list was held. */
+  readonly waiting: ReadonlyMap<string, T>;
+  /** Rows that did not fit among those that wait. */
+  readonly dropped: number;
+}
+
+const NO_LIVE_ROWS: LiveRows<never> = {
+  shown: new Map<string, never>(),
+  waiting: new Map<string, never>(),
+  dropped: 0,
+};
+
+/** Rows kept of each kind. Older ones are on the server. */
+export const LIVE_ROWS_MAX = 5_000;
+
+function receive<T>(rows: LiveRows<T>, items: readonly T[], keyOf: (item: T) => string, isHeld: boolean): LiveRows<T> {
+  const target = new Map(isHeld ? rows.waiting : rows.shown);
+  for (const item of items) target.set(keyOf(item), item);
+  const over = trim(target);
+  return isHeld ? { ...rows, waiting: target, dropped: rows.dropped + over } : { ...rows, shown: target };
+}
+
+/** Shows the rows that wait. */
+function release<T>(rows: LiveRows<T>): LiveRows<T> {
+  const shown = new Map(rows.shown);
+  for (const [key, item] of rows.waiting) shown.set(key, item);
+  trim(shown);
+  return { shown, waiting: new Map(), dropped: 0 };
+}
+
+/** Removes the oldest until the limit holds. Returns how many. */
+function trim(rows: Map<string, unknown>): number {
+  let removed = 0;
+  for (const key of rows.keys()) {
+    if (rows.size <= LIVE_ROWS_MAX) break;
+    rows.delete(key);
+    removed += 1;
+  }
+  return removed;
+}
+
+/** The server's list with the live rows: a live row replaces the listed one. */
+function overlay<T>(listed: readonly T[], live: ReadonlyMap<string, T>, keyOf: (item: T) => string): T[] {
+  if (live.size === 0) return [...listed];
+  const known = new Set(listed.map(keyOf));
+  const fresh = [...live].filter(([key]) => !known.has(key)).map(([, item]) => item);
+  return [...fresh, ...listed.map((item) => live.get(keyOf(item)) ?? item)];
+}
 
 export interface TraceRows extends ListState<TraceRow> {
   readonly waitingCount: number;

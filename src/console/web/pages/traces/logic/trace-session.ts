@@ -2,7 +2,6 @@
 // everything drawn from them go out. The page keeps only columns and asks for a span when it is opened.
 
 import type { SpanRecord } from '../../../../../core/telemetry/records/records.ts';
-import { correctSkew } from './clock-skew.ts';
 import { type CriticalPath, criticalPathOf, type PathShare, pathByService } from './critical-path.ts';
 import { type FlameBlock, type FlameLayout, flameByName, flameLanes } from './flame-layout.ts';
 import { buildTrace, type TraceColumns } from './trace-columns.ts';
@@ -11,7 +10,7 @@ import { readTraceFile } from './trace-file.ts';
 import { findInTrace, type SpanLogText } from './trace-find.ts';
 import { type ServiceFigures, serviceBreakdown, type TraceMap, traceMap } from './trace-services.ts';
 import { attributeOf, type Span } from './trace-span.ts';
-import { queueWaits, type Waits } from './trace-waits.ts';
+import { correctSkew, queueWaits, type Waits } from './trace-times.ts';
 
 export interface TraceView {
   readonly columns: TraceColumns;

@@ -1,5 +1,5 @@
-// The facts that the trace views read from one span. Attributes are pairs and may occur twice; where one value is
-// needed, the last one counts.
+// What the trace views read from one span, with links to the pages of the objects that its attributes name (TRC-17).
+// Attributes are pairs and may occur twice; where one value is needed, the last one counts.
 
 import type { SpanRecord } from '../../../../../core/telemetry/records/records.ts';
 
@@ -75,4 +75,30 @@ export function errorsOf(span: Pick<Span, 'events' | 'status' | 'status_descript
     }));
   if (thrown.length > 0 || span.status !== 'error') return thrown;
   return [{ type: '', message: span.status_description ?? 'The span failed without a message', stack: '' }];
+}
+
+export interface Neighbour {
+  readonly label: string;
+  readonly value: string;
+  readonly to: string;
+  readonly search: Readonly<Record<string, string>>;
+}
+
+export function neighboursOf(span: Pick<Span, 'name' | 'attributes' | 'service_name'>): Neighbour[] {
+  const found: Neighbour[] = [];
+  const add = (
+    label: string,
+    value: string | undefined,
+    to: string,
+    search: (id: string) => Record<string, string>,
+  ): void => {
+    if (value !== undefined && value !== '') found.push({ label, value, to, search: search(value) });
+  };
+  add('Function', functionOf(span), '/functions', (id) => ({ id }));
+  add('Called by worker', attributeOf(span, 'svc.caller.worker'), '/workers', (q) => ({ q }));
+  const queue = attributeOf(span, 'messaging.destination.name');
+  add('Queue', queue, '/queues', (name) => ({ queue: name }));
+  add('Queue job', attributeOf(span, 'messaging.message.id'), '/queues', (id) => ({ queue: queue ?? '', id }));
+  add('Trigger', attributeOf(span, 'trigger.id'), '/triggers', (id) => ({ id }));
+  return found;
 }

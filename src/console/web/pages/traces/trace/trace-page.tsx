@@ -2,16 +2,15 @@
 
 import { Link, useNavigate } from '@tanstack/react-router';
 import { type ReactNode, useEffect, useMemo, useState } from 'react';
-import { isNotFound } from '../../../data/api-error.ts';
+import { isNotFound } from '../../../data/api.ts';
 import { type SearchState, usePageSearch } from '../../../data/search.ts';
 import type { TimeRange } from '../../../kit/charts/time-scale.ts';
 import { formatCountOf, formatDuration } from '../../../kit/charts/times.ts';
-import { Announce } from '../../../kit/feedback/announce.tsx';
 import { EmptyState, FailedState, Loading } from '../../../kit/feedback/empty-state.tsx';
+import { Announce } from '../../../kit/feedback/live-changes.tsx';
 import { visibleText } from '../../../kit/json/logic/visible-text.ts';
 import { Page } from '../../../kit/layout/page.tsx';
 import { Compare } from '../list/compare.tsx';
-import { TRACE_SEARCH } from '../list/trace-search.ts';
 import { rootName } from '../logic/critical-path.ts';
 import { printTraceFilters, traceFilter } from '../logic/trace-filters.ts';
 import { visibleRows } from '../logic/trace-rows.ts';
@@ -24,13 +23,9 @@ import { TraceMapView } from '../views/map.tsx';
 import { Services } from '../views/services.tsx';
 import { SpanPanel } from '../views/span-panel.tsx';
 import { Waterfall } from '../views/waterfall.tsx';
-import { TraceActions, TraceNote } from './trace-head.tsx';
-import { TraceToolbar } from './trace-toolbar.tsx';
-import { useFind } from './use-find.ts';
-import { useRowsView } from './use-rows-view.ts';
+import { TraceActions, TraceNote, TraceToolbar } from './trace-toolbar.tsx';
 import { type OpenTrace, type TraceSource, useTrace } from './use-trace.ts';
-import { useTraceKeys } from './use-trace-keys.ts';
-import { logDots, useTraceLogs } from './use-trace-logs.ts';
+import { logDots, TRACE_SEARCH, useFind, useRowsView, useTraceKeys, useTraceLogs } from './use-trace-view.ts';
 
 export function TracePage({ source }: { readonly source: TraceSource }): ReactNode {
   const trace = useTrace(source);
@@ -68,7 +63,7 @@ function NoSuchTrace(): ReactNode {
   );
 }
 
-export interface LoadedProps {
+interface LoadedProps {
   readonly source: TraceSource;
   readonly trace: OpenTrace;
   readonly view: TraceView;
@@ -102,8 +97,8 @@ function LoadedTrace(props: LoadedProps): ReactNode {
   return (
     <Page
       title={titleOf(view)}
-      note={<TraceNote {...props} isFile={isFile} />}
-      actions={<TraceActions {...props} isFile={isFile} />}
+      note={<TraceNote view={view} isFile={isFile} />}
+      actions={<TraceActions view={view} isFile={isFile} reload={trace.reload} />}
       toolbar={
         <TraceToolbar
           {...{ search, setSearch, find, select, view, range, setRange, whole, selected }}

@@ -1,20 +1,100 @@
-// The toolbar of an open trace: the view, the search, the level, the options.
+// The header of an open trace with actions on the whole trace, and its toolbar: the view, the search, the level, the
+// options.
 
-import { ChevronDown, ChevronUp, Maximize, Settings2, ZoomIn, ZoomOut } from 'lucide-react';
+import { Link } from '@tanstack/react-router';
+import {
+  ArrowLeft,
+  ChevronDown,
+  ChevronUp,
+  Download,
+  Maximize,
+  RotateCw,
+  Settings2,
+  ZoomIn,
+  ZoomOut,
+} from 'lucide-react';
 import { type ReactNode, useCallback } from 'react';
-import type { SearchState } from '../../../data/search.ts';
-import type { SearchValues } from '../../../data/search-params.ts';
+import { callText } from '../../../data/api.ts';
+import type { SearchState, SearchValues } from '../../../data/search.ts';
+import { Time } from '../../../kit/charts/time.tsx';
 import { type TimeRange, zoomed } from '../../../kit/charts/time-scale.ts';
-import { formatCount, formatDuration } from '../../../kit/charts/times.ts';
-import { Announce } from '../../../kit/feedback/announce.tsx';
+import { formatCount, formatCountOf, formatDuration } from '../../../kit/charts/times.ts';
+import { Announce } from '../../../kit/feedback/live-changes.tsx';
+import { Badge, WordStatus } from '../../../kit/feedback/status.tsx';
+import { toast } from '../../../kit/feedback/toast.tsx';
 import { Button, IconButton } from '../../../kit/inputs/button.tsx';
+import { CopyId, download } from '../../../kit/inputs/copy.tsx';
 import { Segments, Select, Toggle } from '../../../kit/inputs/field.tsx';
 import { SearchInput } from '../../../kit/inputs/filter-bar.tsx';
-import { Flyout } from '../../../kit/layout/flyout.tsx';
-import type { TRACE_SEARCH } from '../list/trace-search.ts';
+import { Menu } from '../../../kit/inputs/menu.tsx';
+import { Flyout } from '../../../kit/layout/overlays.tsx';
 import type { TraceView } from '../logic/trace-session.ts';
-import type { Find } from './use-find.ts';
-import { nextError } from './use-trace-keys.ts';
+import { type Find, nextError, type TRACE_SEARCH } from './use-trace-view.ts';
+
+interface TraceHeadProps {
+  readonly view: TraceView;
+  readonly isFile: boolean;
+}
+
+export function TraceNote({ view, isFile }: TraceHeadProps): ReactNode {
+  const { columns, movedCount, totalSpans } = view;
+  const word = columns.pendingCount > 0 ? 'pending' : columns.errorCount > 0 ? 'error' : 'ok';
+  return (
+    <div className="flex min-w-0 flex-wrap items-center gap-x-3 gap-y-1">
+      <WordStatus
+        word={word}
+        title={columns.errorCount > 0 ? `${formatCountOf(columns.errorCount, 'span')} failed` : undefined}
+      />
+      <span className="font-medium text-text">{formatDuration(columns.durationMs)}</span>
+      <span>
+        {totalSpans > columns.spanCount && `${formatCount(columns.spanCount)} of `}
+        {formatCountOf(Math.max(totalSpans, columns.spanCount), 'span')}
+      </span>
+      <span>{formatCountOf(columns.services.length, 'service')}</span>
+      <Time ms={columns.startUnixNano / 1e6} />
+      <CopyId id={columns.traceId} what="trace id" className="max-w-44" />
+      {isFile && <Badge tone="busy">From a file, not stored</Badge>}
+      {movedCount > 0 && <Badge tone="warn">{formatCountOf(movedCount, 'span')} moved: clocks corrected</Badge>}
+    </div>
+  );
+}
+
+interface TraceActionsProps extends TraceHeadProps {
+  readonly reload: () => void;
+}
+
+export function TraceActions({ view, isFile, reload }: TraceActionsProps): ReactNode {
+  const { traceId } = view.columns;
+  const save = async (format: 'otlp' | 'chrome'): Promise<void> => {
+    try {
+      const { text } = await callText('GET /traces/{id}/export', { parts: { id: traceId }, query: { format } });
+      download(`trace-${traceId.slice(0, 8)}.${format}.json`, 'application/json', text);
+    } catch (error) {
+      toast({ tone: 'bad', text: `Export failed: ${error instanceof Error ? error.message : String(error)}` });
+    }
+  };
+  return (
+    <div className="flex items-center gap-1">
+      <Link to="/traces" className="inline-flex items-center gap-1 px-2 text-sm text-accent hover:underline">
+        <ArrowLeft size={13} /> All traces
+      </Link>
+      {!isFile && (
+        <>
+          <Menu
+            trigger={<Button icon={<Download size={14} />}>Export</Button>}
+            items={[
+              { label: 'OTLP JSON', run: () => void save('otlp') },
+              { label: 'Chrome trace events (Perfetto)', run: () => void save('chrome') },
+            ]}
+          />
+          <IconButton label="Read the trace again" onClick={reload}>
+            <RotateCw size={14} />
+          </IconButton>
+        </>
+      )}
+    </div>
+  );
+}
 
 export interface TraceToolbarProps extends SearchState<typeof TRACE_SEARCH> {
   readonly search: SearchValues<typeof TRACE_SEARCH>;

@@ -4,7 +4,7 @@ import { Copy, EllipsisVertical, Filter, FilterX, TableProperties } from 'lucide
 import { type ReactNode, useState } from 'react';
 import { formatCount } from '../../../kit/charts/times.ts';
 import { Button, IconButton } from '../../../kit/inputs/button.tsx';
-import { copyText } from '../../../kit/inputs/clipboard.ts';
+import { copyText } from '../../../kit/inputs/copy.tsx';
 import { Input } from '../../../kit/inputs/field.tsx';
 import { Menu } from '../../../kit/inputs/menu.tsx';
 import { visibleText } from '../../../kit/json/logic/visible-text.ts';

@@ -1,9 +1,20 @@
 // The canvas that waterfall, minimap, flame graph and scatter plot share: as large as its container, sharp on every
 // screen, drawn before the frame in which its data change. Its content must also be readable elsewhere: assistive
-// technology only gets its label.
+// technology only gets its label. The time ruler above the rows is one.
 
-import { type ComponentProps, type ReactNode, useLayoutEffect, useRef, useState } from 'react';
+import {
+  type ComponentProps,
+  type ReactNode,
+  type RefObject,
+  useCallback,
+  useEffect,
+  useLayoutEffect,
+  useRef,
+  useState,
+} from 'react';
 import { flushSync } from 'react-dom';
+import { rulerMarks, rulerText, type TimeRange, xOf } from '../../../kit/charts/time-scale.ts';
+import type { CanvasColours } from './colours.ts';
 
 export interface CanvasSize {
   readonly width: number;
@@ -71,4 +82,38 @@ export function placeOf(event: {
 } {
   const box = event.currentTarget.getBoundingClientRect();
   return { x: event.clientX - box.left, y: event.clientY - box.top };
+}
+
+export function useHeight(scroller: RefObject<HTMLElement | null>): number {
+  const [height, setHeight] = useState(0);
+  useEffect(() => {
+    const element = scroller.current;
+    if (element === null) return;
+    const observer = new ResizeObserver(() => setHeight(element.clientHeight));
+    observer.observe(element);
+    return () => observer.disconnect();
+  }, [scroller]);
+  return height;
+}
+
+export function Ruler({ range, colours }: { readonly range: TimeRange; readonly colours: CanvasColours }): ReactNode {
+  const draw: Draw = useCallback(
+    (context, size) => {
+      const scale = { ...range, widthPx: size.width };
+      const marks = rulerMarks(scale);
+      const step = (marks[1] ?? 0) - (marks[0] ?? 0) || range.toMs - range.fromMs;
+      context.font = colours.font;
+      context.textBaseline = 'middle';
+      for (const mark of marks) {
+        const x = Math.round(xOf(scale, mark));
+        context.fillStyle = colours.line;
+        context.fillRect(x, size.height - 6, 1, 6);
+        context.fillStyle = colours.faint;
+        const text = rulerText(mark, step);
+        if (x + 4 + context.measureText(text).width < size.width) context.fillText(text, x + 4, size.height / 2);
+      }
+    },
+    [range, colours],
+  );
+  return <Canvas draw={draw} className="block h-6 w-full" />;
 }

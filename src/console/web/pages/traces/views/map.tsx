@@ -2,16 +2,15 @@
 // the same calls as a list for screen readers.
 
 import { type ReactNode, useEffect, useMemo, useState } from 'react';
+import { pathOf } from '../../../kit/charts/label-layout.ts';
 import { formatCount, formatDuration } from '../../../kit/charts/times.ts';
 import { Loading } from '../../../kit/feedback/empty-state.tsx';
 import { Segments } from '../../../kit/inputs/field.tsx';
 import { visibleText } from '../../../kit/json/logic/visible-text.ts';
-import { pathOf } from '../logic/label-places.ts';
-import { type DrawnEdge, drawnEdges, MAP_LINE_PX } from '../logic/map-edges.ts';
-import { MAP_NODE, placeMap } from '../logic/map-layout.ts';
+import { type DrawnEdge, drawnEdges, MAP_LINE_PX, MAP_NODE, placeMap } from '../logic/map-layout.ts';
 import type { MapNode, TraceMap } from '../logic/trace-services.ts';
 import type { TraceView } from '../logic/trace-session.ts';
-import type { TraceClient } from '../trace/trace-client.ts';
+import type { TraceClient } from '../trace/use-trace.ts';
 
 export interface TraceMapProps {
   readonly client: TraceClient;

@@ -8,7 +8,7 @@ import type { Column } from '../../../kit/table/column.ts';
 import { Table } from '../../../kit/table/table.tsx';
 import type { ServiceFigures } from '../logic/trace-services.ts';
 import type { TraceView } from '../logic/trace-session.ts';
-import type { TraceClient } from '../trace/trace-client.ts';
+import type { TraceClient } from '../trace/use-trace.ts';
 
 export interface ServicesProps {
   readonly client: TraceClient;

@@ -3,16 +3,13 @@
 import { Link } from '@tanstack/react-router';
 import { Fragment, type ReactNode } from 'react';
 import type { LogRow } from '../../../../../console-api/telemetry.ts';
-import { keyed } from '../../../data/keyed.ts';
 import { formatDuration } from '../../../kit/charts/times.ts';
-import { CopyId } from '../../../kit/inputs/copy-id.tsx';
+import { CopyId } from '../../../kit/inputs/copy.tsx';
 import { visibleText } from '../../../kit/json/logic/visible-text.ts';
-import { LogText } from '../../logs/log-text.tsx';
-import { Severity } from '../../logs/severity.tsx';
-import { causeChain } from '../logic/stack-fold.ts';
+import { keyed, LogText, Severity } from '../../logs/log-text.tsx';
 import type { Span, SpanError } from '../logic/trace-span.ts';
 import { AttributeList } from './attribute-list.tsx';
-import { Stack } from './stack.tsx';
+import { causeChain, Stack } from './stack.tsx';
 
 interface Moment {
   readonly at: number;

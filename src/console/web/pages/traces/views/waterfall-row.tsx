@@ -6,10 +6,28 @@ import { formatCount, formatDuration } from '../../../kit/charts/times.ts';
 import { visibleText } from '../../../kit/json/logic/visible-text.ts';
 import { classes } from '../../../kit/layout/classes.ts';
 import { FLAG } from '../logic/trace-columns.ts';
-import { type Fold, hasChildren, isOpen } from '../logic/trace-rows.ts';
-import { WATERFALL_ROW_PX, type WaterfallProps } from './waterfall.tsx';
+import { type Fold, hasChildren, isOpen, type Rows, type RowsView } from '../logic/trace-rows.ts';
+import type { TraceView } from '../logic/trace-session.ts';
 
-export interface WaterfallRowProps extends WaterfallProps {
+export const WATERFALL_ROW_PX = 26;
+
+/** The same for all rows. */
+export interface SharedRowProps {
+  readonly view: TraceView;
+  readonly rows: Rows;
+  readonly rowsView: RowsView;
+  readonly serviceColours: readonly string[];
+  readonly selected: number | undefined;
+  readonly onToggle: (row: number) => void;
+  readonly onToggleFold: (key: string) => void;
+  readonly onLoadBelow: (row: number) => void;
+  readonly found: Uint8Array | null;
+  readonly showsPath: boolean;
+  /** Values of attributes added as columns, by key. */
+  readonly attributeColumns: readonly { readonly key: string; readonly values: readonly (string | null)[] }[];
+}
+
+export interface WaterfallRowProps extends SharedRowProps {
   readonly id: string;
   readonly at: number;
   readonly top: number;
@@ -73,7 +91,7 @@ export function WaterfallRow(props: WaterfallRowProps): ReactNode {
   );
 }
 
-function isUnloaded({ view }: WaterfallProps, row: number): boolean {
+function isUnloaded({ view }: SharedRowProps, row: number): boolean {
   return row >= 0 && ((view.columns.flags[row] ?? 0) & FLAG.unloaded) !== 0;
 }
 

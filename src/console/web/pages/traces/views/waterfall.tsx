@@ -1,43 +1,28 @@
 // The waterfall (TRC-5): a tree of rows next to a time axis. Only visible rows are in the document. Keyboard and screen
-// readers use the rows; the canvas next to them only draws.
+// readers use the rows; the canvas next to them only draws. The width of the names is dragged or moved with the arrow
+// keys, and kept in this browser.
 
 import { useVirtualizer } from '@tanstack/react-virtual';
-import { type CSSProperties, type ReactNode, useCallback, useEffect, useId, useRef, useState } from 'react';
+import { type CSSProperties, type ReactNode, useCallback, useEffect, useId, useMemo, useRef, useState } from 'react';
 import { useKeys } from '../../../app/keys.ts';
+import { keep, readKept } from '../../../data/preferences.ts';
 import type { TimeRange } from '../../../kit/charts/time-scale.ts';
 import { FLAG } from '../logic/trace-columns.ts';
-import { hasChildren, isOpen, type Rows, type RowsView } from '../logic/trace-rows.ts';
-import type { TraceView } from '../logic/trace-session.ts';
-import { Canvas, type Draw } from './canvas.tsx';
+import { hasChildren, isOpen, type Rows } from '../logic/trace-rows.ts';
+import { Canvas, type Draw, Ruler, useHeight } from './canvas.tsx';
 import { useCanvasColours } from './colours.ts';
 import { drawWaterfall, type RowIndex } from './draw-waterfall.ts';
 import { Minimap, type MinimapProps } from './minimap.tsx';
-import { NameEdge, type NameWidth, useNameWidth } from './name-width.tsx';
-import { Ruler } from './ruler.tsx';
-import { useHeight } from './use-height.ts';
-import { WaterfallRow } from './waterfall-row.tsx';
+import { type SharedRowProps, WATERFALL_ROW_PX, WaterfallRow } from './waterfall-row.tsx';
 
-export interface WaterfallProps {
-  readonly view: TraceView;
-  readonly rows: Rows;
-  readonly rowsView: RowsView;
+export interface WaterfallProps extends SharedRowProps {
   readonly index: RowIndex;
-  readonly serviceColours: readonly string[];
   readonly range: TimeRange;
   readonly whole: TimeRange;
   readonly onRange: MinimapProps['onRange'];
-  readonly selected: number | undefined;
   readonly onSelect: (row: number) => void;
-  readonly onToggle: (row: number) => void;
-  readonly onToggleFold: (key: string) => void;
-  readonly onLoadBelow: (row: number) => void;
-  readonly found: Uint8Array | null;
-  readonly showsPath: boolean;
-  /** Values of attributes added as columns, by key. */
-  readonly attributeColumns: readonly { readonly key: string; readonly values: readonly (string | null)[] }[];
 }
 
-export const WATERFALL_ROW_PX = 26;
 const OVERSCAN = 8;
 
 export function Waterfall(props: WaterfallProps): ReactNode {
@@ -203,4 +188,62 @@ function useWaterfallKeys(keys: WaterfallKeys): void {
     { keys: ['['], name: 'Show the previous span', run: () => step(-1) },
     { keys: [']'], name: 'Show the next span', run: () => step(1) },
   ]);
+}
+
+const NAME_PLACE = 'svc.trace-names';
+const NAME_MIN = 140;
+
+interface NameWidth {
+  readonly width: number;
+  readonly resize: (to: number) => void;
+}
+
+function useNameWidth(): NameWidth {
+  const [width, setWidth] = useState<number>(() => {
+    const kept = readKept(NAME_PLACE);
+    return typeof kept === 'number' ? kept : 340;
+  });
+  return useMemo(() => {
+    const most = Math.round(innerWidth * 0.6);
+    const resize = (to: number): void => {
+      const kept = Math.round(Math.min(Math.max(to, NAME_MIN), most));
+      setWidth(kept);
+      keep(NAME_PLACE, kept);
+    };
+    // On a small screen the names take half of it, even if a larger width was chosen on a large one.
+    return { width: Math.min(width, Math.max(NAME_MIN, Math.round(innerWidth * 0.45))), resize };
+  }, [width]);
+}
+
+function NameEdge({ width, resize }: NameWidth): ReactNode {
+  return (
+    <div
+      role="separator"
+      aria-orientation="vertical"
+      aria-label="Width of the names"
+      aria-valuenow={width}
+      aria-valuemin={NAME_MIN}
+      aria-valuemax={Math.round(innerWidth * 0.6)}
+      tabIndex={0}
+      className="absolute inset-y-0 -right-1 z-10 w-2 cursor-col-resize touch-none hover:bg-accent-soft"
+      onKeyDown={(event) => {
+        const by = event.key === 'ArrowLeft' ? -24 : event.key === 'ArrowRight' ? 24 : 0;
+        if (by === 0) return;
+        event.preventDefault();
+        event.stopPropagation();
+        resize(width + by);
+      }}
+      onPointerDown={(event) => {
+        event.preventDefault();
+        const edge = event.currentTarget;
+        edge.setPointerCapture(event.pointerId);
+        const [fromX, fromWidth] = [event.clientX, width];
+        const move = (moved: PointerEvent): void => resize(fromWidth + moved.clientX - fromX);
+        edge.addEventListener('pointermove', move);
+        edge.addEventListener('lostpointercapture', () => edge.removeEventListener('pointermove', move), {
+          once: true,
+        });
+      }}
+    />
+  );
 }

@@ -1,0 +1,37 @@
+// The adapter `extstore`: its settings, and how the engine builds it.
+
+import { fields, integer } from '../../../../core/config-fields/fields.ts';
+import { EXTSTORE_FIELDS, extstoreUrl } from '../../../extstore-config.ts';
+import { defineQueueAdapter } from '../adapter.ts';
+import { RedisQueues } from './adapter.ts';
+
+const config = fields({
+  ...EXTSTORE_FIELDS,
+  lease_ms: integer({
+    default: 30_000,
+    min: 1_000,
+    max: 600_000,
+    help: 'Other engines take over the jobs of an engine that was silent for this time',
+  }),
+});
+
+export const redisQueues = defineQueueAdapter(
+  {
+    name: 'extstore',
+    aliases: ['redis'],
+    classes: ['modules::queue::ExtStoreAdapter', 'modules::queue::RedisAdapter'],
+    config,
+  },
+  ({ clock, logger, random }, settings) =>
+    new RedisQueues({
+      async createLink(scripts, onUp) {
+        const { RedisLink } = await import('../../../../effects/redis.ts');
+        return new RedisLink({ url: extstoreUrl(settings), purpose: 'queues', clock, logger, scripts, onUp });
+      },
+      keyPrefix: settings.key_prefix,
+      leaseMs: settings.lease_ms,
+      engine: random.uuid(),
+      clock,
+      logger,
+    }),
+);

@@ -1,0 +1,51 @@
+// Ports of the engine, independent of the library that opens them: for WebSockets alone, and for HTTP.
+
+import type { HttpExchange } from './http.ts';
+import type { SocketOptions } from './socket.ts';
+
+/** A port for WebSockets. */
+export interface ListenOptions extends SocketOptions {
+  readonly host: string;
+  /** 0 selects any free port. */
+  readonly port: number;
+}
+
+/** A port that speaks HTTP, and WebSocket on one of its paths. */
+export interface HttpListenOptions {
+  readonly host: string;
+  /** 0 selects any free port. */
+  readonly port: number;
+  readonly connectionsMax: number;
+  /** A request has arrived; its body may still be on its way. */
+  request(exchange: HttpExchange): void;
+  /** Whether the port is short of connections: then each connection ends with its answer. */
+  closesAfterAnswer(): boolean;
+  /** The transport answered a request itself, with that status. */
+  refused(status: number): void;
+  /** A path that accepts WebSockets. Requests for it without an upgrade come to `request`. */
+  readonly sockets?: SocketOptions & { readonly path: string };
+}
+
+export interface Listener {
+  readonly host: string;
+  readonly port: number;
+  /** Stops accepting; open connections stay. */
+  stopAccepting(): void;
+  /** Ends every remaining connection and frees the port. */
+  close(): void;
+}
+
+export interface Transport {
+  readonly name: string;
+  /** Rejects with a `ListenError` when the port cannot be opened. */
+  listen(options: ListenOptions): Promise<Listener>;
+  /** A port that speaks HTTP. Rejects in the same way. */
+  serve(options: HttpListenOptions): Promise<Listener>;
+}
+
+export class ListenError extends Error {
+  constructor(host: string, port: number) {
+    super(`Cannot listen on ${host}:${port}: the port is in use, or the address is not one of this machine`);
+    this.name = 'ListenError';
+  }
+}

@@ -1,0 +1,71 @@
+import { describe, expect, test } from 'vitest';
+import {
+  type ClockReading,
+  deliveriesMax,
+  retryDelayMs,
+  type SteadyReading,
+  steadyTime,
+} from '../../../../src/core/queue/waits.ts';
+import { forEachSeed } from '../../../support/random/seeded-random.ts';
+
+describe('the wait after a failed attempt', () => {
+  test('[Q4] doubles from the base on: 2000 gives the documented table', () => {
+    const rules = { maxRetries: 5, backoffMs: 2_000, isExponential: true };
+    expect([1, 2, 3, 4, 5, 6].map((attempt) => retryDelayMs(rules, attempt))).toEqual([
+      2_000,
+      4_000,
+      8_000,
+      16_000,
+      32_000,
+      undefined,
+    ]);
+  });
+
+  test('[Q4] is an hour at most', () => {
+    const rules = { maxRetries: 100, backoffMs: 3_000, isExponential: true };
+    for (const attempt of [12, 50, 100]) expect(retryDelayMs(rules, attempt)).toBe(3_600_000);
+  });
+
+  test('stays the same where the backoff is fixed', () => {
+    const rules = { maxRetries: 3, backoffMs: 700, isExponential: false };
+    expect([1, 2, 3].map((attempt) => retryDelayMs(rules, attempt))).toEqual([700, 700, 700]);
+  });
+});
+
+test('[Q6] A job may be handed over five times more often than it may fail', () => {
+  expect(deliveriesMax(3)).toBe(9);
+});
+
+const HOUR_MS = 3_600_000;
+
+/** The reading that is kept. */
+const kept = (last: SteadyReading | undefined, now: ClockReading): SteadyReading => ({
+  ...now,
+  steadyMs: steadyTime(last, now),
+});
+
+test('[Q4] While an engine runs, time follows the monotonic clock, whatever the wall clock is set to', () => {
+  forEachSeed(100, (random) => {
+    let [wallMs, monotonicMs] = [1_000 * HOUR_MS, random.below(1_000)];
+    let last = kept(undefined, { run: 'a', monotonicMs, wallMs });
+    const [beganMs, beganMonotonicMs] = [last.steadyMs, monotonicMs];
+    for (let step = 0; step < 50; step++) {
+      const passedMs = random.below(2_000);
+      monotonicMs += passedMs;
+      wallMs += passedMs;
+      if (random.chance(20)) wallMs += random.pick([-24, -1, 1, 24]) * HOUR_MS;
+      last = kept(last, { run: 'a', monotonicMs, wallMs });
+      expect(last.steadyMs - beganMs).toBe(monotonicMs - beganMonotonicMs);
+    }
+  });
+});
+
+test('[Q4] Across a restart time follows the wall clock, and does not advance if that was set back', () => {
+  const last = { run: 'a', monotonicMs: 77, wallMs: 5 * HOUR_MS, steadyMs: 9 * HOUR_MS };
+  expect(steadyTime(last, { run: 'b', monotonicMs: 3, wallMs: 6 * HOUR_MS })).toBe(10 * HOUR_MS);
+  expect(steadyTime(last, { run: 'b', monotonicMs: 3, wallMs: 4 * HOUR_MS })).toBe(9 * HOUR_MS);
+});
+
+test('[Q4] It starts as the wall clock, by which waits were kept before', () => {
+  expect(steadyTime(undefined, { run: 'a', monotonicMs: 3, wallMs: 42 })).toBe(42);
+});

@@ -1,0 +1,19 @@
+import { expect, test } from 'vitest';
+import { QueueLog } from '../../../../src/modules/queue/queue-log.ts';
+import { FakeClock } from '../../../support/fakes/fake-clock.ts';
+
+test('of jobs that die one after the other the first is logged at once, the others every ten seconds', () => {
+  const clock = new FakeClock();
+  const logged: unknown[] = [];
+  const log = new QueueLog('mail', { clock, logger: { warn: (_text, fields) => void logged.push(fields?.jobs) } });
+  for (let second = 0; second < 25; second++) {
+    for (let step = 0; step < 100; step++) log.died(64);
+    clock.advance(1_000);
+  }
+  expect(logged).toEqual([64, 64_000 - 64, 64_000]);
+  clock.advance(60_000);
+  expect(logged).toEqual([64, 64_000 - 64, 64_000, 32_000]);
+  expect(clock.timerCount).toBe(0);
+  log.died(1);
+  expect(logged.at(-1)).toBe(1);
+});
