@@ -2,7 +2,12 @@
 
 import { describe, expect, test } from 'vitest';
 import { flowSvg } from '../../../src/console/web/pages/flow/logic/flow-drawing.ts';
-import { framesOf, keepPlaces, putBelow, readPlaces } from '../../../src/console/web/pages/flow/logic/flow-layout.ts';
+import {
+  framesOf,
+  keepPositions,
+  putBelow,
+  readPositions,
+} from '../../../src/console/web/pages/flow/logic/flow-layout.ts';
 import { flowView, type ViewOptions } from '../../../src/console/web/pages/flow/logic/flow-view.ts';
 import type { FlowEdge, FlowGraph, FlowNode } from '../../../src/console-api/flow.ts';
 
@@ -76,7 +81,7 @@ describe('Flow', () => {
     const edges = [{ from: 'a', to: 'new' }];
     const known = { a: { x: 500, y: 500 }, b: { x: 836, y: 500 } };
     const fresh = { a: { x: 0, y: 0 }, b: { x: 336, y: 100 }, new: { x: 336, y: 0 } };
-    const places = keepPlaces({ nodes, edges }, known, fresh);
+    const places = keepPositions({ nodes, edges }, known, fresh);
     expect(places).toMatchObject(known);
     expect(places.new?.x).toBe(836);
     expect(places.new?.y).toBeGreaterThanOrEqual(544);
@@ -84,7 +89,7 @@ describe('Flow', () => {
 
   test('[FLO-3] Without stored places the layout is the fresh one', () => {
     const fresh = { a: { x: 1, y: 2 } };
-    expect(keepPlaces({ nodes: [{ id: 'a', group: undefined }], edges: [] }, {}, fresh)).toEqual(fresh);
+    expect(keepPositions({ nodes: [{ id: 'a', group: undefined }], edges: [] }, {}, fresh)).toEqual(fresh);
   });
 
   test('Unconnected nodes are below everything else', () => {
@@ -101,8 +106,8 @@ describe('Flow', () => {
   });
 
   test('An invalid stored layout is ignored', () => {
-    expect(readPlaces({ places: { a: { x: 1, y: 2 }, b: { x: 'far' }, c: null } })).toEqual({ a: { x: 1, y: 2 } });
-    expect(readPlaces(null)).toEqual({});
+    expect(readPositions({ places: { a: { x: 1, y: 2 }, b: { x: 'far' }, c: null } })).toEqual({ a: { x: 1, y: 2 } });
+    expect(readPositions(null)).toEqual({});
   });
 
   test('[FLO-4] Names cannot add markup to the picture', () => {

@@ -87,7 +87,7 @@ describe('Lines of a trace map', () => {
     const placed = placeMap(map);
     const drawn = drawnEdges(map.edges, placed);
     const words = drawn.map(({ at, lines }) => around(at, { width: 70, height: lines.length * MAP_LINE_PX }));
-    const boxes = [...placed.places.values()].map((place) => ({ ...place, ...MAP_NODE }));
+    const boxes = [...placed.positions.values()].map((place) => ({ ...place, ...MAP_NODE }));
     expect(drawn).toHaveLength(5);
     expect(pairs(words).filter(([a, b]) => overlaps(a, b))).toEqual([]);
     expect(words.filter((one) => boxes.some((box) => overlaps(one, box)))).toEqual([]);

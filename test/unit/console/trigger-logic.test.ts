@@ -8,7 +8,7 @@ import {
   requestPath,
   routeNotes,
 } from '../../../src/console/web/pages/triggers/logic/http-routes.ts';
-import { filterInWords, kindFacts } from '../../../src/console/web/pages/triggers/logic/trigger-kinds.ts';
+import { filterInWords, kindSummaries } from '../../../src/console/web/pages/triggers/logic/trigger-kinds.ts';
 import type { TriggerRow } from '../../../src/console-api/registry.ts';
 
 const HTTP = { id: 'http', description: '', worker_name: 'svc-http', available: true, reason: null };
@@ -34,7 +34,12 @@ function route(id: string, path: string, method = 'GET'): TriggerRow {
 describe('Kinds of triggers', () => {
   test('[TRG-1] Types of one kind are counted together, and a kind without a module names what it needs', () => {
     const cron = { ...HTTP, id: 'cron', count: 0, available: false, reason: 'Needs the module svc-cron' };
-    const facts = kindFacts([{ ...HTTP, count: 2 }, { ...HTTP, id: 'stream', count: 1 }, { ...JOIN, count: 3 }, cron]);
+    const facts = kindSummaries([
+      { ...HTTP, count: 2 },
+      { ...HTTP, id: 'stream', count: 1 },
+      { ...JOIN, count: 3 },
+      cron,
+    ]);
     const of = (kind: string) => facts.find((one) => one.kind === kind);
     expect(of('all')?.count).toBe(6);
     expect(of('stream')?.count).toBe(4);
@@ -43,7 +48,7 @@ describe('Kinds of triggers', () => {
   });
 
   test('[TRG-1] Before the engine has answered, no kind is shown as missing', () => {
-    expect(kindFacts(undefined).every(({ missing }) => missing === undefined)).toBe(true);
+    expect(kindSummaries(undefined).every(({ missing }) => missing === undefined)).toBe(true);
   });
 });
 

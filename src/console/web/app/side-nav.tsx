@@ -132,14 +132,14 @@ function SearchButton({ narrow, open }: { readonly narrow: boolean; readonly ope
 }
 
 function NavList({ narrow, onGone }: { readonly narrow: boolean; readonly onGone?: () => void }): ReactNode {
-  const facts = useNavFacts();
+  const notes = useNavNotes();
   const info = useConsoleInfo();
   const pages = PAGES.filter(({ needs }) => needs !== 'flow' || info?.flow_enabled === true);
   return (
     <ul className="flex min-h-0 flex-1 flex-col gap-px overflow-y-auto px-2">
       {pages.map((page) => (
         <li key={page.path}>
-          <NavLink page={page} narrow={narrow} fact={facts[page.name]} onGone={onGone} />
+          <NavLink page={page} narrow={narrow} fact={notes[page.name]} onGone={onGone} />
         </li>
       ))}
     </ul>
@@ -210,13 +210,13 @@ function NavFoot({ narrow, openKeyList }: NavProps & { readonly narrow: boolean 
   );
 }
 
-export interface NavFact {
+export interface NavNote {
   readonly count?: number | undefined;
   /** In words. Shown as a red mark. */
   readonly trouble?: string | undefined;
 }
 
-function useNavFacts(): Readonly<Record<string, NavFact | undefined>> {
+function useNavNotes(): Readonly<Record<string, NavNote | undefined>> {
   const { latest } = useCounters();
   if (latest === undefined) return {};
   const { functions, triggers, workers, queues, streams, dead_letters, triggers_in_error } = latest;

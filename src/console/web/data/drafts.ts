@@ -14,39 +14,39 @@ export interface Draft {
 const SETTLE_MS = 200;
 
 export function useDraft(object: string, initial: string): Draft {
-  const place = `svc.draft.${object}`;
-  const [state, setState] = useState(() => ({ place, text: read(place) ?? initial }));
-  const current = state.place === place ? state : { place, text: read(place) ?? initial };
+  const storageKey = `svc.draft.${object}`;
+  const [state, setState] = useState(() => ({ storageKey, text: read(storageKey) ?? initial }));
+  const current = state.storageKey === storageKey ? state : { storageKey, text: read(storageKey) ?? initial };
   useEffect(() => {
     const timer = setTimeout(
-      () => write(current.place, current.text === initial ? undefined : current.text),
+      () => write(current.storageKey, current.text === initial ? undefined : current.text),
       SETTLE_MS,
     );
     return () => clearTimeout(timer);
-  }, [current.place, current.text, initial]);
+  }, [current.storageKey, current.text, initial]);
   return {
     text: current.text,
     isDraft: current.text !== initial,
-    set: (text) => setState({ place, text }),
+    set: (text) => setState({ storageKey, text }),
     drop: (to = initial) => {
-      write(place, undefined);
-      setState({ place, text: to });
+      write(storageKey, undefined);
+      setState({ storageKey, text: to });
     },
   };
 }
 
-function read(place: string): string | undefined {
+function read(storageKey: string): string | undefined {
   try {
-    return sessionStorage.getItem(place) ?? undefined;
+    return sessionStorage.getItem(storageKey) ?? undefined;
   } catch {
     return undefined;
   }
 }
 
-function write(place: string, text: string | undefined): void {
+function write(storageKey: string, text: string | undefined): void {
   try {
-    if (text === undefined) sessionStorage.removeItem(place);
-    else sessionStorage.setItem(place, text);
+    if (text === undefined) sessionStorage.removeItem(storageKey);
+    else sessionStorage.setItem(storageKey, text);
   } catch {
     // A text too long for the storage stays in the page only.
   }

@@ -65,7 +65,7 @@ const byId = new Map<number, Subscription>();
 let socket: WebSocket | undefined;
 let open = false;
 let nextId = 1;
-let tries = 0;
+let attempts = 0;
 let retryTimer: ReturnType<typeof setTimeout> | undefined;
 let asleep = false;
 
@@ -92,11 +92,6 @@ export function listen(topic: string, listener: LiveListener, filter?: unknown):
   };
 }
 
-/** The numbers of sockets and subscriptions, for tests that count them. */
-export function liveFacts(): { readonly open: boolean; readonly topics: readonly string[] } {
-  return { open, topics: [...byId.values()].map(({ topic }) => topic) };
-}
-
 function connect(): void {
   if (socket !== undefined || session.get().wanted) return;
   clearTimeout(retryTimer);
@@ -110,7 +105,7 @@ function connect(): void {
     for (const subscription of subscriptions.values()) begin(subscription);
   };
   fresh.onmessage = ({ data }) => {
-    tries = 0;
+    attempts = 0;
     heardEngine();
     receive(String(data));
   };
@@ -130,7 +125,7 @@ function closed(code: number, reason: string): void {
   if (code === CLOSE_UNAUTHORIZED) return tokenRefused();
   lostEngine('engine', reason === '' ? 'The live connection to the engine was lost' : reason);
   if (subscriptions.size === 0) return;
-  const wait = RETRY_MS[Math.min(tries++, RETRY_MS.length - 1)];
+  const wait = RETRY_MS[Math.min(attempts++, RETRY_MS.length - 1)];
   retryTimer = setTimeout(connect, wait);
 }
 

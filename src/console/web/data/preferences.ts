@@ -3,7 +3,7 @@
 
 import { createStore } from './store.ts';
 
-const PLACE = 'svc.preferences';
+const STORAGE_KEY = 'svc.preferences';
 
 export interface Preferences {
   readonly theme: 'dark' | 'light' | 'system';
@@ -25,11 +25,14 @@ const DEFAULTS: Preferences = {
   internal: false,
 };
 
-export const preferences = createStore<Preferences>({ ...DEFAULTS, ...(readKept(PLACE) as Partial<Preferences>) });
+export const preferences = createStore<Preferences>({
+  ...DEFAULTS,
+  ...(readKept(STORAGE_KEY) as Partial<Preferences>),
+});
 
 export function setPreference<K extends keyof Preferences>(name: K, value: Preferences[K]): void {
   preferences.set({ ...preferences.get(), [name]: value });
-  keep(PLACE, preferences.get());
+  keep(STORAGE_KEY, preferences.get());
   paint();
 }
 

@@ -1,5 +1,5 @@
-// The one cache of server data. Lists are read once and patched by live frames (LIV-7). A long list is read page by page
-// while it is scrolled: `useList(['functions', q], (page) => call(...))`.
+// The one cache of server data. Lists are read once and patched by live frames (LIV-7). A long list is read page by
+// page while it is scrolled: `useList(['functions', q], (page) => call(...))`.
 
 import {
   type InfiniteData,
@@ -69,7 +69,7 @@ function pagesOf(data: unknown): readonly unknown[] {
 }
 
 /** Reads lists again from their first page, however many pages had been read. */
-export function readAnew(key: QueryKey): void {
+export function readAgain(key: QueryKey): void {
   queryClient.setQueriesData<InfiniteData<unknown>>({ queryKey: key }, (data) =>
     pagesOf(data).length < 2 || data === undefined
       ? data
@@ -124,7 +124,7 @@ export function useList<T>(
     error: query.error,
     isOld: query.isPlaceholderData,
     refetch: () => void refetch(),
-    catchUp: hasChanged && !query.isFetching ? () => readAnew(key) : undefined,
+    catchUp: hasChanged && !query.isFetching ? () => readAgain(key) : undefined,
     // A page that failed is not requested again and again.
     more:
       hasNextPage && !query.isFetchNextPageError

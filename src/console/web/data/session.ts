@@ -3,7 +3,7 @@
 
 import { createStore } from './store.ts';
 
-const PLACE = 'svc.token';
+const STORAGE_KEY = 'svc.token';
 
 export interface Session {
   readonly token: string | undefined;
@@ -15,7 +15,7 @@ export const session = createStore<Session>({ token: readToken(), wanted: false 
 
 export function setToken(token: string): void {
   try {
-    sessionStorage.setItem(PLACE, token);
+    sessionStorage.setItem(STORAGE_KEY, token);
   } catch {
     // It holds until the tab is left.
   }
@@ -28,7 +28,7 @@ export function tokenRefused(): void {
 
 function readToken(): string | undefined {
   try {
-    return sessionStorage.getItem(PLACE) ?? undefined;
+    return sessionStorage.getItem(STORAGE_KEY) ?? undefined;
   } catch {
     return undefined;
   }

@@ -85,7 +85,7 @@ export function useLive(
   useEffect(() => {
     if (!enabled) return;
     let waiting: unknown[] = [];
-    const tell = (): void => {
+    const deliver = (): void => {
       const items = waiting;
       waiting = [];
       if (items.length > 0) latest.current.items(items);
@@ -95,7 +95,7 @@ export function useLive(
       {
         items(items) {
           waiting.push(...items);
-          beforeNextPaint(tell);
+          beforeNextPaint(deliver);
         },
         back: () => latest.current.back?.(),
         gap: () => latest.current.back?.(),

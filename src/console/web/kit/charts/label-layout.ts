@@ -30,18 +30,18 @@ const NEAR_END = 0.71;
 /** The middle of each label. Short lines are placed first: they have the least room. */
 export function placeLabels(labels: readonly Label[], boxes: readonly Box[]): readonly Point[] {
   const taken = [...boxes];
-  const places: Point[] = labels.map(({ curve, best }) => pointOn(curve, best));
+  const points: Point[] = labels.map(({ curve, best }) => pointOn(curve, best));
   const order = labels.map((label, at) => ({ label, at })).sort((a, b) => reach(a.label.curve) - reach(b.label.curve));
   for (const { label, at } of order) {
-    const place = freePlace(label, taken);
-    places[at] = place;
+    const place = freePoint(label, taken);
+    points[at] = place;
     taken.push(around(place, label));
   }
-  return places;
+  return points;
 }
 
 /** The first place that covers nothing, otherwise the one that covers least. */
-function freePlace(label: Label, taken: readonly Box[]): Point {
+function freePoint(label: Label, taken: readonly Box[]): Point {
   let best = { place: pointOn(label.curve, label.best), covered: Number.POSITIVE_INFINITY };
   for (const share of TRIED.toSorted((a, b) => Math.abs(a - label.best) - Math.abs(b - label.best))) {
     const place = pointOn(label.curve, share);

@@ -10,7 +10,7 @@ export interface CopiedCall {
   readonly timeoutMs?: number | undefined;
 }
 
-export interface CopyPlaces {
+export interface CallEndpoints {
   /** Of the engine: `http://127.0.0.1:3111`. */
   readonly httpUrl: string;
   readonly bridgeUrl: string;
@@ -22,19 +22,19 @@ export function shellQuote(word: string): string {
   return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
 }
 
-export function asCommand(call: CopiedCall, places: CopyPlaces): string {
+export function asCommand(call: CopiedCall, endpoints: CallEndpoints): string {
   const words = ['svc', 'trigger', call.functionId];
   if (call.payloadText.trim() !== '') words.push(`--payload=${call.payloadText}`);
   if (call.mode === 'void') words.push('--void');
   if (call.mode === 'enqueue') words.push('--queue', call.queue ?? '');
   if (call.timeoutMs !== undefined) words.push('--timeout', `${call.timeoutMs}ms`);
-  words.push('--url', places.bridgeUrl);
+  words.push('--url', endpoints.bridgeUrl);
   return words.map(shellQuote).join(' ');
 }
 
-export function asCurl(call: CopiedCall, places: CopyPlaces): string {
-  const words = ['curl', '-sS', '-X', 'POST', `${places.httpUrl}/_console/invoke`];
-  const token = places.needsToken ? ` -H "authorization: Bearer $SVC_TOKEN"` : '';
+export function asCurl(call: CopiedCall, endpoints: CallEndpoints): string {
+  const words = ['curl', '-sS', '-X', 'POST', `${endpoints.httpUrl}/_console/invoke`];
+  const token = endpoints.needsToken ? ` -H "authorization: Bearer $SVC_TOKEN"` : '';
   const rest = ['-H', 'content-type: application/json', '--data-raw', invokeText(call)];
   return `${words.map(shellQuote).join(' ')}${token} ${rest.map(shellQuote).join(' ')}`;
 }
@@ -49,7 +49,7 @@ export function invokeText({ functionId, payloadText, mode, queue, timeoutMs }: 
   return `{${members.join(',')}}`;
 }
 
-export function asTypeScript(call: CopiedCall, places: CopyPlaces, sdk: 'svc-sdk' | 'svc-browser-sdk'): string {
+export function asTypeScript(call: CopiedCall, endpoints: CallEndpoints, sdk: 'svc-sdk' | 'svc-browser-sdk'): string {
   const names = ['registerWorker'];
   if (call.mode === 'enqueue') names.push('Enqueue');
   if (call.mode === 'void') names.push('Void');
@@ -58,11 +58,11 @@ export function asTypeScript(call: CopiedCall, places: CopyPlaces, sdk: 'svc-sdk
   if (call.mode === 'enqueue') members.push(`action: Enqueue({ queue: ${JSON.stringify(call.queue ?? '')} })`);
   if (call.mode === 'void') members.push('action: Void()');
   if (call.timeoutMs !== undefined) members.push(`timeout_ms: ${call.timeoutMs}`);
-  const auth = sdk === 'svc-browser-sdk' && places.needsToken ? ', { auth: () => token }' : '';
+  const auth = sdk === 'svc-browser-sdk' && endpoints.needsToken ? ', { auth: () => token }' : '';
   const result = call.mode === 'void' ? '' : 'const result = ';
   return `import { ${names.join(', ')} } from '${sdk}';
 
-const svc = registerWorker(${JSON.stringify(places.bridgeUrl)}${auth});
+const svc = registerWorker(${JSON.stringify(endpoints.bridgeUrl)}${auth});
 ${result}await svc.trigger({
 ${members.map((member) => `  ${member},\n`).join('')}});
 `;

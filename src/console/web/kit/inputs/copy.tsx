@@ -9,7 +9,7 @@ import { toast } from '../feedback/toast.tsx';
 import { visibleText } from '../json/logic/visible-text.ts';
 import { classes } from '../layout/classes.ts';
 import { Button } from './button.tsx';
-import { asCommand, asCurl, asTypeScript, type CopiedCall, type CopyPlaces } from './call-text.ts';
+import { asCommand, asCurl, asTypeScript, type CallEndpoints, type CopiedCall } from './call-text.ts';
 import { Menu } from './menu.tsx';
 
 export async function copyText(text: string, what: string): Promise<void> {
@@ -92,7 +92,7 @@ export function MiddleCut({ text, tail = 10 }: { readonly text: string; readonly
   );
 }
 
-export function useCopyPlaces(): CopyPlaces {
+export function useCallEndpoints(): CallEndpoints {
   const info = useConsoleInfo();
   return {
     httpUrl: info?.engine.http_url ?? 'http://127.0.0.1:3111',
@@ -101,21 +101,21 @@ export function useCopyPlaces(): CopyPlaces {
   };
 }
 
-export function copiesOf(call: CopiedCall, places: CopyPlaces): readonly { label: string; text: string }[] {
+export function copiesOf(call: CopiedCall, endpoints: CallEndpoints): readonly { label: string; text: string }[] {
   return [
-    { label: 'svc command', text: asCommand(call, places) },
-    { label: 'curl', text: asCurl(call, places) },
-    { label: 'TypeScript', text: asTypeScript(call, places, 'svc-sdk') },
-    { label: 'Browser', text: asTypeScript(call, places, 'svc-browser-sdk') },
+    { label: 'svc command', text: asCommand(call, endpoints) },
+    { label: 'curl', text: asCurl(call, endpoints) },
+    { label: 'TypeScript', text: asTypeScript(call, endpoints, 'svc-sdk') },
+    { label: 'Browser', text: asTypeScript(call, endpoints, 'svc-browser-sdk') },
   ];
 }
 
 export function CopyAs({ call }: { readonly call: CopiedCall }): ReactNode {
-  const places = useCopyPlaces();
+  const endpoints = useCallEndpoints();
   return (
     <Menu
       trigger={<Button icon={<ClipboardCopy size={14} />}>Copy as</Button>}
-      items={copiesOf(call, places).map(({ label, text }) => ({ label, run: () => void copyText(text, label) }))}
+      items={copiesOf(call, endpoints).map(({ label, text }) => ({ label, run: () => void copyText(text, label) }))}
     />
   );
 }

@@ -11,10 +11,10 @@ import { editorColours, editorLook } from './editor-look.ts';
 import type { JsonDiffProps } from './json-editor.tsx';
 
 export default function CodeDiff({ before, after, label }: JsonDiffProps): ReactNode {
-  const place = useRef<HTMLDivElement>(null);
+  const host = useRef<HTMLDivElement>(null);
   const isWide = useWide();
   useEffect(() => {
-    const { current: parent } = place;
+    const { current: parent } = host;
     if (parent === null) return;
     const shared: Extension = [
       EditorView.cspNonce.of(styleNonce),
@@ -36,5 +36,5 @@ export default function CodeDiff({ before, after, label }: JsonDiffProps): React
         });
     return () => view.destroy();
   }, [before, after, label, isWide]);
-  return <div ref={place} className="max-h-[60vh] overflow-auto rounded-md border border-line bg-ground" />;
+  return <div ref={host} className="max-h-[60vh] overflow-auto rounded-md border border-line bg-ground" />;
 }

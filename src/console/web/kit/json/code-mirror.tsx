@@ -24,14 +24,14 @@ import type { JsonEditorProps } from './json-editor.tsx';
 import { type SchemaNode, schemaAt } from './logic/schema-at.ts';
 
 export default function CodeMirror(props: JsonEditorProps): ReactNode {
-  const place = useRef<HTMLDivElement>(null);
+  const host = useRef<HTMLDivElement>(null);
   const view = useRef<EditorView>(undefined);
   const latest = useRef(props);
   latest.current = props;
   const { value, schema, readOnly = false, minLines = 4, maxLines = 24 } = props;
   const compartments = useRef({ schema: new Compartment(), readOnly: new Compartment() });
   useEffect(() => {
-    const { current: parent } = place;
+    const { current: parent } = host;
     if (parent === null) return;
     const made = new EditorView({
       parent,
@@ -57,7 +57,7 @@ export default function CodeMirror(props: JsonEditorProps): ReactNode {
   }, [readOnly]);
   return (
     <div
-      ref={place}
+      ref={host}
       className="min-w-0 overflow-hidden rounded-md border border-line bg-ground focus-within:border-accent"
       style={{
         ['--editor-min' as string]: `${minLines * 18 + 10}px`,

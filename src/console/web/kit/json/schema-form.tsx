@@ -42,8 +42,8 @@ export default function SchemaForm({ schema, value, onChange }: SchemaFormProps)
 function messagesOf(validator: Validator, text: string, problem: string | undefined): ReadonlyMap<string, string> {
   const found = new Map<string, string>();
   if (problem !== undefined || text.trim() === '') return found;
-  const sayings = validator.validate(JSON.parse(text)).errors.toReversed();
-  for (const { instanceLocation, error, keyword } of sayings) {
+  const problems = validator.validate(JSON.parse(text)).errors.toReversed();
+  for (const { instanceLocation, error, keyword } of problems) {
     if (keyword === 'properties' || keyword === 'items' || keyword === '$ref') continue;
     const missing = keyword === 'required' ? /"([^"]+)"/.exec(error)?.[1] : undefined;
     const place = missing === undefined ? instanceLocation : `${instanceLocation}/${missing}`;

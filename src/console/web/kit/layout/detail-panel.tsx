@@ -24,21 +24,21 @@ export function DetailPanel(props: DetailPanelProps): ReactNode {
   return useWide() ? <BesidePanel {...props} /> : <SheetPanel {...props} />;
 }
 
-const PLACE = 'svc.detail-width';
+const WIDTH_KEY = 'svc.detail-width';
 const WIDTH_MIN = 340;
 const STEP_PX = 32;
 
 function BesidePanel(props: DetailPanelProps): ReactNode {
   const panel = useRef<HTMLElement>(null);
   const [width, setWidth] = useState<number>(() => {
-    const kept = readKept(PLACE);
+    const kept = readKept(WIDTH_KEY);
     return typeof kept === 'number' ? kept : 560;
   });
   useKeys([{ keys: ['Escape'], name: 'Close the detail', run: props.onClose }]);
   const resize = (to: number): void => {
     const kept = Math.round(Math.min(Math.max(to, WIDTH_MIN), innerWidth * 0.7));
     setWidth(kept);
-    keep(PLACE, kept);
+    keep(WIDTH_KEY, kept);
   };
   return (
     <aside

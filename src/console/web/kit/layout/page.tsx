@@ -69,7 +69,11 @@ export function Card({ title, actions, children, className, flush = false }: Car
 }
 
 /** Names and values, one pair per row. */
-export function Facts({ rows }: { readonly rows: readonly (readonly [name: string, value: ReactNode])[] }): ReactNode {
+export function Properties({
+  rows,
+}: {
+  readonly rows: readonly (readonly [name: string, value: ReactNode])[];
+}): ReactNode {
   return (
     <dl className="grid grid-cols-[minmax(96px,auto)_minmax(0,1fr)] gap-x-4 gap-y-1.5">
       {rows.map(([name, value]) => (

@@ -51,15 +51,15 @@ const COLUMN_WIDTH_MAX = 1_600;
 const NOTHING: ColumnMemory = { order: [], hidden: [], shown: [], widths: {} };
 
 export function useColumns<Row>(table: string, columns: readonly Column<Row>[]): ColumnChoice<Row> {
-  const place = `svc.table.${table}`;
+  const storageKey = `svc.table.${table}`;
   const [memory, setMemory] = useState<ColumnMemory>(() => ({
     ...NOTHING,
-    ...(readKept(place) as Partial<ColumnMemory>),
+    ...(readKept(storageKey) as Partial<ColumnMemory>),
   }));
   return useMemo(() => {
     const change = (next: ColumnMemory): void => {
       setMemory(next);
-      keep(place, next);
+      keep(storageKey, next);
     };
     const all = inOrder(columns, memory.order);
     const isVisible = (id: string): boolean => {
@@ -80,7 +80,7 @@ export function useColumns<Row>(table: string, columns: readonly Column<Row>[]):
       },
       reset: () => change(NOTHING),
     };
-  }, [columns, memory, place]);
+  }, [columns, memory, storageKey]);
 }
 
 /** Remembered columns first, in their order. New columns are where the page has them. */

@@ -14,7 +14,7 @@ import { ErrorCard } from '../../kit/feedback/error-card.tsx';
 import { Status } from '../../kit/feedback/status.tsx';
 import { Button } from '../../kit/inputs/button.tsx';
 import { Field, Input } from '../../kit/inputs/field.tsx';
-import { Card, Facts } from '../../kit/layout/page.tsx';
+import { Card, Properties } from '../../kit/layout/page.tsx';
 import { rateOf } from './sampling.ts';
 
 const ALERT_EXAMPLE = `workers:
@@ -143,7 +143,7 @@ function SamplingTest({ sampling }: { readonly sampling: Sampling }): ReactNode 
         <Field label="Service">
           {(ids) => <Input {...ids} value={service} onChange={({ target }) => setService(target.value)} />}
         </Field>
-        <Facts
+        <Properties
           rows={[
             ['Rule', found.rule === undefined ? 'none: the default' : `number ${found.rule + 1}`],
             ['Kept', formatShare(found.rate)],

@@ -12,7 +12,7 @@ import { IconButton } from '../../kit/inputs/button.tsx';
 import { copyText } from '../../kit/inputs/copy.tsx';
 import { SearchInput } from '../../kit/inputs/filter-bar.tsx';
 import { visibleText } from '../../kit/json/logic/visible-text.ts';
-import { Card, Facts } from '../../kit/layout/page.tsx';
+import { Card, Properties } from '../../kit/layout/page.tsx';
 
 const TONES = { default: 'idle', file: 'busy', environment: 'warn' } as const;
 
@@ -76,7 +76,7 @@ function FileCard({ config }: { readonly config: Config }): ReactNode {
   const { last_reload: reload } = config;
   return (
     <Card title="File">
-      <Facts
+      <Properties
         rows={[
           ['File', <code key="file">{config.file ?? 'none: built-in defaults'}</code>],
           [

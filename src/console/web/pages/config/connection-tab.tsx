@@ -8,7 +8,7 @@ import { Time } from '../../kit/charts/time.tsx';
 import { formatCount, formatDuration, formatSpan } from '../../kit/charts/times.ts';
 import { Snippet } from '../../kit/feedback/empty-state.tsx';
 import { Shape, Status, WordStatus } from '../../kit/feedback/status.tsx';
-import { Card, Facts } from '../../kit/layout/page.tsx';
+import { Card, Properties } from '../../kit/layout/page.tsx';
 
 const PROBE_MS = 5_000;
 
@@ -46,7 +46,7 @@ export function ConnectionTab({ status }: { readonly status: EngineStatus }): Re
         </p>
       )}
       <Card title="Engine">
-        <Facts
+        <Properties
           rows={[
             ['State', <WordStatus key="state" word={status.draining ? 'draining' : status.status} />],
             ['Version', status.version],
@@ -145,7 +145,7 @@ function Telemetry({ status: { telemetry } }: { readonly status: EngineStatus })
   const on = (is: boolean): ReactNode => <Status tone={is ? 'good' : 'idle'} word={is ? 'On' : 'Off'} />;
   return (
     <Card title="Telemetry">
-      <Facts
+      <Properties
         rows={[
           ['Module', on(telemetry.enabled)],
           ['Traces', on(telemetry.traces)],

@@ -96,7 +96,7 @@ function curve({ from, to }: PreviewEdge, width: number): string {
   return `M${x1} ${y1}C${x1 + bend} ${y1} ${x2 - bend} ${y2} ${x2} ${y2}`;
 }
 
-const PLACES: Readonly<Record<string, { to: string; name: string }>> = {
+const PAGE_OF_KIND: Readonly<Record<string, { to: string; name: string }>> = {
   trigger: { to: '/triggers', name: 'id' },
   function: { to: '/functions', name: 'id' },
   queue: { to: '/queues', name: 'queue' },
@@ -106,7 +106,7 @@ const PLACES: Readonly<Record<string, { to: string; name: string }>> = {
 
 function Node({ placed, width }: { readonly placed: PreviewNode; readonly width: number }): ReactNode {
   const { node, x, y } = placed;
-  const place = PLACES[node.kind] ?? { to: '/triggers', name: 'q' };
+  const page = PAGE_OF_KIND[node.kind] ?? { to: '/triggers', name: 'q' };
   const own = node.id.slice(node.id.indexOf(':') + 1);
   const mark =
     node.kind === 'trigger'
@@ -116,8 +116,8 @@ function Node({ placed, width }: { readonly placed: PreviewNode; readonly width:
         : node.kind;
   return (
     <Link
-      to={place.to}
-      search={{ [place.name]: own }}
+      to={page.to}
+      search={{ [page.name]: own }}
       title={visibleText(node.label)}
       className={classes(
         'absolute flex items-center gap-1.5 overflow-hidden rounded-md border bg-raised px-2 text-sm',

@@ -21,13 +21,13 @@ import { visibleText } from '../../kit/json/logic/visible-text.ts';
 import { Card, Page } from '../../kit/layout/page.tsx';
 import { Charts } from './charts.tsx';
 import { FlowPreview } from './flow-preview.tsx';
-import { type AttentionFacts, attentionOf } from './logic/attention.ts';
+import { type AttentionInput, attentionOf } from './logic/attention.ts';
 import { TopFunctions } from './top-functions.tsx';
 
 export default function Dashboard(): ReactNode {
   const { internal } = useStore(preferences);
   const { latest } = useCounters();
-  const facts = useDashboardFacts(internal);
+  const facts = useDashboardData(internal);
   const counts = latest ?? facts.status?.counts;
   // The console's own server is a worker too, so the number of workers does not show that an engine is new.
   const isNew = counts?.functions === 0;
@@ -112,7 +112,7 @@ function Counter({ name, to, count, note }: CounterProps): ReactNode {
   );
 }
 
-function AttentionList({ facts }: { readonly facts: AttentionFacts }): ReactNode {
+function AttentionList({ facts }: { readonly facts: AttentionInput }): ReactNode {
   const lines = attentionOf(facts);
   return (
     <Card
@@ -148,7 +148,7 @@ function AttentionList({ facts }: { readonly facts: AttentionFacts }): ReactNode
 const EVERY_MS = 5_000;
 const ROWS = 1_000;
 
-function useFact<T>(
+function useDashboardQuery<T>(
   name: string,
   read: (signal: AbortSignal) => Promise<T>,
   options: { once?: boolean; enabled?: boolean } = {},
@@ -165,22 +165,23 @@ function useFact<T>(
   }).data;
 }
 
-function useDashboardFacts(internal: boolean): AttentionFacts {
+function useDashboardData(internal: boolean): AttentionInput {
   const query = { limit: ROWS };
   useLive('health', { items: () => refetchSoon(['dashboard']), back: () => refetchSoon(['dashboard']) });
   useLive('registry', { items: () => refetchSoon(['dashboard']) });
-  const status = useFact('status', (signal) => call('GET /status', { signal }));
+  const status = useDashboardQuery('status', (signal) => call('GET /status', { signal }));
   const hasAlerts = { enabled: status?.telemetry.enabled === true };
   const hasQueues = { enabled: (status?.counts.queues ?? null) !== null };
   return {
     status,
-    alerts: useFact('alerts', (signal) => call('GET /alerts', { signal }), hasAlerts)?.alerts,
-    queues: useFact('queues', (signal) => call('GET /queues', { query, signal }), hasQueues)?.items,
-    triggers: useFact('triggers', (signal) => call('GET /triggers', { query: { status: 'Error' }, signal }))?.items,
-    functions: useFact(`functions ${internal}`, (signal) =>
+    alerts: useDashboardQuery('alerts', (signal) => call('GET /alerts', { signal }), hasAlerts)?.alerts,
+    queues: useDashboardQuery('queues', (signal) => call('GET /queues', { query, signal }), hasQueues)?.items,
+    triggers: useDashboardQuery('triggers', (signal) => call('GET /triggers', { query: { status: 'Error' }, signal }))
+      ?.items,
+    functions: useDashboardQuery(`functions ${internal}`, (signal) =>
       call('GET /functions', { query: { ...query, internal, recent: true, sort: 'calls', order: 'desc' }, signal }),
     )?.items,
-    workers: useFact('workers', (signal) => call('GET /workers', { query, signal }))?.items,
-    reload: useFact('config', (signal) => call('GET /config', { signal }), { once: true })?.last_reload,
+    workers: useDashboardQuery('workers', (signal) => call('GET /workers', { query, signal }))?.items,
+    reload: useDashboardQuery('config', (signal) => call('GET /config', { signal }), { once: true })?.last_reload,
   };
 }

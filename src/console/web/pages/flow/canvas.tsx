@@ -27,7 +27,7 @@ import { useKeys } from '../../app/keys.ts';
 import { IconButton } from '../../kit/inputs/button.tsx';
 import { visibleText } from '../../kit/json/logic/visible-text.ts';
 import { useWide } from '../../kit/layout/page.tsx';
-import { framesOf, NODE_SIZE, type Place, type Places } from './logic/flow-layout.ts';
+import { framesOf, NODE_SIZE, type NodePosition, type NodePositions } from './logic/flow-layout.ts';
 import type { FlowView, ViewNode } from './logic/flow-view.ts';
 import { type FlowBox, FlowBoxNode, type FlowFrame, FlowFrameNode } from './node.tsx';
 
@@ -42,14 +42,14 @@ const FIT_NARROW = { ...FIT, minZoom: 0.6 } as const;
 
 export interface FlowCanvasProps {
   readonly view: FlowView;
-  readonly places: Places;
+  readonly places: NodePositions;
   /** Edges of the graph that were active recently. */
   readonly active: ReadonlySet<string>;
   /** In lower case; empty: no search. */
   readonly wanted: string;
   readonly openId: string | undefined;
   readonly open: (id: string) => void;
-  readonly move: (moved: Readonly<Record<string, Place>>) => void;
+  readonly move: (moved: Readonly<Record<string, NodePosition>>) => void;
   readonly toggleGroup: (group: string) => void;
 }
 
@@ -58,13 +58,13 @@ type Shown = FlowBox | FlowFrame;
 export function FlowCanvas(props: FlowCanvasProps): ReactNode {
   const { view, places, openId, open, move } = props;
   const isWide = useWide();
-  const [held, setHeld] = useState<Places>({});
+  const [held, setHeld] = useState<NodePositions>({});
   const nodes = useShownNodes(props, held);
   const edges = useShownEdges(props, held);
   useFit(props, isWide);
   useOpenInSight(props);
   const change = (changes: NodeChange<Shown>[]): void => {
-    const moved: Record<string, Place> = {};
+    const moved: Record<string, NodePosition> = {};
     const isDone = changes.every((one) => one.type !== 'position' || one.dragging !== true);
     for (const one of changes) {
       if (one.type === 'position' && one.position !== undefined) moved[one.id] = one.position;
@@ -106,11 +106,11 @@ export function FlowCanvas(props: FlowCanvasProps): ReactNode {
   );
 }
 
-function isSame(before: Place | undefined, { x, y }: Place): boolean {
+function isSame(before: NodePosition | undefined, { x, y }: NodePosition): boolean {
   return before !== undefined && before.x === x && before.y === y;
 }
 
-function useShownNodes({ view, places, wanted, openId, toggleGroup }: FlowCanvasProps, held: Places): Shown[] {
+function useShownNodes({ view, places, wanted, openId, toggleGroup }: FlowCanvasProps, held: NodePositions): Shown[] {
   return useMemo(() => {
     const now = { ...places, ...held };
     const grouped = view.nodes.map(({ id, node, group }) => ({ id, group: node === undefined ? undefined : group }));
@@ -163,7 +163,7 @@ function wordsOf({ node, label, isFailing, members }: ViewNode): string {
   return visibleText(`${what} ${label}${isFailing ? ', failing' : ''}`);
 }
 
-function useShownEdges({ view, active, places }: FlowCanvasProps, held: Places): FlowLine[] {
+function useShownEdges({ view, active, places }: FlowCanvasProps, held: NodePositions): FlowLine[] {
   const figures = useMemo(() => flowFigures(view, { ...places, ...held }), [view, places, held]);
   return useMemo(
     () =>

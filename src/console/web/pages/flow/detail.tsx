@@ -30,7 +30,7 @@ export function FlowDetail(props: FlowDetailProps): ReactNode {
     <Suspense fallback={<Loading what="the detail" />}>
       {kind === 'function' && <FunctionOf key={id} id={name} onClose={onClose} />}
       {kind === 'trigger' && <TriggerDetail key={id} id={name} onClose={onClose} />}
-      {kind !== 'function' && kind !== 'trigger' && <PlaceDetail {...props} name={name} kind={kind} />}
+      {kind !== 'function' && kind !== 'trigger' && <ObjectDetail {...props} name={name} kind={kind} />}
     </Suspense>
   );
 }
@@ -40,16 +40,16 @@ function FunctionOf({ id, onClose }: { readonly id: string; readonly onClose: ()
   return <FunctionDetail id={id} tab={tab} setTab={setTab} onClose={onClose} />;
 }
 
-const PLACES: Readonly<Record<string, { to: string; search: string; page: string }>> = {
-  queue: { to: '/queues', search: 'queue', page: 'Queues' },
-  state: { to: '/states', search: 'scope', page: 'States' },
-  stream: { to: '/streams', search: 'stream', page: 'Streams' },
-  topic: { to: '/triggers', search: 'q', page: 'Triggers' },
+const PAGE_OF_KIND: Readonly<Record<string, { to: string; search: string; name: string }>> = {
+  queue: { to: '/queues', search: 'queue', name: 'Queues' },
+  state: { to: '/states', search: 'scope', name: 'States' },
+  stream: { to: '/streams', search: 'stream', name: 'Streams' },
+  topic: { to: '/triggers', search: 'q', name: 'Triggers' },
 };
 
-function PlaceDetail(props: FlowDetailProps & { readonly name: string; readonly kind: string }): ReactNode {
+function ObjectDetail(props: FlowDetailProps & { readonly name: string; readonly kind: string }): ReactNode {
   const { id, view, name, kind, onClose, open, toggleGroup } = props;
-  const place = PLACES[kind];
+  const page = PAGE_OF_KIND[kind];
   const group = kind === 'group' ? name.slice(name.indexOf(':') + 1) : undefined;
   return (
     <DetailPanel
@@ -63,9 +63,9 @@ function PlaceDetail(props: FlowDetailProps & { readonly name: string; readonly 
       onClose={onClose}
     >
       <div className="flex flex-col gap-4 p-3">
-        {place !== undefined && (
-          <Link to={place.to} search={{ [place.search]: name }} className="self-start text-accent hover:underline">
-            Open it in {place.page}
+        {page !== undefined && (
+          <Link to={page.to} search={{ [page.search]: name }} className="self-start text-accent hover:underline">
+            Open it in {page.name}
           </Link>
         )}
         {group !== undefined && (

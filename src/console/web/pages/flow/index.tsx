@@ -17,7 +17,7 @@ import { flipIn } from '../../kit/table/selection.ts';
 import { FlowCanvas, isWanted } from './canvas.tsx';
 import { FlowDetail } from './detail.tsx';
 import { flowSvg } from './logic/flow-drawing.ts';
-import type { Places } from './logic/flow-layout.ts';
+import type { NodePositions } from './logic/flow-layout.ts';
 import { type FlowView, flowView } from './logic/flow-view.ts';
 import { FLOW_SEARCH } from './search.ts';
 import { FlowActions, FlowToolbar } from './toolbar.tsx';
@@ -156,7 +156,7 @@ function Counts({ view, hasTraces }: { readonly view: FlowView; readonly hasTrac
   );
 }
 
-function saveSvg(view: FlowView, places: Places): void {
+function saveSvg(view: FlowView, places: NodePositions): void {
   const style = getComputedStyle(document.documentElement);
   const colour = (name: string): string => style.getPropertyValue(`--${name}`).trim();
   const colours = {

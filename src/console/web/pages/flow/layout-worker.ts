@@ -1,18 +1,18 @@
 // The thread that computes the layout of the flow: from left to right, open groups together (FLO-3, console rule 5).
 
 import { Graph, layout } from '@dagrejs/dagre';
-import { LAYOUT_GAP, type LayoutRequest, NODE_SIZE, type Places, putBelow } from './logic/flow-layout.ts';
+import { LAYOUT_GAP, type LayoutRequest, NODE_SIZE, type NodePositions, putBelow } from './logic/flow-layout.ts';
 
 export interface LayoutReply {
   readonly id: number;
-  readonly places: Places;
+  readonly places: NodePositions;
 }
 
 addEventListener('message', ({ data }: MessageEvent<LayoutRequest & { readonly id: number }>) => {
   postMessage({ id: data.id, places: layOut(data) } satisfies LayoutReply);
 });
 
-function layOut({ nodes: all, edges }: LayoutRequest): Places {
+function layOut({ nodes: all, edges }: LayoutRequest): NodePositions {
   const joined = new Set(edges.flatMap(({ from, to }) => [from, to]));
   const isLoose = ({ id, group }: LayoutRequest['nodes'][number]): boolean => group === undefined && !joined.has(id);
   const nodes = all.filter((node) => !isLoose(node));

@@ -5,19 +5,19 @@ import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
 import { call } from '../../data/api.ts';
 import { toast } from '../../kit/feedback/toast.tsx';
 import type { LayoutReply } from './layout-worker.ts';
-import { keepPlaces, type Place, type Places, readPlaces } from './logic/flow-layout.ts';
+import { keepPositions, type NodePosition, type NodePositions, readPositions } from './logic/flow-layout.ts';
 import type { FlowView } from './logic/flow-view.ts';
 
-export interface FlowPlaces {
+export interface FlowLayoutState {
   /** Undefined until the first layout. */
-  readonly places: Places | undefined;
+  readonly places: NodePositions | undefined;
   /** Whether a node was moved by hand. */
   readonly isMoved: boolean;
-  readonly move: (moved: Readonly<Record<string, Place>>) => void;
+  readonly move: (moved: Readonly<Record<string, NodePosition>>) => void;
   readonly reset: () => void;
 }
 
-export function useFlowLayout(view: FlowView | undefined, mayStore: boolean): FlowPlaces {
+export function useFlowLayout(view: FlowView | undefined, mayStore: boolean): FlowLayoutState {
   const id = `main-${view?.groupBy ?? 'none'}`;
   const client = useQueryClient();
   const key = useMemo(() => ['flow', 'layout', id], [id]);
@@ -29,9 +29,9 @@ export function useFlowLayout(view: FlowView | undefined, mayStore: boolean): Fl
     retry: false,
   });
   const isRead = stored.data !== undefined || stored.error !== null;
-  const fixed = useMemo(() => readPlaces(stored.data?.config), [stored.data]);
-  const known = useRef<Record<string, Places>>({});
-  const [laidOut, setLaidOut] = useState<{ id: string; places: Places }>();
+  const fixed = useMemo(() => readPositions(stored.data?.config), [stored.data]);
+  const known = useRef<Record<string, NodePositions>>({});
+  const [laidOut, setLaidOut] = useState<{ id: string; places: NodePositions }>();
   const [round, setRound] = useState(0);
   const lay = useLayoutWorker();
   const shape = view === undefined ? '' : shapeOf(view);
@@ -44,7 +44,7 @@ export function useFlowLayout(view: FlowView | undefined, mayStore: boolean): Fl
     let isWanted = true;
     lay(current, (fresh) => {
       if (!isWanted) return;
-      const places = keepPlaces(current, { ...known.current[id], ...fixed }, fresh);
+      const places = keepPositions(current, { ...known.current[id], ...fixed }, fresh);
       known.current[id] = { ...known.current[id], ...places };
       setLaidOut({ id, places });
     });
@@ -52,7 +52,7 @@ export function useFlowLayout(view: FlowView | undefined, mayStore: boolean): Fl
       isWanted = false;
     };
   }, [shape, id, isRead, round]);
-  const put = (places: Places | undefined): void => {
+  const put = (places: NodePositions | undefined): void => {
     const config = places === undefined ? null : { places };
     client.setQueryData(key, { id, config });
     if (!mayStore) return;
@@ -85,9 +85,9 @@ function shapeOf({ nodes, edges }: FlowView): string {
 }
 
 /** One worker for the page. An outdated answer is ignored. */
-function useLayoutWorker(): (view: FlowView, done: (places: Places) => void) => void {
+function useLayoutWorker(): (view: FlowView, done: (places: NodePositions) => void) => void {
   const worker = useRef<Worker>(undefined);
-  const waiting = useRef<{ readonly id: number; readonly done: (places: Places) => void }>(undefined);
+  const waiting = useRef<{ readonly id: number; readonly done: (places: NodePositions) => void }>(undefined);
   useEffect(
     () => () => {
       worker.current?.terminate();

@@ -10,11 +10,11 @@ import { formatCount, formatDuration, formatRate, formatShare } from '../../kit/
 import { EmptyState, FailedState, Loading, Snippet } from '../../kit/feedback/empty-state.tsx';
 import { Badge, WordStatus } from '../../kit/feedback/status.tsx';
 import { TriggerIcon } from '../../kit/feedback/trigger-icon.tsx';
-import { CopyId, copiesOf, useCopyPlaces } from '../../kit/inputs/copy.tsx';
+import { CopyId, copiesOf, useCallEndpoints } from '../../kit/inputs/copy.tsx';
 import { JsonTree } from '../../kit/json/json-tree.tsx';
 import { type SchemaNode, sampleOf } from '../../kit/json/logic/schema-at.ts';
 import { visibleText } from '../../kit/json/logic/visible-text.ts';
-import { Facts } from '../../kit/layout/page.tsx';
+import { Properties } from '../../kit/layout/page.tsx';
 import { ConfigWords } from '../triggers/columns.tsx';
 
 interface TabProps {
@@ -39,7 +39,7 @@ export function OverviewTab({ detail }: TabProps): ReactNode {
   }
   return (
     <div className="flex flex-col gap-3 p-3">
-      <Facts rows={rows} />
+      <Properties rows={rows} />
       {figures === null && (
         <p className="text-muted">No figures yet. They need the observability module with metrics.</p>
       )}
@@ -140,10 +140,10 @@ function SchemaPart({ name, schema }: { readonly name: string; readonly schema: 
 }
 
 export function CodeTab({ detail }: TabProps): ReactNode {
-  const places = useCopyPlaces();
+  const endpoints = useCallEndpoints();
   const schema = detail.request_schema as SchemaNode | null;
   const payloadText = schema === null ? '{}' : JSON.stringify(sampleOf(schema));
-  const copies = copiesOf({ functionId: detail.function_id, payloadText, mode: 'wait' }, places);
+  const copies = copiesOf({ functionId: detail.function_id, payloadText, mode: 'wait' }, endpoints);
   return (
     <div className="flex flex-col gap-4 p-3">
       {copies.map(({ label, text }) => (

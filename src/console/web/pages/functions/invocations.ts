@@ -23,10 +23,10 @@ export interface Invocation {
 const KEPT = 50;
 const KEPT_CHARS = 32_768;
 
-const placeOf = (functionId: string): string => `svc.invocations.${functionId}`;
+const storageKeyOf = (functionId: string): string => `svc.invocations.${functionId}`;
 
 function pastInvocations(functionId: string): readonly Invocation[] {
-  const kept = readKept(placeOf(functionId));
+  const kept = readKept(storageKeyOf(functionId));
   return Array.isArray(kept) ? kept : [];
 }
 
@@ -35,7 +35,7 @@ function rememberInvocation(functionId: string, invocation: Invocation): readonl
   const isLong = invocation.output.length + invocation.input.length > KEPT_CHARS;
   const kept = isLong ? { ...invocation, output: '"(too long to be kept)"' } : invocation;
   const all = [kept, ...pastInvocations(functionId)].slice(0, KEPT);
-  keep(placeOf(functionId), all);
+  keep(storageKeyOf(functionId), all);
   return all;
 }
 

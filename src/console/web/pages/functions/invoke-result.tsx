@@ -25,13 +25,13 @@ export function InvokeResult({ invoke, queue }: { readonly invoke: InvokeState; 
   if (last === undefined) return undefined;
   return (
     <section aria-label="Result" className={running === undefined ? undefined : 'opacity-60'}>
-      <ResultFacts last={last} />
+      <ResultSummary last={last} />
       {last.ok ? <ResultBody last={last} queue={queue} /> : <ErrorCard error={error} />}
     </section>
   );
 }
 
-function ResultFacts({ last }: { readonly last: Invocation }): ReactNode {
+function ResultSummary({ last }: { readonly last: Invocation }): ReactNode {
   return (
     <div role="status" className="mb-2 flex flex-wrap items-center gap-x-3 gap-y-1 text-sm text-muted">
       <Status tone={last.ok ? 'good' : 'bad'} word={last.ok ? WORDS[last.mode] : 'Error'} />

@@ -36,7 +36,7 @@ export default function Logs(): ReactNode {
     () => logListRows(entries ?? [], { isGrouped: search.group, open, hidden }),
     [entries, search.group, open, hidden],
   );
-  const marks = useMarks(search);
+  const markedWords = useMarkedWords(search);
   const release = (): void => {
     hold.letGo();
     logs.release();
@@ -79,7 +79,7 @@ export default function Logs(): ReactNode {
           ) : (
             <LogList
               rows={rows}
-              {...{ search, setSearch, marks }}
+              {...{ search, setSearch, markedWords }}
               total={logs.list.total}
               more={logs.list.more}
               onScrolled={hold.setScrolled}
@@ -125,7 +125,7 @@ function hasTimes(rows: readonly unknown[], search: LogsSearch): boolean {
 }
 
 /** The words of the query and those that are only highlighted (LOG-6). */
-function useMarks({ q, mark }: LogsSearch): readonly string[] {
+function useMarkedWords({ q, mark }: LogsSearch): readonly string[] {
   return useMemo(() => [q, mark].flatMap((text) => wordsToMark(parseLogQuery(text))), [q, mark]);
 }
 

@@ -11,7 +11,7 @@ import { Menu } from '../../kit/inputs/menu.tsx';
 import { JsonTree } from '../../kit/json/json-tree.tsx';
 import { visibleText } from '../../kit/json/logic/visible-text.ts';
 import { DetailPanel } from '../../kit/layout/detail-panel.tsx';
-import { Facts } from '../../kit/layout/page.tsx';
+import { Properties } from '../../kit/layout/page.tsx';
 import { hasStack, Stack } from '../traces/views/stack.tsx';
 import { valueText } from './log-row.tsx';
 import { LogText, Severity } from './log-text.tsx';
@@ -53,10 +53,10 @@ export function LogDetail({ log, search, setSearch, hideLike }: LogDetailProps):
           <Stack text={stripAnsi(log.body)} />
         ) : (
           <p className="max-h-96 overflow-y-auto">
-            <LogText text={log.body} isWrapped marks={[]} />
+            <LogText text={log.body} isWrapped markedWords={[]} />
           </p>
         )}
-        <Facts rows={factsOf(log)} />
+        <Properties rows={propertiesOf(log)} />
         <div className="flex flex-wrap gap-2">
           <Button onClick={() => setSearch({ around: log.id }, { push: true })}>Show 50 before and after</Button>
           <Button onClick={() => hideLike(messageKey(log))}>Hide messages like this</Button>
@@ -71,7 +71,7 @@ export function LogDetail({ log, search, setSearch, hideLike }: LogDetailProps):
   );
 }
 
-function factsOf(log: LogRow): (readonly [string, ReactNode])[] {
+function propertiesOf(log: LogRow): (readonly [string, ReactNode])[] {
   const nanos = BigInt(Math.round(log.timestamp_unix_nano)).toString();
   return [
     ['Time', <Time key="time" ms={log.timestamp_unix_nano / 1e6} nanos={nanos} />],

@@ -18,7 +18,7 @@ import type { LOGS_SEARCH } from './logs-search.ts';
 
 export interface LogListProps extends SearchState<typeof LOGS_SEARCH> {
   readonly rows: readonly LogListRow[];
-  readonly marks: readonly string[];
+  readonly markedWords: readonly string[];
   readonly total: number | null;
   readonly more: (() => void) | undefined;
   readonly onScrolled: (isScrolled: boolean) => void;

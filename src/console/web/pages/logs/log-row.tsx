@@ -24,7 +24,7 @@ export const CELL_WIDTHS = {
 
 export interface RowContentProps {
   readonly search: SearchState<typeof LOGS_SEARCH>['search'];
-  readonly marks: readonly string[];
+  readonly markedWords: readonly string[];
 }
 
 export function RowContent({ row, ...props }: RowContentProps & { readonly row: LogListRow }): ReactNode {
@@ -68,7 +68,7 @@ function GroupRow({
   );
 }
 
-function RecordRow({ log, search, marks }: RowContentProps & { readonly log: LogRow }): ReactNode {
+function RecordRow({ log, search, markedWords }: RowContentProps & { readonly log: LogRow }): ReactNode {
   const lines = log.body.includes('\n') ? log.body.split(/\r?\n/).length : 1;
   const isOpen = search.wrap || log.id === search.id;
   const Arrow = isOpen ? ChevronDown : ChevronRight;
@@ -90,7 +90,7 @@ function RecordRow({ log, search, marks }: RowContentProps & { readonly log: Log
         </div>
       ))}
       <div role="gridcell" className={classes('flex min-w-0 flex-1 items-start gap-2', !isOpen && 'overflow-hidden')}>
-        <LogText text={isOpen ? log.body : firstLine(log.body)} isWrapped={isOpen} marks={marks} />
+        <LogText text={isOpen ? log.body : firstLine(log.body)} isWrapped={isOpen} markedWords={markedWords} />
         {lines > 1 && !isOpen && (
           <span className="inline-flex shrink-0 items-center rounded-sm bg-raised px-1 text-xs text-muted">
             <Arrow size={11} /> {formatCount(lines)} lines

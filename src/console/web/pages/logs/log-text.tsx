@@ -39,7 +39,7 @@ export interface LogTextProps {
   readonly text: string;
   readonly isWrapped: boolean;
   /** Words to mark, ignoring case. */
-  readonly marks: readonly string[];
+  readonly markedWords: readonly string[];
 }
 
 const COLOURS: Readonly<Record<AnsiColour, string>> = {
@@ -53,7 +53,7 @@ const COLOURS: Readonly<Record<AnsiColour, string>> = {
   white: 'text-text',
 };
 
-export function LogText({ text, isWrapped, marks }: LogTextProps): ReactNode {
+export function LogText({ text, isWrapped, markedWords }: LogTextProps): ReactNode {
   return (
     <span
       className={classes(
@@ -62,7 +62,7 @@ export function LogText({ text, isWrapped, marks }: LogTextProps): ReactNode {
       )}
     >
       {keyed(ansiRuns(text)).map(({ key, item: run }) => {
-        const content = <Pieces key={key} text={run.text} marks={marks} />;
+        const content = <Pieces key={key} text={run.text} markedWords={markedWords} />;
         if (run.colour === null && !run.isBold) return content;
         const look = classes(run.colour !== null && COLOURS[run.colour], run.isBold && 'font-semibold');
         return (
@@ -75,9 +75,9 @@ export function LogText({ text, isWrapped, marks }: LogTextProps): ReactNode {
   );
 }
 
-function Pieces({ text, marks }: { readonly text: string; readonly marks: readonly string[] }): ReactNode {
+function Pieces({ text, markedWords }: { readonly text: string; readonly markedWords: readonly string[] }): ReactNode {
   return keyed(linkPieces(text)).map(({ key, item: piece }) => {
-    const content = <Marked key={key} text={piece.text} marks={marks} />;
+    const content = <Marked key={key} text={piece.text} markedWords={markedWords} />;
     if (piece.href === null) return content;
     return (
       <a
@@ -94,8 +94,8 @@ function Pieces({ text, marks }: { readonly text: string; readonly marks: readon
   });
 }
 
-function Marked({ text, marks }: { readonly text: string; readonly marks: readonly string[] }): ReactNode {
-  return keyed(markPieces(text, marks)).map(({ key, item: piece }) =>
+function Marked({ text, markedWords }: { readonly text: string; readonly markedWords: readonly string[] }): ReactNode {
+  return keyed(markPieces(text, markedWords)).map(({ key, item: piece }) =>
     piece.isMarked ? (
       <mark key={key} className="rounded-sm bg-warn-soft text-warn">
         {visibleText(piece.text)}

@@ -2,7 +2,7 @@
 
 import type { ReactNode } from 'react';
 import { call } from '../../data/api.ts';
-import { readAnew } from '../../data/queries.ts';
+import { readAgain } from '../../data/queries.ts';
 import { usePageSearch } from '../../data/search.ts';
 import { ConfirmDialog } from '../../kit/feedback/confirm.tsx';
 import { TaskProgress } from '../../kit/feedback/task-progress.tsx';
@@ -65,7 +65,7 @@ export function BulkProgress(): ReactNode {
       key={search.task}
       id={search.task}
       onEnd={() => {
-        for (const key of ['queues', 'queue', 'jobs', 'dead-groups', 'job']) readAnew([key]);
+        for (const key of ['queues', 'queue', 'jobs', 'dead-groups', 'job']) readAgain([key]);
       }}
       onClose={() => setSearch({ task: undefined })}
     />

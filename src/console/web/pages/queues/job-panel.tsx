@@ -15,7 +15,7 @@ import { JsonTree } from '../../kit/json/json-tree.tsx';
 import { takeMember } from '../../kit/json/logic/json-member.ts';
 import { visibleText } from '../../kit/json/logic/visible-text.ts';
 import { DetailPanel } from '../../kit/layout/detail-panel.tsx';
-import { Facts } from '../../kit/layout/page.tsx';
+import { Properties } from '../../kit/layout/page.tsx';
 import { DeadLetterActions } from './dead-letters.tsx';
 import { stateWord } from './job-columns.tsx';
 import { secretOf } from './logic/queue-state.ts';
@@ -50,7 +50,7 @@ export function JobPanel({ queue, id, onClose }: JobPanelProps): ReactNode {
     >
       {data === undefined && error === null && <Loading what="the job" />}
       {error !== null && data === undefined && <NoJob id={id} error={error} retry={() => void refetch()} />}
-      {data !== undefined && <JobFacts {...data} isGone={isNotFound(error)} />}
+      {data !== undefined && <JobProperties {...data} isGone={isNotFound(error)} />}
     </DetailPanel>
   );
 }
@@ -102,7 +102,7 @@ function NoJob({
   );
 }
 
-function JobFacts({ job, payload, isGone }: ReadJob & { readonly isGone: boolean }): ReactNode {
+function JobProperties({ job, payload, isGone }: ReadJob & { readonly isGone: boolean }): ReactNode {
   const rows: [string, ReactNode][] = [
     ['State', <WordStatus key="state" word={isGone ? 'done' : stateWord(job.state)} />],
     [
@@ -122,7 +122,7 @@ function JobFacts({ job, payload, isGone }: ReadJob & { readonly isGone: boolean
   const [isEditing, setEditing] = useState(false);
   return (
     <div className="flex flex-col gap-4 p-3">
-      <Facts rows={rows} />
+      <Properties rows={rows} />
       {job.state === 'dead' && !isGone && (
         <DeadLetterActions job={job} payload={payload} isEditing={isEditing} setEditing={setEditing} />
       )}

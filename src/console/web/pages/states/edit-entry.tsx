@@ -12,19 +12,19 @@ import { JsonDiff, JsonInput } from '../../kit/json/json-editor.tsx';
 import { formatJsonSource } from '../../kit/json/logic/json-member.ts';
 import { duplicateKeys, jsonProblem, parseJsonSource } from '../../kit/json/logic/json-source.ts';
 import { Sheet } from '../../kit/layout/overlays.tsx';
-import { conflictOf, type SaveCondition, type StoredItem, writeItem } from './entries.ts';
+import { conflictOf, type SaveCondition, type StoredEntry, writeEntry } from './entries.ts';
 import { FiredFunctions } from './fired-functions.tsx';
 
-interface EditItemProps {
+interface EditEntryProps {
   readonly scope: string;
   readonly itemKey: string;
-  readonly item: StoredItem;
+  readonly item: StoredEntry;
   readonly isGone: boolean;
   readonly onDone: () => void;
   readonly onCancel: () => void;
 }
 
-export function EditItem({ scope, itemKey, item, isGone, onDone, onCancel }: EditItemProps): ReactNode {
+export function EditEntry({ scope, itemKey, item, isGone, onDone, onCancel }: EditEntryProps): ReactNode {
   // The entry as it was when the edit began. Later changes by others do not change it.
   const base = useRef(item);
   const draft = useDraft(`state.${scope}.${itemKey}`, formatJsonSource(base.current.text));
@@ -90,11 +90,11 @@ export function EditItem({ scope, itemKey, item, isGone, onDone, onCancel }: Edi
 interface SaveDialogProps {
   readonly scope: string;
   readonly itemKey: string;
-  readonly base: StoredItem;
+  readonly base: StoredEntry;
   readonly text: string;
   readonly onClose: () => void;
   readonly onSaved: () => void;
-  readonly onReload: (current: StoredItem | undefined) => void;
+  readonly onReload: (current: StoredEntry | undefined) => void;
 }
 
 function SaveDialog(props: SaveDialogProps): ReactNode {
@@ -104,7 +104,7 @@ function SaveDialog(props: SaveDialogProps): ReactNode {
   const conflict = conflictOf(error);
   const save = (condition: SaveCondition): void => {
     setBusy(true);
-    writeItem(scope, itemKey, text, condition).then(onSaved, (thrown: unknown) => {
+    writeEntry(scope, itemKey, text, condition).then(onSaved, (thrown: unknown) => {
       setBusy(false);
       setError(thrown);
     });

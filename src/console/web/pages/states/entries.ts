@@ -11,12 +11,12 @@ import { useLive } from '../../data/use-live.ts';
 import { nestedSource, takeMember } from '../../kit/json/logic/json-member.ts';
 import type { StatesSearch } from './search.ts';
 
-export interface StoredItem {
+export interface StoredEntry {
   readonly facts: Omit<StateItem, 'value'>;
   readonly text: string;
 }
 
-export async function readItem(scope: string, key: string, signal?: AbortSignal): Promise<StoredItem> {
+export async function readEntry(scope: string, key: string, signal?: AbortSignal): Promise<StoredEntry> {
   const { text } = await callText('GET /states/{scope}/items/{key}', {
     parts: { scope, key },
     ...(signal !== undefined && { signal }),
@@ -24,7 +24,7 @@ export async function readItem(scope: string, key: string, signal?: AbortSignal)
   return storedOf(text);
 }
 
-export function storedOf(text: string): StoredItem {
+export function storedOf(text: string): StoredEntry {
   const { source = 'null', rest } = takeMember(text, 'value');
   const { value: _value, ...facts }: StateItem = JSON.parse(rest);
   return { facts, text: source };
@@ -32,12 +32,12 @@ export function storedOf(text: string): StoredItem {
 
 export type SaveCondition = { readonly if_version: string } | { readonly if_absent: true } | undefined;
 
-export async function writeItem(
+export async function writeEntry(
   scope: string,
   key: string,
   valueText: string,
   condition: SaveCondition,
-): Promise<StoredItem> {
+): Promise<StoredEntry> {
   const rest = condition === undefined ? '' : `,${JSON.stringify(condition).slice(1, -1)}`;
   const { text } = await callText('PUT /states/{scope}/items/{key}', {
     parts: { scope, key },
@@ -47,20 +47,20 @@ export async function writeItem(
 }
 
 /** The current entry, from a refused save. Undefined for every other failure, `null` when it was deleted. */
-export function conflictOf(error: unknown): { readonly current: StoredItem | null } | undefined {
+export function conflictOf(error: unknown): { readonly current: StoredEntry | null } | undefined {
   if (!(error instanceof ApiError) || error.code !== 'CONFLICT') return undefined;
   const current = nestedSource(error.exchange.responseText, ['error', 'details', 'current']);
   return { current: current === undefined || current === 'null' ? null : storedOf(current) };
 }
 
-export function useItem(scope: string, key: string) {
+export function useEntry(scope: string, key: string) {
   return useQuery({
     queryKey: ['state', scope, key],
-    queryFn: ({ signal }) => readItem(scope, key, signal),
+    queryFn: ({ signal }) => readEntry(scope, key, signal),
   });
 }
 
-export interface ItemRow extends StateRow {
+export interface EntryRow extends StateRow {
   /** How often it changed while it was shown. A row flashes once for each change. */
   readonly changes: number;
 }
@@ -78,7 +78,7 @@ interface Seen {
   readonly isGone: boolean;
 }
 
-export function useItems(scope: string, { q, at }: Pick<StatesSearch, 'q' | 'at'>): ListState<ItemRow> {
+export function useEntries(scope: string, { q, at }: Pick<StatesSearch, 'q' | 'at'>): ListState<EntryRow> {
   const key = ['states', scope, q, at];
   const list = useList(key, (page, signal) =>
     call('GET /states/{scope}/items', {
@@ -136,7 +136,7 @@ async function readRows(
     .filter(({ key }) => keys.includes(key));
 }
 
-function itemRow(row: StateRow, seen: Seen | undefined): ItemRow[] {
+function itemRow(row: StateRow, seen: Seen | undefined): EntryRow[] {
   if (seen === undefined) return [{ ...row, changes: 0 }];
   if (seen.isGone) return [];
   return [{ ...(seen.row ?? row), updated_at: seen.atMs, changes: seen.changes }];

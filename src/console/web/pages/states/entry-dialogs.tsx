@@ -15,12 +15,12 @@ import { JsonInput } from '../../kit/json/json-editor.tsx';
 import { jsonProblem } from '../../kit/json/logic/json-source.ts';
 import { visibleText } from '../../kit/json/logic/visible-text.ts';
 import { Sheet } from '../../kit/layout/overlays.tsx';
-import { conflictOf, writeItem } from './entries.ts';
+import { conflictOf, writeEntry } from './entries.ts';
 import { FiredFunctions } from './fired-functions.tsx';
 import { eachOf } from './logic/state-lines.ts';
 import { STATES_SEARCH } from './search.ts';
 
-export function AddItemDialog({
+export function AddEntryDialog({
   scope: given,
   onClose,
 }: {
@@ -36,7 +36,7 @@ export function AddItemDialog({
   const isBlocked = scope === '' || key === '' || text.trim() === '' || problem !== undefined;
   const save = (): void => {
     if (isBlocked) return;
-    writeItem(scope, key, text, { if_absent: true }).then(() => {
+    writeEntry(scope, key, text, { if_absent: true }).then(() => {
       refetchSoon(['scopes']);
       refetchSoon(['states', scope]);
       setSearch({ scope, key, q: '', tab: 'value' }, { push: true });

@@ -22,26 +22,26 @@ import { JsonTree } from '../../kit/json/json-tree.tsx';
 import { visibleText } from '../../kit/json/logic/visible-text.ts';
 import { DetailPanel } from '../../kit/layout/detail-panel.tsx';
 import { type Tab, Tabs } from '../../kit/layout/tabs.tsx';
-import { EditItem } from './edit-entry.tsx';
-import { type StoredItem, useItem } from './entries.ts';
+import { EditEntry } from './edit-entry.tsx';
+import { type StoredEntry, useEntry } from './entries.ts';
 import { DeleteDialog } from './entry-dialogs.tsx';
 import { FiredFunctions } from './fired-functions.tsx';
 import { type ValueChange, withChange } from './logic/entry-changes.ts';
-import { type ItemTab, STATES_SEARCH } from './search.ts';
+import { type EntryTab, STATES_SEARCH } from './search.ts';
 import { UpdateTab } from './update-tab.tsx';
 
-interface ItemPanelProps {
+interface EntryPanelProps {
   readonly scope: string;
   readonly itemKey: string;
   readonly onClose: () => void;
 }
 
-export function ItemPanel({ scope, itemKey, onClose }: ItemPanelProps): ReactNode {
+export function EntryPanel({ scope, itemKey, onClose }: EntryPanelProps): ReactNode {
   const { search, setSearch } = usePageSearch(STATES_SEARCH);
-  const live = useLiveItem(scope, itemKey);
+  const live = useLiveEntry(scope, itemKey);
   const { item, error, changes, refetch } = live;
   const isReadOnly = useReadOnly();
-  const tabs: Tab<ItemTab>[] = [{ id: 'value', label: 'Value' }];
+  const tabs: Tab<EntryTab>[] = [{ id: 'value', label: 'Value' }];
   if (!isReadOnly) tabs.push({ id: 'update', label: 'Update' });
   tabs.push({ id: 'changes', label: 'Changes', count: changes.length });
   return (
@@ -82,7 +82,7 @@ export function ItemPanel({ scope, itemKey, onClose }: ItemPanelProps): ReactNod
 interface ValueTabProps {
   readonly scope: string;
   readonly itemKey: string;
-  readonly live: LiveItemState;
+  readonly live: LiveEntryState;
 }
 
 function ValueTab({ scope, itemKey, live }: ValueTabProps): ReactNode {
@@ -115,7 +115,7 @@ function ValueTab({ scope, itemKey, live }: ValueTabProps): ReactNode {
         )}
       </div>
       {isEditing ? (
-        <EditItem
+        <EditEntry
           {...{ scope, itemKey, item, isGone }}
           onDone={() => [setEditing(false), refetch()]}
           onCancel={() => setEditing(false)}
@@ -159,9 +159,9 @@ function CopyRead({ scope, itemKey }: Pick<ValueTabProps, 'scope' | 'itemKey'>):
   return <CopyAs call={{ functionId: 'state::get', payloadText, mode: 'wait' }} />;
 }
 
-interface LiveItemState {
+interface LiveEntryState {
   /** As it is, or as it was before it was deleted. */
-  readonly item: StoredItem | undefined;
+  readonly item: StoredEntry | undefined;
   readonly isGone: boolean;
   readonly error: unknown;
   /** Oldest first. */
@@ -169,20 +169,20 @@ interface LiveItemState {
   readonly refetch: () => void;
 }
 
-function useLiveItem(scope: string, key: string): LiveItemState {
+function useLiveEntry(scope: string, key: string): LiveEntryState {
   const client = useQueryClient();
-  const query = useItem(scope, key);
+  const query = useEntry(scope, key);
   const { data, error } = query;
   const isGone = isNotFound(error);
   const refetch = (): void => void client.invalidateQueries({ queryKey: ['state', scope, key] });
-  const told = useRef({ writes: 0, atMs: 0 });
+  const received = useRef({ writes: 0, atMs: 0 });
   useLive(
     `state:${encodeURIComponent(scope)}`,
     {
       items(items) {
-        const { writes } = told.current;
+        const { writes } = received.current;
         const last = items.at(-1) as StateChange | undefined;
-        told.current = { writes: writes + items.length, atMs: last?.at ?? Date.now() };
+        received.current = { writes: writes + items.length, atMs: last?.at ?? Date.now() };
         refetch();
       },
       back: refetch,
@@ -198,8 +198,8 @@ function useLiveItem(scope: string, key: string): LiveItemState {
     const { current: known } = before;
     before.current = { text };
     if (known === undefined) return;
-    const { writes, atMs } = told.current;
-    told.current = { writes: 0, atMs: 0 };
+    const { writes, atMs } = received.current;
+    received.current = { writes: 0, atMs: 0 };
     const change: ValueChange = {
       atMs: atMs === 0 ? Date.now() : atMs,
       before: known.text,

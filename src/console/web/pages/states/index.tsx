@@ -10,9 +10,9 @@ import { Segments, Select } from '../../kit/inputs/field.tsx';
 import { FilterBar } from '../../kit/inputs/filter-bar.tsx';
 import { visibleText } from '../../kit/json/logic/visible-text.ts';
 import { Page } from '../../kit/layout/page.tsx';
-import { AddItemDialog } from './entry-dialogs.tsx';
-import { ItemPanel } from './entry-panel.tsx';
-import { ItemTable } from './key-table.tsx';
+import { AddEntryDialog } from './entry-dialogs.tsx';
+import { EntryPanel } from './entry-panel.tsx';
+import { KeyTable } from './key-table.tsx';
 import { NoScopes, ScopeList, useScopes } from './scope-list.tsx';
 import { ScopeMenu } from './scope-menu.tsx';
 import { SEPARATORS, STATES_SEARCH } from './search.ts';
@@ -59,7 +59,7 @@ export default function States(): ReactNode {
       }
       detail={
         scope === undefined || key === undefined ? undefined : (
-          <ItemPanel
+          <EntryPanel
             key={`${scope}\n${key}`}
             scope={scope}
             itemKey={key}
@@ -79,7 +79,7 @@ export default function States(): ReactNode {
                 <p>A scope holds keys that belong together: its entries are listed here.</p>
               </EmptyState>
             ) : (
-              <ItemTable key={scope} scope={scope} />
+              <KeyTable key={scope} scope={scope} />
             )}
           </div>
         </div>
@@ -99,7 +99,7 @@ function PageActions({ scope }: { readonly scope: string | undefined }): ReactNo
           Add item
         </Button>
       )}
-      {isAdding && <AddItemDialog scope={scope ?? ''} onClose={() => setAdding(false)} />}
+      {isAdding && <AddEntryDialog scope={scope ?? ''} onClose={() => setAdding(false)} />}
     </>
   );
 }

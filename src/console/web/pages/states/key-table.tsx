@@ -19,16 +19,16 @@ import { Sheet } from '../../kit/layout/overlays.tsx';
 import type { Column } from '../../kit/table/column.ts';
 import { flip } from '../../kit/table/selection.ts';
 import { Table } from '../../kit/table/table.tsx';
-import { type ItemRow, readItem, useItems } from './entries.ts';
+import { type EntryRow, readEntry, useEntries } from './entries.ts';
 import { DeleteDialog } from './entry-dialogs.tsx';
 import { type KeyLine, keyTree } from './logic/key-tree.ts';
 import { STATES_SEARCH } from './search.ts';
 
-type Line = KeyLine<ItemRow>;
+type Line = KeyLine<EntryRow>;
 
-export function ItemTable({ scope }: { readonly scope: string }): ReactNode {
+export function KeyTable({ scope }: { readonly scope: string }): ReactNode {
   const { search, setSearch } = usePageSearch(STATES_SEARCH);
-  const list = useItems(scope, search);
+  const list = useEntries(scope, search);
   const [opened, setOpened] = useState<ReadonlySet<string>>(new Set());
   const [asked, setAsked] = useState<{ what: 'delete' | 'compare'; keys: readonly string[] }>();
   const isReadOnly = useReadOnly();
@@ -133,12 +133,12 @@ function Folder({
   );
 }
 
-type ItemColumn = Omit<Column<Line>, 'cell' | 'text'> & {
-  readonly show: (row: ItemRow, line: Extract<Line, { kind: 'key' }>) => ReactNode;
-  readonly raw: (row: ItemRow) => string | number | null;
+type KeyColumn = Omit<Column<Line>, 'cell' | 'text'> & {
+  readonly show: (row: EntryRow, line: Extract<Line, { kind: 'key' }>) => ReactNode;
+  readonly raw: (row: EntryRow) => string | number | null;
 };
 
-function column({ show, raw, ...rest }: ItemColumn): Column<Line> {
+function column({ show, raw, ...rest }: KeyColumn): Column<Line> {
   return {
     ...rest,
     cell: (line) => (line.kind === 'key' ? show(line.row, line) : undefined),
@@ -209,7 +209,7 @@ interface CompareDialogProps {
 function CompareDialog({ scope, keys, onClose }: CompareDialogProps): ReactNode {
   const { data, error } = useQuery({
     queryKey: ['compare', scope, keys],
-    queryFn: ({ signal }) => Promise.all(keys.map((key) => readItem(scope, key, signal))),
+    queryFn: ({ signal }) => Promise.all(keys.map((key) => readEntry(scope, key, signal))),
   });
   const [before, after] = data ?? [];
   return (

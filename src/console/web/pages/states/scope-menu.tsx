@@ -14,7 +14,7 @@ import { download } from '../../kit/inputs/copy.tsx';
 import { FIELD } from '../../kit/inputs/field.tsx';
 import { Menu } from '../../kit/inputs/menu.tsx';
 import { Sheet } from '../../kit/layout/overlays.tsx';
-import { readItem, writeItem } from './entries.ts';
+import { readEntry, writeEntry } from './entries.ts';
 import { type BadLine, eachOf, importPlan, printStateLine, readStateLines } from './logic/state-lines.ts';
 
 export function ScopeMenu({ scope }: { readonly scope: string }): ReactNode {
@@ -61,7 +61,7 @@ async function readValues(scope: string): Promise<Map<string, string>> {
       if (!truncated) values.set(key, preview);
       else {
         // It may be deleted between the two reads.
-        const item = await readItem(scope, key).catch((thrown: unknown) => {
+        const item = await readEntry(scope, key).catch((thrown: unknown) => {
           if (!isNotFound(thrown)) throw thrown;
         });
         if (item) values.set(key, item.text);
@@ -87,7 +87,7 @@ function ImportDialog({ scope, onClose }: { readonly scope: string; readonly onC
     setProgress({ done: 0, of: writes.length });
     const failures = await eachOf(
       writes,
-      ({ key, value }) => writeItem(scope, key, value, undefined),
+      ({ key, value }) => writeEntry(scope, key, value, undefined),
       (done) => setProgress({ done, of: writes.length }),
     );
     refetchSoon(['states', scope]);

@@ -16,4 +16,4 @@ export const STATES_SEARCH = {
 };
 
 export type StatesSearch = SearchValues<typeof STATES_SEARCH>;
-export type ItemTab = StatesSearch['tab'];
+export type EntryTab = StatesSearch['tab'];

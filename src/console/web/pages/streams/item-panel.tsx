@@ -24,7 +24,7 @@ import { visibleText } from '../../kit/json/logic/visible-text.ts';
 import { DetailPanel } from '../../kit/layout/detail-panel.tsx';
 import { Sheet } from '../../kit/layout/overlays.tsx';
 
-interface StreamPlace {
+interface StreamItemAddress {
   readonly stream: string;
   readonly group: string;
   readonly item: string;
@@ -35,7 +35,7 @@ export function StreamItemPanel({
   group,
   item,
   onClose,
-}: StreamPlace & { readonly onClose: () => void }): ReactNode {
+}: StreamItemAddress & { readonly onClose: () => void }): ReactNode {
   const place = { stream, group, item };
   const { data, error, refetch } = useQuery({
     queryKey: ['stream-item', stream, group, item],
@@ -76,7 +76,7 @@ export function StreamItemPanel({
 }
 
 interface ItemProps {
-  readonly place: StreamPlace;
+  readonly place: StreamItemAddress;
   readonly size: number;
   readonly text: string;
   readonly refetch: () => void;
@@ -137,7 +137,7 @@ function Item({ place, size, text, refetch }: ItemProps): ReactNode {
 }
 
 interface EditStreamItemProps {
-  readonly place: StreamPlace;
+  readonly place: StreamItemAddress;
   readonly text: string;
   readonly onDone: () => void;
 }

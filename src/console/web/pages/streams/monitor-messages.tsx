@@ -12,7 +12,7 @@ import { JsonDiff } from '../../kit/json/json-editor.tsx';
 import { JsonTree } from '../../kit/json/json-tree.tsx';
 import { visibleText } from '../../kit/json/logic/visible-text.ts';
 import { DetailPanel } from '../../kit/layout/detail-panel.tsx';
-import { Facts } from '../../kit/layout/page.tsx';
+import { Properties } from '../../kit/layout/page.tsx';
 import type { Column } from '../../kit/table/column.ts';
 import { contentOf, type MonitorLine, type MonitorMessage, previewOf, previousOfItem } from './stream-messages.ts';
 
@@ -148,7 +148,7 @@ export function MessagePanel({ message, taps, onClose }: MessagePanelProps): Rea
       onClose={onClose}
     >
       <div className="flex flex-col gap-3 p-3">
-        <Facts rows={rows} />
+        <Properties rows={rows} />
         {tap.item !== null && tap.event !== 'delete' && (
           <Link
             to="/streams"

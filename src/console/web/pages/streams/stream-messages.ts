@@ -101,13 +101,13 @@ export function foldFast(
     if (line.kind !== 'message' || !fast.has(line.tap.stream)) continue;
     counts.set(line.tap.stream, (counts.get(line.tap.stream) ?? 0) + 1);
   }
-  const told = new Set<string>();
+  const headed = new Set<string>();
   return lines.flatMap((line) => {
     if (line.kind !== 'message' || !fast.has(line.tap.stream)) return [line];
     const { stream } = line.tap;
     const open = opened.has(stream);
-    if (told.has(stream)) return open ? [line] : [];
-    told.add(stream);
+    if (headed.has(stream)) return open ? [line] : [];
+    headed.add(stream);
     const head: MonitorLine = { kind: 'fast', id: `fast ${stream}`, stream, count: counts.get(stream) ?? 0, open };
     return open ? [head, line] : [head];
   });

@@ -11,7 +11,7 @@ import { ErrorCard } from '../../kit/feedback/error-card.tsx';
 import { WordStatus } from '../../kit/feedback/status.tsx';
 import { Button } from '../../kit/inputs/button.tsx';
 import { visibleText } from '../../kit/json/logic/visible-text.ts';
-import { Facts } from '../../kit/layout/page.tsx';
+import { Properties } from '../../kit/layout/page.tsx';
 import { TraceLink } from './firings.tsx';
 import { type KindPanelProps, Section, useFire } from './kind-panel.tsx';
 import { nextRuns } from './logic/cron-runs.ts';
@@ -31,7 +31,7 @@ export function CronPanel({ detail, readOnly, fired }: KindPanelProps): ReactNod
   const [last] = detail.firings ?? [];
   return (
     <Section title="Schedule">
-      <Facts
+      <Properties
         rows={[
           ['Expression', <code key="expression">{visibleText(expression)}</code>],
           ['In words', visibleText(words)],

@@ -16,7 +16,7 @@ import { CopyId } from '../../kit/inputs/copy.tsx';
 import { JsonTree } from '../../kit/json/json-tree.tsx';
 import { visibleText } from '../../kit/json/logic/visible-text.ts';
 import { DetailPanel } from '../../kit/layout/detail-panel.tsx';
-import { Facts } from '../../kit/layout/page.tsx';
+import { Properties } from '../../kit/layout/page.tsx';
 import { ConfigWords } from './columns.tsx';
 import { ConditionStep } from './condition-step.tsx';
 import { CronPanel } from './cron-panel.tsx';
@@ -99,7 +99,7 @@ function Detail({ detail, note, isGone, refetch }: DetailProps): ReactNode {
           No longer bound. When its worker reconnects, it gets another id.
         </p>
       )}
-      <TriggerFacts detail={detail} note={note} />
+      <TriggerProperties detail={detail} note={note} />
       {condition !== undefined && <ConditionStep functionId={condition} detail={detail} readOnly={readOnly} />}
       <KindPanel detail={detail} readOnly={readOnly || isGone} refetch={refetch} />
       <Section title="Last firings">
@@ -112,7 +112,7 @@ function Detail({ detail, note, isGone, refetch }: DetailProps): ReactNode {
   );
 }
 
-function TriggerFacts({ detail, note }: Pick<DetailProps, 'detail' | 'note'>): ReactNode {
+function TriggerProperties({ detail, note }: Pick<DetailProps, 'detail' | 'note'>): ReactNode {
   const { trigger_type: type, function_id: functionId, status, reason, last_fired_at: last } = detail;
   const words = filterInWords(type, configOf(detail.config));
   const rows: [string, ReactNode][] = [
@@ -147,7 +147,7 @@ function TriggerFacts({ detail, note }: Pick<DetailProps, 'detail' | 'note'>): R
     const text = JSON.stringify(detail.metadata);
     rows.push(['Metadata', <JsonTree key="metadata" label="metadata" text={text} tools={false} depth={1} />]);
   }
-  return <Facts rows={rows} />;
+  return <Properties rows={rows} />;
 }
 
 function KindPanel({

@@ -27,7 +27,15 @@ import { Table } from '../../kit/table/table.tsx';
 import { columnsWith } from './columns.tsx';
 import { TriggerDetailPanel } from './detail.tsx';
 import { type RouteNote, routeNotes } from './logic/http-routes.ts';
-import { KIND_NAMES, KINDS, type Kind, type KindFacts, kindFacts, kindOf, typesOf } from './logic/trigger-kinds.ts';
+import {
+  KIND_NAMES,
+  KINDS,
+  type Kind,
+  type KindSummary,
+  kindOf,
+  kindSummaries,
+  typesOf,
+} from './logic/trigger-kinds.ts';
 
 const TRIGGERS_SEARCH = {
   q: param.text(),
@@ -81,7 +89,7 @@ export default function Triggers(): ReactNode {
   );
   useLive('registry', { items: () => refetchSoon(['triggers']), back: () => refetchSoon(['triggers']) });
   const setQ = useCallback((text: string) => setSearch({ q: text }), [setSearch]);
-  const facts = kindFacts(types.data?.types);
+  const facts = kindSummaries(types.data?.types);
   const chosen = facts.find((one) => one.kind === kind);
   const notes = useMemo(() => routeNotes(list.items ?? []), [list.items]);
   return (
@@ -122,7 +130,7 @@ export default function Triggers(): ReactNode {
   );
 }
 
-function tabsOf(facts: readonly KindFacts[]) {
+function tabsOf(facts: readonly KindSummary[]) {
   return facts.map(({ kind, count, missing }) => ({
     id: kind,
     label: KIND_NAMES[kind],
@@ -130,7 +138,7 @@ function tabsOf(facts: readonly KindFacts[]) {
   }));
 }
 
-function MissingKind({ facts }: { readonly facts: KindFacts }): ReactNode {
+function MissingKind({ facts }: { readonly facts: KindSummary }): ReactNode {
   const module = /svc-[\w-]+/.exec(facts.missing ?? '')?.[0];
   return (
     <EmptyState title={`${KIND_NAMES[facts.kind]} triggers are not available`}>

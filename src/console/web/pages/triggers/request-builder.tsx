@@ -11,7 +11,7 @@ import { formatBytes, formatDuration } from '../../kit/charts/times.ts';
 import { ErrorCard } from '../../kit/feedback/error-card.tsx';
 import { Badge, Status } from '../../kit/feedback/status.tsx';
 import { Button, IconButton } from '../../kit/inputs/button.tsx';
-import { copyText, useCopyPlaces } from '../../kit/inputs/copy.tsx';
+import { copyText, useCallEndpoints } from '../../kit/inputs/copy.tsx';
 import { Field, Input, Select } from '../../kit/inputs/field.tsx';
 import { Menu } from '../../kit/inputs/menu.tsx';
 import { JsonInput } from '../../kit/json/json-editor.tsx';
@@ -137,7 +137,7 @@ function PathParameters({ names, values, onChange }: PathParametersProps): React
 }
 
 function CopyRequest({ message }: { readonly message: HttpRequest }): ReactNode {
-  const { httpUrl } = useCopyPlaces();
+  const { httpUrl } = useCallEndpoints();
   return (
     <Menu
       trigger={<Button icon={<ClipboardCopy size={14} />}>Copy as</Button>}

@@ -16,18 +16,18 @@ import type { SchemaNode } from '../../kit/json/logic/schema-at.ts';
 import { visibleText } from '../../kit/json/logic/visible-text.ts';
 import { TraceLink } from './firings.tsx';
 import { type KindPanelProps, Section, useFire } from './kind-panel.tsx';
-import { configOf, kindOf, placeOfChange, topicIn } from './logic/trigger-kinds.ts';
+import { configOf, kindOf, pageOfChange, topicIn } from './logic/trigger-kinds.ts';
 
 export function WatchPanel(props: KindPanelProps): ReactNode {
   const { detail, readOnly } = props;
   const config = configOf(detail.config);
-  const place = placeOfChange(detail.trigger_type, config);
+  const page = pageOfChange(detail.trigger_type, config);
   return (
     <>
       {kindOf(detail.trigger_type) === 'queue' && <QueueDepth topic={topicIn(config)} />}
-      {place !== undefined && (
-        <Link to={place.to} search={place.search} className="self-start text-accent hover:underline">
-          {place.label}
+      {page !== undefined && (
+        <Link to={page.to} search={page.search} className="self-start text-accent hover:underline">
+          {page.label}
         </Link>
       )}
       {!readOnly && <FireByHand {...props} />}

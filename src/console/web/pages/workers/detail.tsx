@@ -15,7 +15,7 @@ import { TriggerIcon } from '../../kit/feedback/trigger-icon.tsx';
 import { CopyId } from '../../kit/inputs/copy.tsx';
 import { visibleText } from '../../kit/json/logic/visible-text.ts';
 import { DetailPanel } from '../../kit/layout/detail-panel.tsx';
-import { Card, Facts } from '../../kit/layout/page.tsx';
+import { Card, Properties } from '../../kit/layout/page.tsx';
 import { ConfigWords } from '../triggers/columns.tsx';
 
 export function WorkerPanel({ id, onClose }: { readonly id: string; readonly onClose: () => void }): ReactNode {
@@ -45,12 +45,12 @@ export function WorkerPanel({ id, onClose }: { readonly id: string; readonly onC
           <ErrorCard error={error} what="Reading the worker" retry={() => void refetch()} />
         </div>
       )}
-      {data !== undefined && <WorkerFacts worker={data} />}
+      {data !== undefined && <WorkerProperties worker={data} />}
     </DetailPanel>
   );
 }
 
-function WorkerFacts({ worker }: { readonly worker: WorkerDetail }): ReactNode {
+function WorkerProperties({ worker }: { readonly worker: WorkerDetail }): ReactNode {
   const { metrics } = worker;
   const rows: [string, ReactNode][] = [
     ['State', <WordStatus key="state" word={worker.status} />],
@@ -70,7 +70,7 @@ function WorkerFacts({ worker }: { readonly worker: WorkerDetail }): ReactNode {
   if (worker.disconnected_at !== null) rows.push(['Gone', <Time key="gone" ms={worker.disconnected_at} />]);
   return (
     <div className="flex flex-col gap-3 p-3">
-      <Facts rows={rows} />
+      <Properties rows={rows} />
       <div className="flex gap-4">
         <Link to="/traces" search={{ service: worker.name }} className="text-accent hover:underline">
           Its traces

@@ -16,7 +16,7 @@ export interface Attention {
 }
 
 /** Answers that could not be read are left out: a module that is not loaded has no problems. */
-export interface AttentionFacts {
+export interface AttentionInput {
   readonly status?: Status | undefined;
   readonly alerts?: readonly AlertRow[] | undefined;
   readonly queues?: readonly QueueRow[] | undefined;
@@ -29,7 +29,7 @@ export interface AttentionFacts {
 const ERROR_RATE_MAX = 0.05;
 
 /** In the order of the specification. Within one kind the larger problem comes first. */
-export function attentionOf(facts: AttentionFacts): Attention[] {
+export function attentionOf(facts: AttentionInput): Attention[] {
   return [
     ...alertLines(facts),
     ...deadLetterLines(facts),
@@ -40,7 +40,7 @@ export function attentionOf(facts: AttentionFacts): Attention[] {
   ];
 }
 
-function alertLines({ alerts = [] }: AttentionFacts): Attention[] {
+function alertLines({ alerts = [] }: AttentionInput): Attention[] {
   return alerts
     .filter(({ firing }) => firing)
     .map(({ name, metric, operator, threshold, current_value }) => ({
@@ -53,7 +53,7 @@ function alertLines({ alerts = [] }: AttentionFacts): Attention[] {
     }));
 }
 
-function deadLetterLines({ queues = [] }: AttentionFacts): Attention[] {
+function deadLetterLines({ queues = [] }: AttentionInput): Attention[] {
   return queues
     .filter(({ dead }) => dead > 0)
     .toSorted((a, b) => b.dead - a.dead)
@@ -67,7 +67,7 @@ function deadLetterLines({ queues = [] }: AttentionFacts): Attention[] {
     }));
 }
 
-function triggerLines({ triggers = [] }: AttentionFacts): Attention[] {
+function triggerLines({ triggers = [] }: AttentionInput): Attention[] {
   return triggers
     .filter(({ status }) => status === 'Error')
     .map(({ id, trigger_type, config_summary, function_id, reason }) => ({
@@ -80,7 +80,7 @@ function triggerLines({ triggers = [] }: AttentionFacts): Attention[] {
     }));
 }
 
-function functionLines({ functions = [] }: AttentionFacts): Attention[] {
+function functionLines({ functions = [] }: AttentionInput): Attention[] {
   return functions
     .filter(({ figures }) => (figures?.error_rate ?? 0) > ERROR_RATE_MAX && (figures?.calls_per_minute ?? 0) > 0)
     .toSorted((a, b) => (b.figures?.error_rate ?? 0) - (a.figures?.error_rate ?? 0))
@@ -94,7 +94,7 @@ function functionLines({ functions = [] }: AttentionFacts): Attention[] {
     }));
 }
 
-function workerLines({ workers = [] }: AttentionFacts): Attention[] {
+function workerLines({ workers = [] }: AttentionInput): Attention[] {
   return workers
     .filter(({ internal, status, reconnects }) => !internal && (status === 'disconnected' || reconnects > 0))
     .map(({ id, name, status, reconnects }) => ({
@@ -111,7 +111,7 @@ function times(count: number): string {
   return count === 1 ? 'once' : formatCountOf(count, 'time');
 }
 
-function engineLines({ status, reload }: AttentionFacts): Attention[] {
+function engineLines({ status, reload }: AttentionInput): Attention[] {
   const lines: Attention[] = [];
   if (status !== undefined && status.overload_level > 0) {
     const note = status.overload_reasons.join(', ');

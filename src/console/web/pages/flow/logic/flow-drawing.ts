@@ -11,7 +11,7 @@ import {
 } from '../../../kit/charts/label-layout.ts';
 import { formatRate, formatShare } from '../../../kit/charts/times.ts';
 import { visibleText } from '../../../kit/json/logic/visible-text.ts';
-import { NODE_SIZE, type Place, type Places } from './flow-layout.ts';
+import { NODE_SIZE, type NodePosition, type NodePositions } from './flow-layout.ts';
 import type { FlowView, ViewEdge, ViewNode } from './flow-view.ts';
 
 export interface FlowFigures {
@@ -27,7 +27,7 @@ const LABELLED_MAX = 80;
 const [CHAR_PX, SIDES_PX, LABEL_LINE_PX] = [6.2, 8, 15] as const;
 
 /** By the id of the edge. */
-export function flowFigures({ nodes, edges }: FlowView, places: Places): ReadonlyMap<string, FlowFigures> {
+export function flowFigures({ nodes, edges }: FlowView, places: NodePositions): ReadonlyMap<string, FlowFigures> {
   if (edges.length > LABELLED_MAX) return new Map();
   const labelled = edges.flatMap((edge) => {
     const lines = figuresOf(edge);
@@ -49,7 +49,7 @@ export function flowFigures({ nodes, edges }: FlowView, places: Places): Readonl
   return new Map(labelled.map(({ edge, lines, curve }, index) => [edge.id, { lines, at: spots[index] ?? curve[0] }]));
 }
 
-function flowCurve(from: Place | undefined, to: Place | undefined): Curve | undefined {
+function flowCurve(from: NodePosition | undefined, to: NodePosition | undefined): Curve | undefined {
   if (from === undefined || to === undefined) return undefined;
   const middle = NODE_SIZE.height / 2;
   return curveBetween({ x: from.x + NODE_SIZE.width, y: from.y + middle }, { x: to.x, y: to.y + middle });
@@ -75,7 +75,7 @@ const LABEL_CHARS = 28;
 /** Of the numbers at a line: from one to the next, and from the middle of one to its baseline. */
 const [TEXT_LINE_PX, BASELINE_PX] = [14, 4];
 
-export function flowSvg(view: FlowView, places: Places, colours: SvgColours): string {
+export function flowSvg(view: FlowView, places: NodePositions, colours: SvgColours): string {
   const { nodes, edges } = view;
   const placed = nodes.flatMap((node) => {
     const place = places[node.id];

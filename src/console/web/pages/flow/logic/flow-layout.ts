@@ -4,12 +4,12 @@
 export const NODE_SIZE = { width: 208, height: 44 } as const;
 const GAP = { ranks: 128, nodes: 18 } as const;
 
-export interface Place {
+export interface NodePosition {
   readonly x: number;
   readonly y: number;
 }
 
-export type Places = Readonly<Record<string, Place>>;
+export type NodePositions = Readonly<Record<string, NodePosition>>;
 
 export interface LayoutRequest {
   readonly nodes: readonly { readonly id: string; readonly group: string | undefined }[];
@@ -17,8 +17,12 @@ export interface LayoutRequest {
 }
 
 /** `fresh`: the places of a layout that was computed for all nodes at once. */
-export function keepPlaces({ nodes, edges }: LayoutRequest, known: Places, fresh: Places): Places {
-  const places: Record<string, Place> = {};
+export function keepPositions(
+  { nodes, edges }: LayoutRequest,
+  known: NodePositions,
+  fresh: NodePositions,
+): NodePositions {
+  const places: Record<string, NodePosition> = {};
   for (const { id } of nodes) {
     const place = known[id];
     if (place !== undefined) places[id] = place;
@@ -27,7 +31,7 @@ export function keepPlaces({ nodes, edges }: LayoutRequest, known: Places, fresh
   const taken = Object.values(places);
   for (const { id } of nodes) {
     if (places[id] !== undefined) continue;
-    const place = freePlace(besideNeighbour(id, edges, places, fresh), taken);
+    const place = freePosition(nextToNeighbour(id, edges, places, fresh), taken);
     places[id] = place;
     taken.push(place);
   }
@@ -35,7 +39,12 @@ export function keepPlaces({ nodes, edges }: LayoutRequest, known: Places, fresh
 }
 
 /** The distance to the neighbour is the one of the fresh layout. */
-function besideNeighbour(id: string, edges: LayoutRequest['edges'], places: Places, fresh: Places): Place {
+function nextToNeighbour(
+  id: string,
+  edges: LayoutRequest['edges'],
+  places: NodePositions,
+  fresh: NodePositions,
+): NodePosition {
   const own = fresh[id] ?? { x: 0, y: 0 };
   for (const { from, to } of edges) {
     const other = from === id ? to : to === id ? from : undefined;
@@ -48,9 +57,9 @@ function besideNeighbour(id: string, edges: LayoutRequest['edges'], places: Plac
   return own;
 }
 
-function freePlace(wanted: Place, taken: readonly Place[]): Place {
+function freePosition(wanted: NodePosition, taken: readonly NodePosition[]): NodePosition {
   let { x, y } = wanted;
-  const blocks = (place: Place): boolean =>
+  const blocks = (place: NodePosition): boolean =>
     Math.abs(place.x - x) < NODE_SIZE.width && Math.abs(place.y - y) < NODE_SIZE.height + 4;
   for (let blocker = taken.find(blocks); blocker !== undefined; blocker = taken.find(blocks)) {
     y = blocker.y + NODE_SIZE.height + GAP.nodes;
@@ -69,7 +78,7 @@ export interface Frame {
 const FRAME_PX = { side: 14, top: 34, bottom: 14 } as const;
 
 /** The frames around open groups, large enough for their members. */
-export function framesOf(nodes: LayoutRequest['nodes'], places: Places): Frame[] {
+export function framesOf(nodes: LayoutRequest['nodes'], places: NodePositions): Frame[] {
   const boxes = new Map<string, { left: number; top: number; right: number; bottom: number }>();
   for (const { id, group } of nodes) {
     const place = places[id];
@@ -94,13 +103,13 @@ export function framesOf(nodes: LayoutRequest['nodes'], places: Places): Frame[]
 export const LAYOUT_GAP = GAP;
 
 /** Unconnected nodes are in rows below everything else, as wide as the rest of the graph. */
-export function putBelow(loose: readonly string[], places: Places): Places {
+export function putBelow(loose: readonly string[], places: NodePositions): NodePositions {
   const known = Object.values(places);
   const right = Math.max(0, ...known.map(({ x }) => x));
   const bottom = Math.max(-NODE_SIZE.height, ...known.map(({ y }) => y + NODE_SIZE.height));
   const step = { x: NODE_SIZE.width + GAP.nodes * 2, y: NODE_SIZE.height + GAP.nodes };
   const columns = Math.max(4, Math.floor(right / step.x) + 1);
-  const put = loose.map((id, at): [string, Place] => [
+  const put = loose.map((id, at): [string, NodePosition] => [
     id,
     { x: (at % columns) * step.x, y: bottom + GAP.nodes * 2 + Math.floor(at / columns) * step.y },
   ]);
@@ -108,14 +117,16 @@ export function putBelow(loose: readonly string[], places: Places): Places {
 }
 
 /** The stored places, as far as they are valid. */
-export function readPlaces(config: unknown): Places {
+export function readPositions(config: unknown): NodePositions {
   if (typeof config !== 'object' || config === null || !('places' in config)) return {};
   const { places } = config;
   if (typeof places !== 'object' || places === null) return {};
-  return Object.fromEntries(Object.entries(places).filter((entry): entry is [string, Place] => isPlace(entry[1])));
+  return Object.fromEntries(
+    Object.entries(places).filter((entry): entry is [string, NodePosition] => isPosition(entry[1])),
+  );
 }
 
-function isPlace(value: unknown): value is Place {
+function isPosition(value: unknown): value is NodePosition {
   if (typeof value !== 'object' || value === null || !('x' in value) || !('y' in value)) return false;
   return Number.isFinite(value.x) && Number.isFinite(value.y);
 }

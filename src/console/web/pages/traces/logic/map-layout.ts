@@ -12,7 +12,7 @@ interface PlacedMap {
   readonly width: number;
   readonly height: number;
   /** Left upper corner of each node. */
-  readonly places: ReadonlyMap<string, { readonly x: number; readonly y: number }>;
+  readonly positions: ReadonlyMap<string, { readonly x: number; readonly y: number }>;
 }
 
 export function placeMap(map: TraceMap): PlacedMap {
@@ -20,17 +20,17 @@ export function placeMap(map: TraceMap): PlacedMap {
   orderByNeighbours(map, layers);
   const tallest = Math.max(1, ...layers.map((layer) => layer.length));
   const height = tallest * (MAP_NODE.height + MAP_NODE.gapY) + MAP_NODE.gapY;
-  const places = new Map<string, { x: number; y: number }>();
+  const positions = new Map<string, { x: number; y: number }>();
   layers.forEach((layer, column) => {
     const used = layer.length * (MAP_NODE.height + MAP_NODE.gapY) - MAP_NODE.gapY;
     layer.forEach((id, at) => {
-      places.set(id, {
+      positions.set(id, {
         x: MAP_NODE.gapX / 2 + column * (MAP_NODE.width + MAP_NODE.gapX),
         y: (height - used) / 2 + at * (MAP_NODE.height + MAP_NODE.gapY),
       });
     });
   });
-  return { width: Math.max(1, layers.length) * (MAP_NODE.width + MAP_NODE.gapX), height, places };
+  return { width: Math.max(1, layers.length) * (MAP_NODE.width + MAP_NODE.gapX), height, positions };
 }
 
 /** The depth at which a node is first reached from the roots. Edges that lead back do not increase it. */
@@ -98,7 +98,7 @@ const SWING_PX = 70;
 
 export function drawnEdges(edges: readonly MapEdge[], placed: PlacedMap): readonly DrawnEdge[] {
   const known = edges.flatMap((edge) => {
-    const [from, to] = [placed.places.get(edge.from), placed.places.get(edge.to)];
+    const [from, to] = [placed.positions.get(edge.from), placed.positions.get(edge.to)];
     return from === undefined || to === undefined ? [] : [{ edge, curve: curveOf(from, to), lines: wordsOf(edge) }];
   });
   const best = bestShares(known.map(({ edge }) => edge));
@@ -108,14 +108,14 @@ export function drawnEdges(edges: readonly MapEdge[], placed: PlacedMap): readon
     width: Math.max(...lines.map((line) => line.length)) * CHAR_PX,
     height: lines.length * MAP_LINE_PX,
   }));
-  const boxes = [...placed.places.values()].map(({ x, y }) => ({
+  const boxes = [...placed.positions.values()].map(({ x, y }) => ({
     x,
     y,
     width: MAP_NODE.width,
     height: MAP_NODE.height,
   }));
-  const places = placeLabels(labels, boxes);
-  return known.map((one, index) => ({ ...one, at: places[index] ?? one.curve[0] }));
+  const positions = placeLabels(labels, boxes);
+  return known.map((one, index) => ({ ...one, at: positions[index] ?? one.curve[0] }));
 }
 
 function wordsOf({ count, p95Ms, errorCount }: MapEdge): readonly string[] {

@@ -25,26 +25,31 @@ export const CHANGE_MS_MIN = 1;
 
 /** `after` compared with `before`. */
 export function compareTraces(before: TraceColumns, after: TraceColumns): ComparedSpan[] {
-  const places: Place[] = [];
+  const pathSpans: PathSpan[] = [];
   const numbers = new Map<string, number>();
-  enter(after, 'after', places, numbers);
-  enter(before, 'before', places, numbers);
-  const roots: Place[] = [];
-  for (const place of places) (places[place.parent]?.children ?? roots).push(place);
+  enter(after, 'after', pathSpans, numbers);
+  enter(before, 'before', pathSpans, numbers);
+  const roots: PathSpan[] = [];
+  for (const place of pathSpans) (pathSpans[place.parent]?.children ?? roots).push(place);
   return inOrder(roots).map((place) => lineOf(place, before, after));
 }
 
 /** A path that one or both traces have. */
-interface Place {
+interface PathSpan {
   readonly parent: number;
   readonly depth: number;
   readonly startMs: number;
-  readonly children: Place[];
+  readonly children: PathSpan[];
   before?: number;
   after?: number;
 }
 
-function enter(columns: TraceColumns, side: 'before' | 'after', places: Place[], numbers: Map<string, number>): void {
+function enter(
+  columns: TraceColumns,
+  side: 'before' | 'after',
+  pathSpans: PathSpan[],
+  numbers: Map<string, number>,
+): void {
   const numberOf: number[] = [];
   const seen = new Map<string, number>();
   for (let row = 0; row < columns.count; row += 1) {
@@ -53,19 +58,19 @@ function enter(columns: TraceColumns, side: 'before' | 'after', places: Place[],
     const earlier = seen.get(name) ?? 0;
     seen.set(name, earlier + 1);
     const path = `${earlier} ${name}`;
-    const number = numbers.get(path) ?? places.length;
+    const number = numbers.get(path) ?? pathSpans.length;
     numbers.set(path, number);
     numberOf.push(number);
-    places[number] ??= { parent, depth: columns.depth[row] ?? 0, startMs: columns.startMs[row] ?? 0, children: [] };
-    places[number][side] = row;
+    pathSpans[number] ??= { parent, depth: columns.depth[row] ?? 0, startMs: columns.startMs[row] ?? 0, children: [] };
+    pathSpans[number][side] = row;
   }
 }
 
 /** Depth first, siblings by start. Not recursive: chains of calls may be long. */
-function inOrder(roots: readonly Place[]): Place[] {
-  const latestFirst = (list: readonly Place[]): Place[] => [...list].sort((a, b) => b.startMs - a.startMs);
+function inOrder(roots: readonly PathSpan[]): PathSpan[] {
+  const latestFirst = (list: readonly PathSpan[]): PathSpan[] => [...list].sort((a, b) => b.startMs - a.startMs);
   const open = latestFirst(roots);
-  const ordered: Place[] = [];
+  const ordered: PathSpan[] = [];
   for (let place = open.pop(); place !== undefined; place = open.pop()) {
     ordered.push(place);
     for (const child of latestFirst(place.children)) open.push(child);
@@ -73,7 +78,7 @@ function inOrder(roots: readonly Place[]): Place[] {
   return ordered;
 }
 
-function lineOf(place: Place, before: TraceColumns, after: TraceColumns): ComparedSpan {
+function lineOf(place: PathSpan, before: TraceColumns, after: TraceColumns): ComparedSpan {
   const beforeMs = durationAt(before, place.before);
   const afterMs = durationAt(after, place.after);
   const [columns, row] = place.after === undefined ? [before, place.before ?? 0] : [after, place.after];

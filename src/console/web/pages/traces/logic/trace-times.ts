@@ -23,8 +23,8 @@ export function correctSkew(columns: TraceColumns): Corrected {
     // Parents come before their children: theirs is already computed.
     let by = parent === -1 ? 0 : (shift[parent] ?? 0);
     if (((columns.flags[row] ?? 0) & FLAG.startsBeforeParent) !== 0) {
-      const room = lengthOf(columns, parent) - lengthOf(columns, row);
-      by = (startMs[parent] ?? 0) + Math.max(0, room / 2) - (columns.startMs[row] ?? 0);
+      const spareMs = lengthOf(columns, parent) - lengthOf(columns, row);
+      by = (startMs[parent] ?? 0) + Math.max(0, spareMs / 2) - (columns.startMs[row] ?? 0);
     }
     shift[row] = by;
     if (by === 0) continue;

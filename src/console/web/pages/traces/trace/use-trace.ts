@@ -113,11 +113,11 @@ function useGrowth(
   pendingCount: number,
   apply: (asked: Promise<TraceView>) => void,
 ): void {
-  const came = useRef<SpanRecord[]>([]);
+  const arrived = useRef<SpanRecord[]>([]);
   const isEngine = source.from === 'engine';
   useLive(
     isEngine ? `trace:${source.traceId}` : '',
-    { items: (items) => came.current.push(...(items as readonly SpanRecord[])) },
+    { items: (items) => arrived.current.push(...(items as readonly SpanRecord[])) },
     { enabled: isEngine },
   );
   const latest = useRef(apply);
@@ -126,9 +126,9 @@ function useGrowth(
     if (client === undefined || !isEngine) return;
     let isAsking = false;
     const timer = setInterval(() => {
-      if (isAsking || document.hidden || (came.current.length === 0 && pendingCount === 0)) return;
-      const spans = came.current;
-      came.current = [];
+      if (isAsking || document.hidden || (arrived.current.length === 0 && pendingCount === 0)) return;
+      const spans = arrived.current;
+      arrived.current = [];
       isAsking = true;
       const asked = client.ask({ op: 'upsert', spans });
       const answered = (): void => {

@@ -85,7 +85,7 @@ function MapPicture({ map, ...props }: TraceMapProps & { readonly map: TraceMap 
           ))}
         </svg>
         {map.nodes.map((node) => (
-          <Node key={node.id} {...props} node={node} place={placed.places.get(node.id)} />
+          <Node key={node.id} {...props} node={node} place={placed.positions.get(node.id)} />
         ))}
       </div>
       <EdgeList map={map} />

@@ -13,7 +13,7 @@ import { WordStatus } from '../../../kit/feedback/status.tsx';
 import { CopyId } from '../../../kit/inputs/copy.tsx';
 import { visibleText } from '../../../kit/json/logic/visible-text.ts';
 import { DetailPanel } from '../../../kit/layout/detail-panel.tsx';
-import { Facts } from '../../../kit/layout/page.tsx';
+import { Properties } from '../../../kit/layout/page.tsx';
 import { Tabs } from '../../../kit/layout/tabs.tsx';
 import { FLAG } from '../logic/trace-columns.ts';
 import type { TraceView } from '../logic/trace-session.ts';
@@ -151,7 +151,7 @@ function SpanInfo({ view, row, span, onSelectSpan, onTab }: SpanPanelProps & { r
           {visibleText(firstError.message) || visibleText(firstError.type) || 'The span failed'}
         </button>
       )}
-      <Facts
+      <Properties
         rows={[
           ['Service', visibleText(span.service_name)],
           ['Status', <WordStatus key="status" word={span.pending === true ? 'pending' : span.status} />],
@@ -167,7 +167,7 @@ function SpanInfo({ view, row, span, onSelectSpan, onTab }: SpanPanelProps & { r
             />,
           ],
           ['Critical path', view.path.isOnPath[row] === 1 ? 'yes' : 'no'],
-          ...clockFacts(flags),
+          ...clockProperties(flags),
           ['Span id', <CopyId key="id" id={span.span_id} what="span id" />],
           [
             'Parent',
@@ -182,7 +182,7 @@ function SpanInfo({ view, row, span, onSelectSpan, onTab }: SpanPanelProps & { r
               />
             ),
           ],
-          ...scopeFacts(span),
+          ...scopeProperties(span),
         ]}
       />
       <Neighbours span={span} />
@@ -226,12 +226,12 @@ function StartTime({
   );
 }
 
-function clockFacts(flags: number): [string, string][] {
+function clockProperties(flags: number): [string, string][] {
   if ((flags & FLAG.startsBeforeParent) !== 0) return [['Clock', 'Starts before its parent: the clocks differ']];
   return (flags & FLAG.outlivesParent) === 0 ? [] : [['Clock', 'Ends after its parent, which did not wait for it']];
 }
 
-function scopeFacts(span: Span): [string, string][] {
+function scopeProperties(span: Span): [string, string][] {
   if (span.instrumentation_scope_name === undefined || span.instrumentation_scope_name === '') return [];
   return [['Made by', `${visibleText(span.instrumentation_scope_name)} ${span.instrumentation_scope_version ?? ''}`]];
 }
@@ -240,7 +240,7 @@ function Neighbours({ span }: { readonly span: Span }): ReactNode {
   const found = neighboursOf(span);
   if (found.length === 0) return undefined;
   return (
-    <Facts
+    <Properties
       rows={found.map(({ label, value, to, search }) => [
         label,
         <CopyId key={label} id={value} what={label.toLowerCase()} to={to} search={search} />,

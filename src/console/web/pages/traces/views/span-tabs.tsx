@@ -45,7 +45,7 @@ export function SpanLogs({
       key: `log ${log.id}`,
       content: (
         <div className="min-w-0">
-          <Severity text={log.severity_text} /> <LogText text={log.body} isWrapped marks={[]} />
+          <Severity text={log.severity_text} /> <LogText text={log.body} isWrapped markedWords={[]} />
         </div>
       ),
     })),

@@ -190,7 +190,7 @@ function useWaterfallKeys(keys: WaterfallKeys): void {
   ]);
 }
 
-const NAME_PLACE = 'svc.trace-names';
+const NAME_WIDTH_KEY = 'svc.trace-names';
 const NAME_MIN = 140;
 
 interface NameWidth {
@@ -200,7 +200,7 @@ interface NameWidth {
 
 function useNameWidth(): NameWidth {
   const [width, setWidth] = useState<number>(() => {
-    const kept = readKept(NAME_PLACE);
+    const kept = readKept(NAME_WIDTH_KEY);
     return typeof kept === 'number' ? kept : 340;
   });
   return useMemo(() => {
@@ -208,7 +208,7 @@ function useNameWidth(): NameWidth {
     const resize = (to: number): void => {
       const kept = Math.round(Math.min(Math.max(to, NAME_MIN), most));
       setWidth(kept);
-      keep(NAME_PLACE, kept);
+      keep(NAME_WIDTH_KEY, kept);
     };
     // On a small screen the names take half of it, even if a larger width was chosen on a large one.
     return { width: Math.min(width, Math.max(NAME_MIN, Math.round(innerWidth * 0.45))), resize };

@@ -111,14 +111,14 @@ function takesFrom(winner: RoutePattern, other: RoutePattern): boolean {
   return decided;
 }
 
-export interface RequestParts {
+export interface RequestTarget {
   readonly path: string;
   readonly params: Readonly<Record<string, string>>;
   readonly query: readonly (readonly [name: string, value: string])[];
 }
 
 /** The address of a request: parameters and query escaped, the rest as it was typed. */
-export function requestPath({ path, params, query }: RequestParts): string {
+export function requestPath({ path, params, query }: RequestTarget): string {
   const filled = path.replace(/:([A-Za-z_][\w-]*)/g, (whole, name: string) => {
     const value = params[name];
     return value === undefined || value === '' ? whole : encodeURIComponent(value);

@@ -35,7 +35,7 @@ export function kindOf(type: string): Exclude<Kind, 'all'> {
   return 'other';
 }
 
-export interface KindFacts {
+export interface KindSummary {
   readonly kind: Kind;
   readonly count: number;
   /** Why no trigger of this kind can be bound; undefined where one can. */
@@ -46,7 +46,7 @@ export interface KindFacts {
  * Undefined: not known yet. A kind is available when one of its types is. `other` is shown only where a worker
  * registered a type of its own.
  */
-export function kindFacts(known: readonly TriggerTypeRow[] | undefined): KindFacts[] {
+export function kindSummaries(known: readonly TriggerTypeRow[] | undefined): KindSummary[] {
   const types = known ?? [];
   return KINDS.flatMap((kind) => {
     const own = kind === 'all' ? types : types.filter(({ id }) => kindOf(id) === kind);
@@ -133,7 +133,7 @@ function streamInWords(type: string, config: TriggerConfig, say: (name: string) 
 }
 
 /** The page on which a user makes the change. */
-export function placeOfChange(
+export function pageOfChange(
   type: string,
   config: TriggerConfig,
 ): { readonly to: string; readonly search: Readonly<Record<string, string>>; readonly label: string } | undefined {
