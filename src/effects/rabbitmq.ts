@@ -15,7 +15,8 @@
 import { AMQPError, type AsyncMessage, Connection, type SyncMessage } from 'rabbitmq-client';
 import { Refusal } from '../core/calls/refusal.ts';
 import { redactUrl } from '../core/config-fields/redaction.ts';
-import { atMost, type Clock } from './clock.ts';
+import type { Clock } from './clock.ts';
+import { atMost } from './clock.ts';
 import type { Logger } from './logger.ts';
 import { ANSWER_MS_MAX, RabbitChannel } from './rabbit-channel.ts';
 import { StartFailure } from './start-failure.ts';

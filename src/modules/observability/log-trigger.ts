@@ -6,8 +6,8 @@
 import { fields, optional, text } from '../../core/config-fields/fields.ts';
 import { Groups } from '../../core/registry/groups.ts';
 import { distinctBindings } from '../../core/registry/trigger-table.ts';
-import { LOG_LEVELS, type LogLevel } from '../../core/telemetry/logs/log-record.ts';
 import type { SeverityText } from '../../core/telemetry/records/records.ts';
+import { LOG_LEVELS, type LogLevel } from '../../core/telemetry/records/records.ts';
 import type { Clock } from '../../effects/clock.ts';
 import type { Logger } from '../../effects/logger.ts';
 import type { Random } from '../../effects/random.ts';

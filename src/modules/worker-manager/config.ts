@@ -3,6 +3,7 @@
 
 import { isDeepStrictEqual } from 'node:util';
 import { type ExposeEntry, readExposeEntry } from '../../core/access/expose-filter.ts';
+import type { ValueOf } from '../../core/config-fields/fields.ts';
 import {
   anything,
   either,
@@ -13,7 +14,6 @@ import {
   optional,
   refused,
   text,
-  type ValueOf,
 } from '../../core/config-fields/fields.ts';
 import type { FieldProblem } from '../../core/config-fields/fields-check.ts';
 import type { ModuleDeclaration } from '../../core/config-fields/module-declaration.ts';

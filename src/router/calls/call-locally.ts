@@ -8,7 +8,8 @@ import type { Payload } from '../../protocol/payload/payload.ts';
 import type { Cause } from '../builtin.ts';
 import type { CallRequest, RouterContext } from '../context.ts';
 import { isOfStrangers, type OfTrigger, rightsOfTrigger } from '../restricted/reach.ts';
-import { type LocalCaller, type Outcome, outcomeOf } from './call.ts';
+import type { LocalCaller } from './call.ts';
+import { type Outcome, outcomeOf } from './call.ts';
 import { deliver, invoke, refusalOf } from './invoke.ts';
 
 export interface LocalCall extends Cause, OfTrigger {

@@ -8,7 +8,8 @@ import type { Socket } from 'node:net';
 import { bareHost } from '../../core/access/origin.ts';
 import type { Clock } from '../../effects/clock.ts';
 import { faultBody, HEADERS_BYTES_MAX, type HttpFault, readFraming, statusLine } from '../refused-requests.ts';
-import { type HttpListenOptions, ListenError, type Listener } from '../transport.ts';
+import type { HttpListenOptions } from '../transport.ts';
+import { ListenError, type Listener } from '../transport.ts';
 import { NodeExchange } from './node-exchange.ts';
 import { isWebSocketRequest, WsUpgrades } from './ws-upgrades.ts';
 

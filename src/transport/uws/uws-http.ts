@@ -12,7 +12,8 @@
 import { bareHost } from '../../core/access/origin.ts';
 import type { Clock } from '../../effects/clock.ts';
 import { faultBody, type HttpFault, readFraming } from '../refused-requests.ts';
-import { type HttpListenOptions, ListenError, type Listener } from '../transport.ts';
+import type { HttpListenOptions } from '../transport.ts';
+import { ListenError, type Listener } from '../transport.ts';
 import { addressOf, UwsExchange, writeHead } from './uws-exchange.ts';
 import type { Uws, UwsRequest, UwsResponse } from './uws-library.ts';
 import { addWebSocketRoute } from './uws-sockets.ts';

@@ -2,10 +2,7 @@
 // guarantees 4), and the engine's own lines as records (modules 11.3).
 
 import type { ServiceIdentity } from '../records/intake.ts';
-import type { LogRecord, SeverityText } from '../records/records.ts';
-
-export const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error'] as const;
-export type LogLevel = (typeof LOG_LEVELS)[number];
+import type { LogLevel, LogRecord, SeverityText } from '../records/records.ts';
 
 export const SEVERITY_NUMBERS: Readonly<Record<LogLevel, number>> = {
   trace: 1,

@@ -7,7 +7,8 @@
 import { Refusal } from '../../../../core/calls/refusal.ts';
 import type { BrokerJob } from '../../../../core/queue/records.ts';
 import type { EnqueueAnswer, EnqueueRules, QueueStats } from '../../../../core/queue/shapes.ts';
-import { atMost, type Clock } from '../../../../effects/clock.ts';
+import type { Clock } from '../../../../effects/clock.ts';
+import { atMost } from '../../../../effects/clock.ts';
 import type { Logger } from '../../../../effects/logger.ts';
 import type { RabbitLink } from '../../../../effects/rabbitmq.ts';
 import type { Random } from '../../../../effects/random.ts';
