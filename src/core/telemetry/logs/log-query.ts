@@ -1,5 +1,5 @@
-// The conditions of a query of logs (LOG-4): every term of `query-terms.ts` has to match. A query that cannot be read is
-// refused with the position, so that no wrong result is trusted.
+// The conditions of a query of logs (LOG-4): every term of `query-terms.ts` has to match. A query that cannot be read
+// is refused with the position, so that no wrong result is trusted.
 
 import { endOfFirst, partOf } from '../../access/pattern.ts';
 import type { LogLevel, LogRecord } from '../records/records.ts';
