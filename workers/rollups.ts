@@ -5,7 +5,7 @@ import { move } from 'piscina';
 import { systemClock } from '../src/effects/clock.ts';
 import { yieldToCalls } from '../src/effects/observation-thread.ts';
 import { RollupHost } from '../src/telemetry/rollup-host.ts';
-import type { RollupTask } from '../src/telemetry/rollup-tasks.ts';
+import type { RollupTask } from '../src/telemetry/tasks.ts';
 
 yieldToCalls();
 

@@ -62,3 +62,11 @@ export const INVOKE_HEADERS = {
 export interface Removed {
   removed: boolean;
 }
+
+/** The kind of a JSON value, as tables show it. */
+export type JsonType = 'object' | 'array' | 'string' | 'number' | 'boolean' | 'null';
+
+export interface ModuleRef {
+  id: string;
+  name: string;
+}

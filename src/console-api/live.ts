@@ -1,13 +1,11 @@
 // The live socket, `GET /live`: JSON text frames, one socket for each tab (LIV-1).
 
 import type { SpanRecord } from '../core/telemetry/records/records.ts';
-import type { FunctionRow } from './functions.ts';
+import type { JsonType } from './envelope.ts';
 import type { JobRow, QueueRow, Task } from './queues.ts';
+import type { FunctionRow, TriggerRow, WorkerRow } from './registry.ts';
 import type { Counts, HealthWord } from './system.ts';
 import type { LogRow, TraceRow } from './telemetry.ts';
-import type { TriggerRow } from './triggers.ts';
-import type { JsonType } from './values.ts';
-import type { WorkerRow } from './workers.ts';
 
 export const LIVE_BATCH = { ms: 100, items: 256, bytes: 64 * 1024 } as const;
 /** Larger values are left out of `state:` and `stream:` items. */

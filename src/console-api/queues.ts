@@ -8,7 +8,7 @@ export interface QueueRow {
   type: 'standard' | 'fifo' | 'topic';
   adapter: string;
   /** What the adapter cannot report about it. */
-  not_told: QueueSecret[];
+  not_told: readonly UnreportedDetail[];
   paused: boolean;
   waiting: number;
   /** `null`, like `retrying`, where the adapter does not count them. */
@@ -30,7 +30,7 @@ export interface QueueRow {
  * error of a job. `payloads`: those of live jobs. `payload_search`: a search in payloads. `groups`: the groups of a
  * FIFO queue.
  */
-export type QueueSecret = 'jobs' | 'waits' | 'attempts' | 'payloads' | 'payload_search' | 'groups';
+export type UnreportedDetail = 'jobs' | 'waits' | 'attempts' | 'payloads' | 'payload_search' | 'groups';
 
 export interface QueuesQuery extends ListQuery {
   q?: string;

@@ -3,7 +3,6 @@
 
 import type { List, ListQuery, Removed } from './envelope.ts';
 import type { FlowGraph, FlowLayout, FlowLayoutPut, FlowQuery } from './flow.ts';
-import type { FunctionDetail, FunctionRow, FunctionsQuery, InvokeRequest } from './functions.ts';
 import type {
   BulkRequest,
   DeadGroups,
@@ -20,6 +19,23 @@ import type {
   Task,
   TaskStarted,
 } from './queues.ts';
+import type {
+  EmitRequest,
+  Emitted,
+  Fired,
+  FireRequest,
+  FunctionDetail,
+  FunctionRow,
+  FunctionsQuery,
+  InvokeRequest,
+  TriggerDetail,
+  TriggerRow,
+  TriggersQuery,
+  TriggerTypes,
+  WorkerDetail,
+  WorkerRow,
+  WorkersQuery,
+} from './registry.ts';
 import type {
   ScopeRow,
   ScopesQuery,
@@ -63,17 +79,6 @@ import type {
   TraceRow,
   TraceSearch,
 } from './telemetry.ts';
-import type {
-  EmitRequest,
-  Emitted,
-  Fired,
-  FireRequest,
-  TriggerDetail,
-  TriggerRow,
-  TriggersQuery,
-  TriggerTypes,
-} from './triggers.ts';
-import type { WorkerDetail, WorkerRow, WorkersQuery } from './workers.ts';
 
 interface Get<Answer, Query = Record<string, never>> {
   query: Query;

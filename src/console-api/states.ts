@@ -1,7 +1,6 @@
 // Entries of the state store.
 
-import type { ListQuery } from './envelope.ts';
-import type { JsonType } from './values.ts';
+import type { JsonType, ListQuery } from './envelope.ts';
 
 export interface ScopeRow {
   scope: string;

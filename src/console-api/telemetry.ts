@@ -146,8 +146,8 @@ export interface RollupsQuery {
 }
 
 export interface Rollups {
-  rollups: unknown[];
-  histogram_rollups: unknown[];
+  rollups: readonly unknown[];
+  histogram_rollups: readonly unknown[];
   level?: number;
   query?: unknown;
   timestamp?: number;

@@ -1,7 +1,7 @@
 // The telemetry thread as the router's thread sees it: batches are sent there, questions are passed on as bytes, and
 // the answers are returned to their callers.
 //
-// Invariants:
+// What always holds:
 //   - Nothing here waits: a thread that falls behind makes the sink full, and the collector keeps to its own bounds.
 //   - Questions are sent in the order of the batches, so an answer covers everything that happened before the question.
 //   - The thread starts late where nothing needs it: the engine is ready sooner, and a short run needs no thread.
@@ -18,16 +18,18 @@ import type { Clock } from '../effects/clock.ts';
 import type { Logger } from '../effects/logger.ts';
 import type { OwnThread } from '../effects/pool.ts';
 import type { ErrorBody } from '../protocol/frames/frames.ts';
-import { ROLLUPS_LIST } from './descriptions.ts';
 import type { ExportStates } from './export/exporter.ts';
-import { tellExportChange } from './export/tell-change.ts';
-import type { RollupAnswers, RollupPoints, RollupTask } from './rollup-tasks.ts';
+import type { ExportChange } from './export/pipeline.ts';
+import { ROLLUPS_LIST } from './functions/definition.ts';
 import {
   type AskAnswer,
   type BatchAnswer,
   type LogFiring,
   type Measured,
   type MetricWindow,
+  type RollupAnswers,
+  type RollupPoints,
+  type RollupTask,
   type StoredCounts,
   type TelemetryAnswers,
   type TelemetryHostOptions,
@@ -39,7 +41,7 @@ import {
 export type TelemetryThread = OwnThread<TelemetryTask, TelemetryAnswers[TelemetryTask['kind']]>;
 export type RollupThread = OwnThread<RollupTask, RollupAnswers[RollupTask['kind']]>;
 
-export interface TelemetryClientParts {
+export interface TelemetryClientOptions {
   readonly options: Omit<TelemetryHostOptions, 'markKey'>;
   /** Called when the thread starts: the store that keeps it is open by then. */
   readonly markKey: () => string;
@@ -67,7 +69,7 @@ const STOP_MS = 2_000;
 const STOP_MS_MAX = 2_500;
 
 export class TelemetryClient implements TelemetrySink {
-  readonly #parts: TelemetryClientParts;
+  readonly #options: TelemetryClientOptions;
   #thread: TelemetryThread | undefined;
   #rollups: RollupThread | undefined;
   /** The last task of that thread. */
@@ -83,8 +85,8 @@ export class TelemetryClient implements TelemetrySink {
   #stored: StoredCounts = { spans: 0, logs: 0, metrics: 0 };
   #exports: ExportStates = {};
 
-  constructor(parts: TelemetryClientParts) {
-    this.#parts = parts;
+  constructor(options: TelemetryClientOptions) {
+    this.#options = options;
   }
 
   get isFull(): boolean {
@@ -106,7 +108,7 @@ export class TelemetryClient implements TelemetrySink {
   }
 
   start(): void {
-    const { clock, isForMemoryOnly } = this.#parts;
+    const { clock, isForMemoryOnly } = this.#options;
     this.#stopTicking = clock.every(TICK_MS, () => this.#tick());
     if (isForMemoryOnly) this.#cancelStarting = clock.after(LATE_MS, () => this.#startThread());
     else this.#startThread();
@@ -118,12 +120,12 @@ export class TelemetryClient implements TelemetrySink {
     if (this.#thread !== undefined) return this.#handOver(this.#thread, batch);
     this.#early.push(batch);
     // Set when records of workers may have to be shown on the console, or a log trigger waits.
-    const isAwaited = batch.frames.some(({ kind }) => kind === 'LOGS') || this.#parts.wantedLogs().levels.length > 0;
+    const isAwaited = batch.frames.some(({ kind }) => kind === 'LOGS') || this.#options.wantedLogs().levels.length > 0;
     if (isAwaited || this.isFull) this.#startThread();
   }
 
   #handOver(thread: TelemetryThread, batch: TelemetryBatch): void {
-    this.#run(thread, { kind: 'batch', batch, wanted: this.#parts.wantedLogs() }, wholeBuffersOf(batch))
+    this.#run(thread, { kind: 'batch', batch, wanted: this.#options.wantedLogs() }, wholeBuffersOf(batch))
       .then((answer) => (answer === undefined ? this.#loseBatch(batch) : this.#receive(answer)))
       .finally(() => this.#away--);
   }
@@ -153,12 +155,12 @@ export class TelemetryClient implements TelemetrySink {
     if (thread === undefined) return;
     let cancel = (): void => {};
     const late = new Promise<undefined>((resolve) => {
-      cancel = this.#parts.clock.after(STOP_MS_MAX, () => resolve(undefined));
+      cancel = this.#options.clock.after(STOP_MS_MAX, () => resolve(undefined));
     });
     const stopped = await Promise.race([this.#run(thread, { kind: 'stop', withinMs: STOP_MS }), late]);
     const isRolledUp = await Promise.race([this.#rolledUp.then(() => true), late]);
     cancel();
-    for (const drop of stopped?.dropped ?? []) this.#parts.dropped(drop);
+    for (const drop of stopped?.dropped ?? []) this.#options.dropped(drop);
     // A thread may only be closed when nothing runs on it; the end of the process ends the others.
     await Promise.all([stopped && thread.close(), isRolledUp && this.#rollups?.close()]);
   }
@@ -167,7 +169,7 @@ export class TelemetryClient implements TelemetrySink {
   #startThread(): TelemetryThread | undefined {
     if (this.#thread !== undefined || this.#isStopped) return this.#thread;
     this.#cancelStarting?.();
-    const thread = this.#parts.createThread();
+    const thread = this.#options.createThread();
     this.#thread = thread;
     this.#open();
     for (const batch of this.#early) this.#handOver(thread, batch);
@@ -178,7 +180,7 @@ export class TelemetryClient implements TelemetrySink {
   #open(): void {
     const thread = this.#thread;
     if (thread === undefined) return;
-    const { options, markKey } = this.#parts;
+    const { options, markKey } = this.#options;
     void this.#run(thread, { kind: 'open', options: { ...options, markKey: markKey() } });
   }
 
@@ -190,27 +192,27 @@ export class TelemetryClient implements TelemetrySink {
 
   #receive(answer: BatchAnswer): void {
     this.#note(answer);
-    if (answer.gauges.length > 0) this.#parts.noteGauges(answer.gauges);
-    if (answer.firings.length > 0 && !this.#isStopped) this.#parts.fireLogs(answer.firings);
+    if (answer.gauges.length > 0) this.#options.noteGauges(answer.gauges);
+    if (answer.firings.length > 0 && !this.#isStopped) this.#options.fireLogs(answer.firings);
     if (answer.points !== undefined) this.#rollUp(answer.points);
   }
 
   #note({ dropped, stored, exports, exportChanges }: TelemetryAnswers['tick']): void {
-    for (const change of exportChanges) tellExportChange(this.#parts.logger, change);
-    for (const drop of dropped) this.#parts.dropped(drop);
+    for (const change of exportChanges) logExportChange(this.#options.logger, change);
+    for (const drop of dropped) this.#options.dropped(drop);
     this.#stored = stored;
     this.#exports = exports;
   }
 
   #rollUp(points: RollupPoints): void {
     if (this.#isStopped) return;
-    this.#rollups ??= this.#parts.createRollupThread();
+    this.#rollups ??= this.#options.createRollupThread();
     const count = points.numbers.length / 3 + points.histograms.length;
     this.#rolledUp = this.#rollups.run({ kind: 'add', points }, [points.numbers.buffer]).then(
       (drops) => {
         if (drops instanceof ArrayBuffer || 'error' in drops) return;
         for (const [reason, times] of Object.entries(drops)) {
-          this.#parts.dropped({ kind: 'metrics', reason, count: Number(times) });
+          this.#options.dropped({ kind: 'metrics', reason, count: Number(times) });
         }
       },
       (error: unknown) => this.#noteRollupFailure('Metrics could not be rolled up', error, count),
@@ -221,7 +223,7 @@ export class TelemetryClient implements TelemetrySink {
     // Its points arrive through the other thread.
     this.#startThread();
     if (this.#isStopped) return { error: UNAVAILABLE };
-    this.#rollups ??= this.#parts.createRollupThread();
+    this.#rollups ??= this.#options.createRollupThread();
     const answer = this.#rollups.run({ kind: 'ask', payload }).then(
       (given) => (given instanceof ArrayBuffer || isErrorAnswer(given) ? given : { error: UNAVAILABLE }),
       (error: unknown) => {
@@ -237,7 +239,7 @@ export class TelemetryClient implements TelemetrySink {
     if (this.#isStopped) return;
     this.#failures++;
     this.#lose('metrics', count);
-    this.#parts.logger.error(text, { error: String(error) });
+    this.#options.logger.error(text, { error: String(error) });
   }
 
   /** The answer to that kind of task; undefined: the thread failed, which has been reported. */
@@ -259,7 +261,7 @@ export class TelemetryClient implements TelemetrySink {
     if (this.#isStopped) return;
     this.#failures++;
     const stack = error instanceof Error ? (error.stack ?? error.message) : String(error);
-    this.#parts.logger.error('A task of the telemetry thread failed', { task: kind, error: stack });
+    this.#options.logger.error('A task of the telemetry thread failed', { task: kind, error: stack });
     if (kind === 'open') this.#openLater();
     else if (this.#cancelOpening === undefined) this.#lookForLife();
   }
@@ -274,7 +276,7 @@ export class TelemetryClient implements TelemetrySink {
 
   /** Not at once: a thread that fails while it starts would be restarted again and again. */
   #openLater(): void {
-    this.#cancelOpening ??= this.#parts.clock.after(REOPEN_MS, () => {
+    this.#cancelOpening ??= this.#options.clock.after(REOPEN_MS, () => {
       this.#cancelOpening = undefined;
       this.#open();
     });
@@ -287,7 +289,7 @@ export class TelemetryClient implements TelemetrySink {
   }
 
   #lose(kind: DroppedTelemetry['kind'], count: number): void {
-    if (count > 0) this.#parts.dropped({ kind, reason: 'thread_failed', count });
+    if (count > 0) this.#options.dropped({ kind, reason: 'thread_failed', count });
   }
 }
 
@@ -302,4 +304,16 @@ const UNAVAILABLE: ErrorBody = {
 
 function isErrorAnswer(answer: object): answer is { readonly error: ErrorBody } {
   return 'error' in answer && typeof answer.error === 'object';
+}
+
+const EXPORT_PROBLEMS = {
+  failing: 'Telemetry cannot be exported: the engine retries, and keeps as much as the queue holds',
+  dropping: 'Telemetry is exported too slowly: the newest records are dropped',
+};
+
+/** One line for each change (O2). */
+function logExportChange(logger: Logger, { signal, address, state, reason }: ExportChange): void {
+  const fields = { signal, address, ...(reason !== undefined && { reason }) };
+  if (state === 'working') logger.info('Telemetry is exported again', fields);
+  else logger.warn(EXPORT_PROBLEMS[state], fields);
 }

@@ -28,7 +28,7 @@ const SERVICES_MAX = 64;
 /** All services together, as a multiple of the limit of one. */
 const TOTAL_FACTOR = 10;
 
-export interface ConsoleParts {
+export interface RecordConsoleOptions {
   /** Absent: records are not shown. */
   readonly style: ConsoleStyle | undefined;
   /** Of one service. */
@@ -44,7 +44,7 @@ export interface RecordConsole {
   end(): void;
 }
 
-export function recordConsole({ style, linesPerSecond, clock, write }: ConsoleParts): RecordConsole {
+export function recordConsole({ style, linesPerSecond, clock, write }: RecordConsoleOptions): RecordConsole {
   if (style === undefined) return { show: () => {}, end: () => {} };
   const limits = { perSecond: linesPerSecond, kindsMax: SERVICES_MAX, totalPerSecond: linesPerSecond * TOTAL_FACTOR };
   const lines = new LimitedLines(new LineLimit(limits, 'all others'), clock, ({ kind: service, count }) => {

@@ -10,32 +10,32 @@ import { windowValue } from '../core/telemetry/metrics/metric-list.ts';
 import { MetricStore, type RolledPoint } from '../core/telemetry/metrics/metric-store.ts';
 import type { DroppedTelemetry, OpenedBatch, TelemetryBatch } from '../core/telemetry/records/intake.ts';
 import { BatchOpener } from '../core/telemetry/records/open-batch.ts';
-import { recordBytes } from '../core/telemetry/records/record-bytes.ts';
-import type { LogRecord, MetricRecord } from '../core/telemetry/records/records.ts';
+import { type LogRecord, type MetricRecord, recordBytes } from '../core/telemetry/records/records.ts';
 import { isKept, type TelemetrySettings } from '../core/telemetry/records/settings.ts';
 import { SpanStore } from '../core/telemetry/spans/span-store.ts';
 import type { Clock } from '../effects/clock.ts';
 import { answerWith } from './answer.ts';
-import type { DiskHistory } from './disk-history.ts';
-import type { DiskLane } from './disk-lane.ts';
+import type { DiskHistory, DiskLane } from './disk-history.ts';
 import { type ExporterOptions, TelemetryExporter } from './export/exporter.ts';
 import type { ExportChange } from './export/pipeline.ts';
-import { FUNCTIONS } from './functions.ts';
-import { packPoints } from './rollup-tasks.ts';
-import type {
-  AskAnswer,
-  BatchAnswer,
-  LogFiring,
-  Measured,
-  MetricWindow,
-  StoredCounts,
-  TelemetryAnswers,
-  TelemetryHostOptions,
-  WantedLogs,
+import type { TelemetryFunction, TelemetryStores } from './functions/definition.ts';
+import { logFunctions } from './functions/logs.ts';
+import { metricFunctions } from './functions/metrics.ts';
+import { traceFunctions } from './functions/traces.ts';
+import {
+  type AskAnswer,
+  type BatchAnswer,
+  type LogFiring,
+  type Measured,
+  type MetricWindow,
+  packPoints,
+  type StoredCounts,
+  type TelemetryAnswers,
+  type TelemetryHostOptions,
+  type WantedLogs,
 } from './tasks.ts';
-import type { TelemetryWorld } from './world.ts';
 
-export interface HostWorld {
+export interface HostContext {
   readonly clock: Clock;
   /** 32 random hexadecimal digits. */
   token(): string;
@@ -43,11 +43,15 @@ export interface HostWorld {
   show(record: LogRecord): void;
 }
 
+const FUNCTIONS: ReadonlyMap<string, TelemetryFunction> = new Map(
+  [...traceFunctions, ...logFunctions, ...metricFunctions].map((one) => [one.id, one]),
+);
+
 /** How much data kept on the disk a crash may lose. */
 const DISK_MS = 1_000;
 
 export class TelemetryHost {
-  readonly #world: HostWorld;
+  readonly #context: HostContext;
   readonly #settings: TelemetrySettings;
   readonly #opener: BatchOpener;
   #exporter: TelemetryExporter | undefined;
@@ -66,15 +70,15 @@ export class TelemetryHost {
   #logsRatio = 1;
   #exportChanges: ExportChange[] = [];
 
-  constructor(options: TelemetryHostOptions, world: HostWorld) {
+  constructor(options: TelemetryHostOptions, context: HostContext) {
     const { settings, facts } = options;
     const marks = new QuietMarks(options.markKey);
     const { traces, logs, metrics } = settings;
-    this.#world = world;
+    this.#context = context;
     this.#settings = settings;
-    const nowMs = (): number => world.clock.nowMs();
+    const nowMs = (): number => context.clock.nowMs();
     this.#opener = new BatchOpener({
-      ...{ facts, nowMs, token: world.token },
+      ...{ facts, nowMs, token: context.token },
       logsRatio: () => this.#logsRatio,
       isQuiet: (traceId) => marks.isMarked(traceId),
     });
@@ -101,8 +105,8 @@ export class TelemetryHost {
       dropped: (kind: DroppedTelemetry['kind'], reason: string, count: number) => this.#drop(kind, reason, count),
       changed: (change: ExportChange) => this.#exportChanges.push(change),
     };
-    const world = { clock: this.#world.clock, reports, engineMetrics: () => this.#engineMetrics() };
-    this.#exporting = TelemetryExporter.create(options, world).then(
+    const context = { clock: this.#context.clock, reports, engineMetrics: () => this.#engineMetrics() };
+    this.#exporting = TelemetryExporter.create(options, context).then(
       (exporter) => {
         this.#exporter = exporter;
         return exporter;
@@ -123,7 +127,7 @@ export class TelemetryHost {
   async openDisk(): Promise<void> {
     const { disk } = this.#settings;
     if (disk === undefined) return;
-    const { clock, token } = this.#world;
+    const { clock, token } = this.#context;
     const dropped = (kind: 'spans' | 'logs', reason: string, count: number) => this.#drop(kind, reason, count);
     try {
       // Loaded only now: the store's library is large, and most engines keep nothing here.
@@ -146,7 +150,7 @@ export class TelemetryHost {
     this.#keepSpans(opened);
     const points = this.#keepMetrics(opened);
     this.#disk?.add(this.#spans === undefined ? [] : opened.spans, this.#logs === undefined ? [] : opened.logs);
-    const nowMs = this.#world.clock.nowMs();
+    const nowMs = this.#context.clock.nowMs();
     this.#counters.add(opened.calls, opened.workers, nowMs);
     this.#functions.add(opened.calls, opened.workers);
     return { ...this.tick(), firings, points: packPoints(points), gauges: opened.gauges };
@@ -165,7 +169,7 @@ export class TelemetryHost {
 
   /** Records that an answer would include are left for the next tick: a question releases nothing else. */
   #expire(): void {
-    const nowMs = this.#world.clock.nowMs();
+    const nowMs = this.#context.clock.nowMs();
     this.#logs?.expire(nowMs);
     this.#metrics?.expire(nowMs);
   }
@@ -184,7 +188,7 @@ export class TelemetryHost {
   }
 
   measure(windows: readonly MetricWindow[]): Measured[] {
-    const nowMs = this.#world.clock.nowMs();
+    const nowMs = this.#context.clock.nowMs();
     return windows.map(({ rule, metric, windowSeconds }) => {
       const startMs = nowMs - windowSeconds * 1_000;
       const value = this.#windowValue(metric, startMs, nowMs) ?? this.#windowValue(peerName(metric), startMs, nowMs);
@@ -206,9 +210,9 @@ export class TelemetryHost {
     return { dropped: this.#takeDrops() };
   }
 
-  #functionWorld(): TelemetryWorld {
+  #functionWorld(): TelemetryStores {
     return {
-      nowMs: this.#world.clock.nowMs(),
+      nowMs: this.#context.clock.nowMs(),
       spans: this.#spans,
       logs: this.#logs,
       disk: this.#disk,
@@ -221,7 +225,7 @@ export class TelemetryHost {
 
   #engineMetrics(): MetricRecord[] {
     const gauges = { workersActive: this.#counters.workers.active };
-    return this.#functions.records(gauges, this.#settings.resource.serviceName, this.#world.clock.nowMs() * 1e6);
+    return this.#functions.records(gauges, this.#settings.resource.serviceName, this.#context.clock.nowMs() * 1e6);
   }
 
   #keepSpans({ spans }: OpenedBatch): void {
@@ -236,7 +240,7 @@ export class TelemetryHost {
     const firings: LogFiring[] = [];
     for (const record of logs) {
       const stored = this.#logs?.add(record);
-      if (this.#settings.logs.consoleOutput && !isOwnLine(record)) this.#world.show(record);
+      if (this.#settings.logs.consoleOutput && !isOwnLine(record)) this.#context.show(record);
       if (record.is_quiet === true || !levels.includes(record.severity_text)) continue;
       const { is_quiet: _mark, ...entry } = record;
       const shown = stored === undefined ? entry : listed(stored);

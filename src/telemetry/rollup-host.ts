@@ -4,10 +4,9 @@ import { Refusal, readPayload } from '../core/calls/refusal.ts';
 import { ROLLUP_LEVELS, RollupStore } from '../core/telemetry/metrics/rollup.ts';
 import { validateRollupsList } from '../generated/telemetry-payloads.ts';
 import { answerWith } from './answer.ts';
-import { ROLLUPS_LIST } from './descriptions.ts';
-import { optionalNumber, timeRange } from './numbers.ts';
-import { NUMBER_LENGTH, type RollupDrops, type RollupPoints } from './rollup-tasks.ts';
-import type { AskAnswer } from './tasks.ts';
+import { ROLLUPS_LIST, type TelemetryAnswers } from './functions/definition.ts';
+import { optionalNumber, timeRange } from './functions/payloads.ts';
+import { type AskAnswer, NUMBER_LENGTH, type RollupDrops, type RollupPoints } from './tasks.ts';
 
 const HOUR_MS = 3_600_000;
 
@@ -46,7 +45,7 @@ export class RollupHost {
 }
 
 /** Of the last hour, and of minutes, unless the payload asks for something else. */
-function list(store: RollupStore, given: unknown, nowMs: number): unknown {
+function list(store: RollupStore, given: unknown, nowMs: number): TelemetryAnswers['engine::rollups::list'] {
   const payload = readPayload(ROLLUPS_LIST, validateRollupsList, given);
   const { startTime, endTime } = timeRange(payload);
   const level = levelOf(payload.level);

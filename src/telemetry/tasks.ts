@@ -1,13 +1,20 @@
-// The messages between the router's thread and the telemetry thread. Plain values and bytes only.
+// The messages between the router's thread, the telemetry thread and the rollup thread. Plain values and bytes only.
+//
+// Metric points pass through the router's thread on their way to the rollup thread: it forwards the bytes unread.
 
-import type { DroppedTelemetry, ServiceFacts, SourceGauges, TelemetryBatch } from '../core/telemetry/records/intake.ts';
+import type { HistogramCounts, RolledPoint } from '../core/telemetry/metrics/metric-store.ts';
+import type {
+  DroppedTelemetry,
+  ServiceIdentity,
+  SourceGauges,
+  TelemetryBatch,
+} from '../core/telemetry/records/intake.ts';
 import type { SeverityText } from '../core/telemetry/records/records.ts';
 import type { TelemetrySettings } from '../core/telemetry/records/settings.ts';
 import type { ConsoleStyle } from '../effects/logger.ts';
 import type { ErrorBody } from '../protocol/frames/frames.ts';
 import type { ExporterOptions, ExportStates } from './export/exporter.ts';
 import type { ExportChange } from './export/pipeline.ts';
-import type { RollupPoints } from './rollup-tasks.ts';
 
 export type TelemetryTask =
   | { readonly kind: 'open'; readonly options: TelemetryHostOptions }
@@ -19,7 +26,7 @@ export type TelemetryTask =
 
 export interface TelemetryHostOptions {
   readonly settings: TelemetrySettings;
-  readonly facts: ServiceFacts;
+  readonly facts: ServiceIdentity;
   /** Absent: nothing is exported. */
   readonly exporter: ExporterOptions | undefined;
   /** The style of the engine's own lines; absent: records of workers are not shown. */
@@ -98,4 +105,47 @@ export function wholeBuffersOf({ frames }: TelemetryBatch): ArrayBuffer[] {
     if (buffer instanceof ArrayBuffer && buffer.byteLength === bytes.length) buffers.push(buffer);
   }
   return buffers;
+}
+
+export type RollupTask =
+  | { readonly kind: 'add'; readonly points: RollupPoints }
+  | { readonly kind: 'ask'; readonly payload: Uint8Array | undefined };
+
+export interface RollupPoints {
+  readonly names: readonly string[];
+  /** For each number: the place of its name, its time in Unix milliseconds, its value. */
+  readonly numbers: Float64Array<ArrayBuffer>;
+  readonly histograms: readonly { readonly name: string; readonly timeMs: number; readonly counts: HistogramCounts }[];
+}
+
+/** What was left out of rollups, by reason. */
+export type RollupDrops = Readonly<Record<string, number>>;
+
+export interface RollupAnswers {
+  readonly add: RollupDrops;
+  readonly ask: AskAnswer;
+}
+
+export const NUMBER_LENGTH = 3;
+
+/** Undefined: there is none. */
+export function packPoints(points: readonly RolledPoint[]): RollupPoints | undefined {
+  if (points.length === 0) return undefined;
+  const places = new Map<string, number>();
+  const numbers = new Float64Array(points.length * NUMBER_LENGTH);
+  const histograms: RollupPoints['histograms'][number][] = [];
+  let used = 0;
+  for (const point of points) {
+    if (point.kind === 'histogram') {
+      const { name, timeMs, counts } = point;
+      histograms.push({ name, timeMs, counts });
+      continue;
+    }
+    const place = places.get(point.name) ?? places.size;
+    places.set(point.name, place);
+    numbers[used++] = place;
+    numbers[used++] = point.timeMs;
+    numbers[used++] = point.value;
+  }
+  return { names: [...places.keys()], numbers: numbers.slice(0, used), histograms };
 }

@@ -1,61 +1,43 @@
-// Compiled checks of the answers of built-in functions to the console: it calls them by their id and must not trust
-// them blindly.
+// Compiled checks of the answers of built-in functions that the console reads. They reach it as JSON text, so their
+// types have to be checked. The types are those that the modules which make the answers use.
 
 import typia from 'typia';
-import type { Alerts, AlertsEvaluated, Cleared, Metrics, Rollups, Sampling } from '../console-api/telemetry.ts';
-import type {
-  DeadGroupList,
-  DeadLetters,
-  EdgesAnswer,
-  Emission,
-  FacetsAnswer,
-  FifoGroups,
-  FiredTrigger,
-  HealthAnswer,
-  HistogramAnswer,
-  JobList,
-  LogList,
-  LogPage,
-  QueueJob,
-  QueueList,
-  SpanGroups,
-  SpanTree,
-  StateEntries,
-  StreamList,
-  TopicStats,
-  TracePage,
-  Updated,
-  WorkerGauges,
-} from '../modules/console/facts/answers.ts';
+import type { BuiltinAnswers } from '../console-api/builtin-answers.ts';
+import type { TelemetryAnswers } from '../telemetry/functions/definition.ts';
 
-export const isSpanGroups = typia.createIs<SpanGroups>();
-export const isStateEntries = typia.createIs<StateEntries>();
-export const isGroups = typia.createIs<{ groups: string[] }>();
-export const isStreamList = typia.createIs<StreamList>();
-export const isQueueList = typia.createIs<QueueList>();
-export const isDeadGroupList = typia.createIs<DeadGroupList>();
-export const isTopicStats = typia.createIs<TopicStats>();
-export const isJobList = typia.createIs<JobList>();
-export const isDeadLetters = typia.createIs<DeadLetters>();
-export const isTracePage = typia.createIs<TracePage>();
-export const isSpanTree = typia.createIs<SpanTree>();
-export const isLogPage = typia.createIs<LogPage>();
-export const isFired = typia.createIs<FiredTrigger>();
-export const isEmitted = typia.createIs<Emission>();
-export const isUpdated = typia.createIs<Updated>();
-export const isFifoGroups = typia.createIs<FifoGroups>();
-export const isJob = typia.createIs<QueueJob>();
+export const answerChecks = {
+  'engine::traces::list': typia.createIs<TelemetryAnswers['engine::traces::list']>(),
+  'engine::traces::tree': typia.createIs<TelemetryAnswers['engine::traces::tree']>(),
+  'engine::traces::clear': typia.createIs<TelemetryAnswers['engine::traces::clear']>(),
+  'engine::traces::group_by': typia.createIs<TelemetryAnswers['engine::traces::group_by']>(),
+  'engine::traces::edges': typia.createIs<TelemetryAnswers['engine::traces::edges']>(),
+  'engine::traces::facets': typia.createIs<TelemetryAnswers['engine::traces::facets']>(),
+  'engine::logs::clear': typia.createIs<TelemetryAnswers['engine::logs::clear']>(),
+  'engine::logs::search': typia.createIs<TelemetryAnswers['engine::logs::search']>(),
+  'engine::logs::histogram': typia.createIs<TelemetryAnswers['engine::logs::histogram']>(),
+  'engine::logs::context': typia.createIs<TelemetryAnswers['engine::logs::context']>(),
+  'engine::metrics::list': typia.createIs<TelemetryAnswers['engine::metrics::list']>(),
+  'engine::rollups::list': typia.createIs<TelemetryAnswers['engine::rollups::list']>(),
+  'engine::health::check': typia.createIs<BuiltinAnswers['engine::health::check']>(),
+  'engine::triggers::fire': typia.createIs<BuiltinAnswers['engine::triggers::fire']>(),
+  'engine::events::emit': typia.createIs<BuiltinAnswers['engine::events::emit']>(),
+  'engine::queue::list': typia.createIs<BuiltinAnswers['engine::queue::list']>(),
+  'engine::queue::topic_stats': typia.createIs<BuiltinAnswers['engine::queue::topic_stats']>(),
+  'engine::queue::jobs': typia.createIs<BuiltinAnswers['engine::queue::jobs']>(),
+  'engine::queue::job': typia.createIs<BuiltinAnswers['engine::queue::job']>(),
+  'engine::queue::groups': typia.createIs<BuiltinAnswers['engine::queue::groups']>(),
+  'engine::queue::dlq_messages': typia.createIs<BuiltinAnswers['engine::queue::dlq_messages']>(),
+  'engine::queue::dlq_groups': typia.createIs<BuiltinAnswers['engine::queue::dlq_groups']>(),
+  'svc::queue::redrive_message': typia.createIs<BuiltinAnswers['svc::queue::redrive_message']>(),
+  'svc::queue::discard_message': typia.createIs<BuiltinAnswers['svc::queue::discard_message']>(),
+  'state::list': typia.createIs<BuiltinAnswers['state::list']>(),
+  'state::list_groups': typia.createIs<BuiltinAnswers['state::list_groups']>(),
+  'state::update': typia.createIs<BuiltinAnswers['state::update']>(),
+  'stream::list_all': typia.createIs<BuiltinAnswers['stream::list_all']>(),
+  'stream::list_groups': typia.createIs<BuiltinAnswers['stream::list_groups']>(),
+  'engine::alerts::list': typia.createIs<BuiltinAnswers['engine::alerts::list']>(),
+  'engine::alerts::evaluate': typia.createIs<BuiltinAnswers['engine::alerts::evaluate']>(),
+  'engine::sampling::rules': typia.createIs<BuiltinAnswers['engine::sampling::rules']>(),
+};
+
 export const isReceipt = typia.createIs<{ messageReceiptId: string }>();
-export const isRedriven = typia.createIs<{ redriven: number }>();
-export const isEdges = typia.createIs<EdgesAnswer>();
-export const isFacets = typia.createIs<FacetsAnswer>();
-export const isHistogram = typia.createIs<HistogramAnswer>();
-export const isCleared = typia.createIs<Cleared>();
-export const isMetrics = typia.createIs<Metrics>();
-export const isWorkerGauges = typia.createIs<WorkerGauges>();
-export const isRollups = typia.createIs<Rollups>();
-export const isAlerts = typia.createIs<Alerts>();
-export const isAlertsEvaluated = typia.createIs<AlertsEvaluated>();
-export const isSampling = typia.createIs<Sampling>();
-export const isHealth = typia.createIs<HealthAnswer>();
-export const isLogList = typia.createIs<LogList>();

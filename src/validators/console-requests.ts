@@ -3,9 +3,16 @@
 import typia from 'typia';
 import type { ListQuery } from '../console-api/envelope.ts';
 import type { FlowLayoutPut, FlowQuery } from '../console-api/flow.ts';
-import type { FunctionsQuery, InvokeRequest } from '../console-api/functions.ts';
 import type { LiveRequest } from '../console-api/live.ts';
 import type { BulkRequest, JobsQuery, PublishRequest, QueuesQuery } from '../console-api/queues.ts';
+import type {
+  EmitRequest,
+  FireRequest,
+  FunctionsQuery,
+  InvokeRequest,
+  TriggersQuery,
+  WorkersQuery,
+} from '../console-api/registry.ts';
 import type { ScopesQuery, StateItemsQuery, StatePut, StateUpdateRequest } from '../console-api/states.ts';
 import type { StreamPut, StreamSendRequest, StreamsQuery } from '../console-api/streams.ts';
 import type {
@@ -16,8 +23,6 @@ import type {
   TraceQuery,
   TraceSearch,
 } from '../console-api/telemetry.ts';
-import type { EmitRequest, FireRequest, TriggersQuery } from '../console-api/triggers.ts';
-import type { WorkersQuery } from '../console-api/workers.ts';
 
 export const validateListQuery = typia.createValidateEquals<ListQuery>();
 export const validateFunctionsQuery = typia.createValidateEquals<FunctionsQuery>();

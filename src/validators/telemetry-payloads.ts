@@ -14,7 +14,7 @@ import type {
   TracesListPayload,
   TracesSpanPayload,
   TracesTreePayload,
-} from '../telemetry/payloads.ts';
+} from '../telemetry/functions/payloads.ts';
 
 export const validateTracesList = typia.createValidate<TracesListPayload>();
 export const validateTracesTree = typia.createValidate<TracesTreePayload>();

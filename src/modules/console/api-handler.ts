@@ -3,19 +3,19 @@
 // The HTTP module has already decided whether the request is admitted (X3, X4). No user call passes this code.
 
 import { API_PREFIX, type ErrorEnvelope } from '../../console-api/envelope.ts';
+import type { RouteName } from '../../console-api/routes.ts';
 import { ByteBudget } from '../../core/limits/byte-budget.ts';
-import { decodeSegment } from '../../core/routing/route-pattern.ts';
+import { decodeSegment, parseRoutePattern, type RoutePattern } from '../../core/routing/route-pattern.ts';
+import { RouteTrie } from '../../core/routing/route-table.ts';
 import { type ByteString, rawJson } from '../../protocol/json/byte-string.ts';
 import type { HttpExchange } from '../../transport/http.ts';
 import type { PeerSocket, SocketEvents } from '../../transport/socket.ts';
 import type { ModuleContext } from '../module.ts';
 import type { ReservedPathHandler } from '../reserved-paths.ts';
-import { ApiFailure, failure, failureOf } from './facts/failure.ts';
-import { RawAnswer } from './facts/json-text.ts';
-import { readBody } from './routes/body.ts';
 import type { Route } from './routes/route.ts';
+import { ApiFailure, failure, failureOf } from './sources/failure.ts';
+import { RawAnswer } from './sources/json-text.ts';
 
-const PREFIX = `${API_PREFIX}/`;
 /** The only route without a version (PD-15). */
 const SEED_INVOKE = '/_console/invoke';
 const BODIES_BYTES_MAX = 64 * 1024 * 1024;
@@ -28,10 +28,16 @@ export interface ApiHandlerOptions {
 
 export class ApiHandler implements ReservedPathHandler {
   readonly #options: ApiHandlerOptions;
+  readonly #routes = new RouteTrie<Route>();
   readonly #bodies = new ByteBudget(BODIES_BYTES_MAX);
 
   constructor(options: ApiHandlerOptions) {
     this.#options = options;
+    for (const route of options.routes) {
+      const [method, path] = splitName(route.name);
+      this.#routes.set(method, patternOf(API_PREFIX + path), route);
+      if (route.name === 'POST /invoke') this.#routes.set(method, patternOf(SEED_INVOKE), route);
+    }
   }
 
   connected(socket: PeerSocket, isKnown: boolean): SocketEvents {
@@ -53,22 +59,14 @@ export class ApiHandler implements ReservedPathHandler {
   }
 
   #find({ method, path }: HttpExchange): { route: Route; params: readonly string[] } | ApiFailure {
-    const inner = path === SEED_INVOKE ? 'invoke' : path.startsWith(PREFIX) ? path.slice(PREFIX.length) : undefined;
-    if (inner === undefined) return failure('NOT_FOUND', 'There is nothing of that name below /_console/');
-    const parts = inner.split('/');
-    const here = this.#options.routes.filter(({ segments }) => fits(segments, parts));
-    const asked = method === 'HEAD' ? 'GET' : method;
-    // A route that names a part is tried before one that takes any name there.
-    const [route] = here.filter((one) => one.method === asked).sort((a, b) => parameterCount(a) - parameterCount(b));
-    if (route === undefined) {
-      if (here.length === 0) return failure('NOT_FOUND', 'There is nothing of that name below /_console/');
-      const methods = [...new Set(here.map((one) => one.method))].join(', ');
-      return failure('METHOD_NOT_ALLOWED', `${method} is not for this path; it takes ${methods}`);
+    const route = this.#routes.find(method === 'HEAD' ? 'GET' : method, path);
+    if (route !== undefined) return { route, params: [...this.#routes.values] };
+    if (path.split('/').some((segment) => decodeSegment(segment) === undefined)) {
+      return failure('BAD_REQUEST', 'The path has a malformed percent escape');
     }
-    const names = parts.filter((_, at) => route.segments[at] === undefined).map(decodeSegment);
-    const params = names.filter((name) => name !== undefined);
-    if (params.length < names.length) return failure('BAD_REQUEST', 'The path has a malformed percent escape');
-    return { route, params };
+    const methods = this.#routes.methodsAt(path);
+    if (methods.length === 0) return failure('NOT_FOUND', 'There is nothing of that name below /_console/');
+    return failure('METHOD_NOT_ALLOWED', `${method} is not for this path; it takes ${methods.join(', ')}`);
   }
 
   #answer(exchange: HttpExchange, answer: unknown): void {
@@ -99,11 +97,49 @@ function send(exchange: HttpExchange, status: number, text: ByteString, headers:
   );
 }
 
-function fits(segments: Route['segments'], parts: readonly string[]): boolean {
-  if (segments.length !== parts.length) return false;
-  return segments.every((segment, at) => (segment === undefined ? parts[at] !== '' : segment === parts[at]));
+function splitName(name: RouteName): [method: string, path: string] {
+  const [method = '', path = ''] = name.split(' ');
+  return [method, path];
 }
 
-function parameterCount({ segments }: Route): number {
-  return segments.filter((segment) => segment === undefined).length;
+/** The contract writes `{id}` for a part of the path, and patterns write `:id`. */
+function patternOf(path: string): RoutePattern {
+  const parsed = parseRoutePattern(path.replace(/\{(\w+)\}/g, ':$1'));
+  if (!parsed.ok) throw new Error(`The route ${path} of the console ${parsed.reason}`);
+  return parsed.pattern;
+}
+
+/** The largest value that a store takes, written in JSON with escapes, plus the text around it. */
+export const BODY_BYTES_MAX = 16 * 1024 * 1024;
+
+/** Reads the whole body. `done` is called once, unless the connection ends before. */
+export function readBody(exchange: HttpExchange, budget: ByteBudget, done: (body: Buffer | ApiFailure) => void): void {
+  const { bodyBytes } = exchange;
+  if (bodyBytes === 0) return done(Buffer.alloc(0));
+  if (bodyBytes !== undefined && bodyBytes > BODY_BYTES_MAX) return done(tooLarge());
+  let chunks: Buffer[] = [];
+  let taken = 0;
+  let isOver = false;
+  const end = (body: Buffer | ApiFailure | undefined): void => {
+    if (isOver) return;
+    isOver = true;
+    budget.giveBack(taken);
+    chunks = [];
+    if (body !== undefined) done(body);
+  };
+  exchange.whenGone(() => end(undefined));
+  exchange.readBody({
+    chunk(bytes) {
+      if (isOver) return;
+      if (taken + bytes.length > BODY_BYTES_MAX) return end(tooLarge());
+      if (!budget.take(bytes.length)) return end(failure('OVERLOADED', 'Too many large requests at a time'));
+      taken += bytes.length;
+      chunks.push(Buffer.from(bytes));
+    },
+    ended: () => end(Buffer.concat(chunks)),
+  });
+}
+
+function tooLarge(): ApiFailure {
+  return failure('PAYLOAD_TOO_LARGE', `The body is over the limit of ${BODY_BYTES_MAX} bytes`);
 }

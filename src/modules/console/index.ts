@@ -4,8 +4,8 @@
 import { defineModule, type EngineModule, HOLDS_NOTHING, type ModuleContext } from '../module.ts';
 import { ApiHandler } from './api-handler.ts';
 import { consoleDeclaration } from './config.ts';
-import { createDesk, type Desk } from './desk.ts';
-import { LivePort } from './live/port.ts';
+import { type ConsoleContext, createConsoleContext } from './console-context.ts';
+import { LivePort } from './live/connection.ts';
 import { bulkRoutes } from './routes/bulk-routes.ts';
 import { callRoutes } from './routes/call-routes.ts';
 import { flowRoutes } from './routes/flow-routes.ts';
@@ -29,24 +29,24 @@ class ConsoleModule implements EngineModule {
   readonly triggerTypes = [];
   readonly listeners = HOLDS_NOTHING.listeners;
   readonly #context: ModuleContext;
-  readonly #desk: Desk;
+  readonly #console: ConsoleContext;
   readonly #live: LivePort;
   #stopLooking: (() => void) | undefined;
 
   constructor(context: ModuleContext) {
     this.#context = context;
-    this.#desk = createDesk(context);
-    this.#live = new LivePort(this.#desk);
+    this.#console = createConsoleContext(context);
+    this.#live = new LivePort(this.#console);
     const handler = new ApiHandler({
       context,
-      routes: allRoutes(this.#desk),
+      routes: allRoutes(this.#console),
       connected: (socket, isKnown) => this.#live.connected(socket, isKnown),
     });
     context.reservedPaths.offer(handler);
   }
 
   async start(): Promise<void> {
-    this.#stopLooking = this.#context.clock.every(HISTORY_INTERVAL_MS, () => this.#desk.history.look());
+    this.#stopLooking = this.#context.clock.every(HISTORY_INTERVAL_MS, () => this.#console.history.look());
     this.#live.start();
   }
 
@@ -62,17 +62,17 @@ class ConsoleModule implements EngineModule {
   }
 }
 
-function allRoutes(desk: Desk) {
+function allRoutes(context: ConsoleContext) {
   return [
-    ...systemRoutes(desk),
-    ...registryRoutes(desk),
-    ...callRoutes(desk),
-    ...queueRoutes(desk),
-    ...bulkRoutes(desk),
-    ...stateRoutes(desk),
-    ...streamRoutes(desk),
-    ...telemetryRoutes(desk),
-    ...traceRoutes(desk),
-    ...flowRoutes(desk),
+    ...systemRoutes(context),
+    ...registryRoutes(context),
+    ...callRoutes(context),
+    ...queueRoutes(context),
+    ...bulkRoutes(context),
+    ...stateRoutes(context),
+    ...streamRoutes(context),
+    ...telemetryRoutes(context),
+    ...traceRoutes(context),
+    ...flowRoutes(context),
   ];
 }

@@ -1,5 +1,6 @@
 // `engine::triggers::fire`: called by the console's "Trigger now" and by `svc triggers fire`.
 
+import type { BuiltinAnswers } from '../../console-api/builtin-answers.ts';
 import { Refusal, readPayload } from '../../core/calls/refusal.ts';
 import { validateFireTrigger } from '../../generated/module-payloads.ts';
 import { rawJson } from '../../protocol/json/byte-string.ts';
@@ -15,7 +16,7 @@ export function fireTrigger(router: RouterPort): BuiltinDefinition {
     id,
     description:
       'Fires one trigger now: its function is called, after its condition, and the call does not wait for the result',
-    handle(payload, call) {
+    handle(payload, call): BuiltinAnswers['engine::triggers::fire'] {
       const { rights } = call;
       const { id: wanted, payload: given } = readPayload(id, validateFireTrigger, payload);
       const binding = router.trigger(wanted);

@@ -1,5 +1,6 @@
 // `publish`, which clients of `iii` call, and `engine::events::emit`, which also returns the triggers that it fires.
 
+import type { BuiltinAnswers } from '../../console-api/builtin-answers.ts';
 import { Refusal, readPayload } from '../../core/calls/refusal.ts';
 import { distinctBindings } from '../../core/registry/trigger-table.ts';
 import { validateEmit, validatePublish } from '../../generated/module-payloads.ts';
@@ -30,7 +31,10 @@ export function emit(bus: EventBus, topics: Topics<Binding>): BuiltinDefinition 
   return {
     id,
     description: 'Publishes an event and lists the triggers of this engine that it fires',
-    async handle(payload, { depth, traceparent, baggage, rights, sent }) {
+    async handle(
+      payload,
+      { depth, traceparent, baggage, rights, sent },
+    ): Promise<BuiltinAnswers['engine::events::emit']> {
       const { topic: named, name, data: first } = readPayload(id, validateEmit, payload);
       const topic = readTopic(named ?? name);
       const triggers = distinctBindings(topics.listeners(topic))

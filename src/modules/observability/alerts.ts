@@ -1,11 +1,12 @@
 // Evaluates the alert rules: gets their values from the telemetry thread, lets a pool thread decide which rules hold,
 // and runs their actions.
 //
-// Invariants:
+// What always holds:
 //   - One evaluation at a time: two that overlap could both find that a rule's cooldown is over (O4).
 //   - The state of a rule is kept by its name, so that rules can be replaced and keep their state (O4).
 //   - An action is never repeated; one that fails is logged and counted.
 
+import type { BuiltinAnswers } from '../../console-api/builtin-answers.ts';
 import {
   type AlertAction,
   type AlertInput,
@@ -23,9 +24,8 @@ import type { BuiltinDefinition } from '../../router/builtin.ts';
 import { errorLine } from '../../router/calls/call.ts';
 import type { RouterPort } from '../../router/port.ts';
 import type { Measured, MetricWindow } from '../../telemetry/tasks.ts';
-import { type WebhookMessage, Webhooks } from './webhooks.ts';
 
-export interface AlertParts {
+export interface AlertsOptions {
   readonly rules: readonly AlertRule[];
   readonly measure: (windows: readonly MetricWindow[]) => Promise<readonly Measured[]>;
   readonly evaluate: (inputs: readonly AlertInput[], nowMs: number) => Promise<readonly AlertVerdict[]>;
@@ -49,22 +49,22 @@ const EVALUATE_EVERY_MS = 10_000;
 const FUNCTION_MS_MAX = 30_000;
 
 export class Alerts {
-  readonly #parts: Omit<AlertParts, 'rules'>;
+  readonly #options: Omit<AlertsOptions, 'rules'>;
   #rules: readonly AlertRule[];
   readonly #states = new Map<string, AlertState>();
   readonly #webhooks: Webhooks;
   #last: Promise<unknown> = Promise.resolve();
   #stopEvaluating: (() => void) | undefined;
 
-  constructor({ rules, ...parts }: AlertParts) {
+  constructor({ rules, ...options }: AlertsOptions) {
     this.#rules = rules;
-    this.#parts = parts;
-    this.#webhooks = new Webhooks(parts.outgoing);
+    this.#options = options;
+    this.#webhooks = new Webhooks(options.outgoing);
   }
 
   start(): void {
     if (!this.#rules.some(({ enabled }) => enabled)) return;
-    this.#stopEvaluating = this.#parts.clock.every(EVALUATE_EVERY_MS, () => {
+    this.#stopEvaluating = this.#options.clock.every(EVALUATE_EVERY_MS, () => {
       this.evaluate().catch((error: unknown) => this.#noteFailure('Alerts could not be evaluated', {}, error));
     });
   }
@@ -94,7 +94,7 @@ export class Alerts {
   }
 
   async #evaluateOnce(): Promise<TriggeredAlert[]> {
-    const { measure, evaluate, router } = this.#parts;
+    const { measure, evaluate, router } = this.#options;
     const rules = this.#rules;
     if (rules.length === 0) return [];
     const windows = rules.map(({ name, metric, windowSeconds }) => ({ rule: name, metric, windowSeconds }));
@@ -122,7 +122,7 @@ export class Alerts {
     const message = { alert, metric, value, threshold, operator, timestamp };
     switch (action.type) {
       case 'log':
-        return this.#parts.logger.warn('An alert fires', { alert, metric, value, threshold, operator });
+        return this.#options.logger.warn('An alert fires', { alert, metric, value, threshold, operator });
       case 'webhook':
         return this.#send(action.url, message);
       case 'function':
@@ -140,7 +140,7 @@ export class Alerts {
 
   #call(functionId: string, message: WebhookMessage): void {
     const payload = Payload.ofText(rawJson({ ...message, firing: true }));
-    this.#parts.router.call({ functionId, payload, depth: 0, timeoutMs: FUNCTION_MS_MAX }, ({ error }) => {
+    this.#options.router.call({ functionId, payload, depth: 0, timeoutMs: FUNCTION_MS_MAX }, ({ error }) => {
       if (error === undefined) return;
       const fields = { alert: message.alert, function_id: functionId };
       this.#noteFailure('The function of an alert failed', fields, errorLine(error.asText() ?? RAW_NULL));
@@ -148,8 +148,8 @@ export class Alerts {
   }
 
   #noteFailure(text: string, fields: Readonly<Record<string, unknown>>, error: unknown): void {
-    this.#parts.router.count('alerts.failed');
-    this.#parts.logger.error(text, { ...fields, error: error instanceof Error ? error.message : String(error) });
+    this.#options.router.count('alerts.failed');
+    this.#options.logger.error(text, { ...fields, error: error instanceof Error ? error.message : String(error) });
   }
 }
 
@@ -184,15 +184,67 @@ export function alertFunctions(alerts: Alerts, router: Pick<RouterPort, 'nowMs'>
     {
       id: 'engine::alerts::list',
       description: 'Lists the alert rules, each with its last result',
-      handle: () => ({ ...alerts.list(), timestamp: router.nowMs }),
+      handle: (): BuiltinAnswers['engine::alerts::list'] => ({ ...alerts.list(), timestamp: router.nowMs }),
     },
     {
       id: 'engine::alerts::evaluate',
       description: 'Compares all alert rules with the present values, and runs their actions',
-      async handle() {
+      async handle(): Promise<BuiltinAnswers['engine::alerts::evaluate']> {
         const triggered = await alerts.evaluate();
-        return { evaluated: true, triggered_alerts: triggered, timestamp: router.nowMs };
+        return { evaluated: true, triggered_alerts: [...triggered], timestamp: router.nowMs };
       },
     },
   ];
+}
+
+export interface WebhookMessage {
+  readonly alert: string;
+  readonly metric: string;
+  readonly value: number;
+  readonly threshold: number;
+  readonly operator: string;
+  readonly timestamp: number;
+}
+
+const TIMEOUT_MS = 5_000;
+const ANSWER_BYTES_MAX = 64 * 1024;
+const AT_A_TIME_MAX = 8;
+const WAITING_MAX = 1_000;
+
+/** Under the rules of outgoing requests, eight at a time, never twice (X16, O4). */
+export class Webhooks {
+  readonly #outgoing: Pick<OutgoingClient, 'send'>;
+  readonly #waiting: (() => void)[] = [];
+  #under = 0;
+
+  constructor(outgoing: Pick<OutgoingClient, 'send'>) {
+    this.#outgoing = outgoing;
+  }
+
+  /** Rejects when it was refused by the rules, by the network, or by the server's answer. */
+  async send(url: string, message: WebhookMessage): Promise<void> {
+    await this.#enter();
+    try {
+      const { status } = await this.#outgoing.send({
+        url,
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: Buffer.from(JSON.stringify(message)),
+        timeoutMs: TIMEOUT_MS,
+        answerBytesMax: ANSWER_BYTES_MAX,
+      });
+      if (status < 200 || status > 299) throw new Error(`the server answered with status ${status}`);
+    } finally {
+      this.#under--;
+      this.#waiting.shift()?.();
+    }
+  }
+
+  async #enter(): Promise<void> {
+    if (this.#under >= AT_A_TIME_MAX) {
+      if (this.#waiting.length >= WAITING_MAX) throw new Error(`${WAITING_MAX} webhooks wait already`);
+      await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    }
+    this.#under++;
+  }
 }

@@ -6,23 +6,25 @@
 
 import { isDeepStrictEqual } from 'node:util';
 import { PRESSURE } from '../../core/limits/pressure.ts';
-import { recordOfLine } from '../../core/telemetry/logs/engine-lines.ts';
+import { recordOfLine } from '../../core/telemetry/logs/log-record.ts';
 import { isOfEngine } from '../../core/telemetry/metrics/engine-counters.ts';
-import type { ServiceFacts } from '../../core/telemetry/records/intake.ts';
-import { isKept, type TelemetrySettings } from '../../core/telemetry/records/settings.ts';
+import type { ServiceIdentity } from '../../core/telemetry/records/intake.ts';
+import { isExported, isKept, type TelemetrySettings } from '../../core/telemetry/records/settings.ts';
 import { Collector } from '../../core/telemetry/spans/collector.ts';
 import { TelemetryClient } from '../../telemetry/client.ts';
-import { defineModule, type EngineModule, type ModuleContext } from '../module.ts';
+import {
+  type ComponentHealth,
+  defineModule,
+  type EngineModule,
+  type ModuleContext,
+  type ModuleHealth,
+} from '../module.ts';
 import { Alerts, alertFunctions } from './alerts.ts';
-import { baggageFunctions } from './baggage-functions.ts';
 import { type OtelConfig, otelDeclaration } from './config.ts';
-import { exporterOptions } from './export-options.ts';
-import { componentsOf, healthOf } from './health.ts';
-import { logFunctions } from './log-functions.ts';
+import { baggageFunctions, logFunctions, threadFunctions } from './functions.ts';
 import { LogTriggers } from './log-trigger.ts';
 import { collectorSettings, samplingRules } from './sampling.ts';
-import { resolveTelemetry } from './settings.ts';
-import { threadFunctions } from './thread-functions.ts';
+import { exporterOptions, resolveTelemetry } from './settings.ts';
 
 export const observabilityModule = defineModule({
   declaration: otelDeclaration,
@@ -61,7 +63,7 @@ function createModule(context: ModuleContext, started: TelemetrySettings): Engin
     async start() {
       client.start();
       alerts.start();
-      tellUnmeasured(settings, logger);
+      warnOfUnmeasured(settings, logger);
     },
     async reconfigure(config) {
       const next = resolveTelemetry(config, context.environment);
@@ -73,7 +75,7 @@ function createModule(context: ModuleContext, started: TelemetrySettings): Engin
           settings = next;
           collector.adopt(collectorSettings(next));
           alerts.exchange(next.alerts);
-          tellUnmeasured(next, logger);
+          warnOfUnmeasured(next, logger);
         },
       };
     },
@@ -99,7 +101,7 @@ function fixedOffence(before: TelemetrySettings, after: TelemetrySettings): stri
 }
 
 /** An alert on a metric that is not kept never fires. */
-function tellUnmeasured({ alerts, metrics }: TelemetrySettings, logger: ModuleContext['logger']): void {
+function warnOfUnmeasured({ alerts, metrics }: TelemetrySettings, logger: ModuleContext['logger']): void {
   if (metrics.enabled && isKept(metrics.exporter)) return;
   for (const { name, metric, enabled } of alerts) {
     if (!enabled || isOfEngine(metric)) continue;
@@ -109,7 +111,7 @@ function tellUnmeasured({ alerts, metrics }: TelemetrySettings, logger: ModuleCo
   }
 }
 
-function factsOf({ resource }: TelemetrySettings, { version, environment }: ModuleContext): ServiceFacts {
+function factsOf({ resource }: TelemetrySettings, { version, environment }: ModuleContext): ServiceIdentity {
   const { serviceName, serviceVersion, serviceNamespace } = resource;
   const deployment = environment.DEPLOYMENT_ENVIRONMENT?.trim();
   return {
@@ -127,7 +129,7 @@ function factsOf({ resource }: TelemetrySettings, { version, environment }: Modu
 function createClient(
   { router, clock, logger, threads, environment }: ModuleContext,
   settings: TelemetrySettings,
-  facts: ServiceFacts,
+  facts: ServiceIdentity,
   { triggers, logsRatio }: { readonly triggers: LogTriggers; readonly logsRatio: () => number },
 ): TelemetryClient {
   const options = {
@@ -151,7 +153,7 @@ function createClient(
 }
 
 function createCollector({ router, clock, random }: ModuleContext, settings: TelemetrySettings, sink: TelemetryClient) {
-  const world = {
+  const context = {
     nowMs: () => clock.nowMs(),
     monotonicMs: () => clock.monotonicMs(),
     after: (delayMs: number, task: () => void) => clock.after(delayMs, task),
@@ -161,5 +163,41 @@ function createCollector({ router, clock, random }: ModuleContext, settings: Tel
     dropped: (kind: string, reason: string, times?: number) =>
       router.count('telemetry.dropped', `${kind},${reason}`, times),
   };
-  return new Collector(collectorSettings(settings), world, sink);
+  return new Collector(collectorSettings(settings), context, sink);
+}
+
+type Seen = Pick<TelemetryClient, 'stored' | 'exports' | 'failures'>;
+
+const DISABLED: ComponentHealth = { status: 'disabled', details: null };
+
+export function healthOf({ stored, exports, failures }: Seen): ModuleHealth {
+  const isFailing = Object.values(exports).some(({ state }) => state !== 'working');
+  const trouble = stored.exportTrouble ?? stored.diskTrouble;
+  return {
+    status: isFailing || trouble !== undefined ? 'degraded' : 'healthy',
+    details: {
+      exports,
+      ...(trouble !== undefined && { trouble }),
+      ...(failures > 0 && { thread_failures: failures }),
+    },
+  };
+}
+
+/** The sub-statuses of the module. */
+export function componentsOf(
+  { resource, traces, metrics, logs }: TelemetrySettings,
+  { stored, exports }: Seen,
+): Readonly<Record<string, ComponentHealth>> {
+  const isExporting = isExported(traces.exporter) || isExported(logs.exporter) || isExported(metrics.exporter);
+  const isWorking = Object.values(exports).every(({ state }) => state === 'working');
+  const otel = { enabled: traces.enabled, service_name: resource.serviceName, exporter: traces.exporter };
+  return {
+    otel: traces.enabled ? { status: isExporting && !isWorking ? 'degraded' : 'healthy', details: otel } : DISABLED,
+    metrics: metrics.enabled ? { status: 'healthy', details: { stored_metrics: stored.metrics } } : DISABLED,
+    logs: logs.enabled ? { status: 'healthy', details: { stored_logs: stored.logs } } : DISABLED,
+    spans:
+      traces.enabled && isKept(traces.exporter)
+        ? { status: 'healthy', details: { stored_spans: stored.spans } }
+        : DISABLED,
+  };
 }

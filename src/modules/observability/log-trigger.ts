@@ -6,8 +6,8 @@
 import { fields, optional, text } from '../../core/config-fields/fields.ts';
 import { Groups } from '../../core/registry/groups.ts';
 import { distinctBindings } from '../../core/registry/trigger-table.ts';
-import { LOG_LEVELS, type LogLevel } from '../../core/telemetry/logs/log-record.ts';
 import type { SeverityText } from '../../core/telemetry/records/records.ts';
+import { LOG_LEVELS, type LogLevel } from '../../core/telemetry/records/records.ts';
 import type { Clock } from '../../effects/clock.ts';
 import type { Logger } from '../../effects/logger.ts';
 import type { Random } from '../../effects/random.ts';
@@ -52,7 +52,7 @@ const AWAY_MAX = 256;
 const HANDLER_MS_MAX = 30_000;
 const WARN_EVERY_MS = 60_000;
 
-export interface LogTriggerParts {
+export interface LogTriggersOptions {
   readonly router: Pick<RouterPort, 'fireOne' | 'count' | 'quietMarks'>;
   readonly clock: Clock;
   readonly random: Random;
@@ -72,14 +72,14 @@ export class LogTriggers implements ModuleTriggerType {
     configFormat: CONFIG_FORMAT,
     payloadFormat: PAYLOAD_FORMAT,
   };
-  readonly #parts: LogTriggerParts;
+  readonly #options: LogTriggersOptions;
   readonly #subscribers = new Map<Binding, Subscriber>();
   readonly #byLevel = new Groups<SeverityText, Binding>();
   readonly #ofAll = new Set<Binding>();
   #wanted: readonly SeverityText[] = [];
 
-  constructor(parts: LogTriggerParts) {
-    this.#parts = parts;
+  constructor(options: LogTriggersOptions) {
+    this.#options = options;
   }
 
   /** The levels that at least one binding listens to. */
@@ -126,7 +126,7 @@ export class LogTriggers implements ModuleTriggerType {
     if (subscriber === undefined) return;
     if (subscriber.away >= AWAY_MAX) return this.#skip(binding, subscriber);
     subscriber.away++;
-    const { router, random } = this.#parts;
+    const { router, random } = this.#options;
     const bytes = Buffer.from(json.buffer, json.byteOffset, json.length);
     const limits = { ...router.quietMarks.cause(random.token()), timeoutMs: HANDLER_MS_MAX };
     router.fireOne(binding, Payload.ofBytes(bytes, 0, bytes.length), limits, () => {
@@ -135,7 +135,7 @@ export class LogTriggers implements ModuleTriggerType {
   }
 
   #skip(binding: Binding, subscriber: Subscriber): void {
-    const { router, clock, logger } = this.#parts;
+    const { router, clock, logger } = this.#options;
     router.count('telemetry.dropped', 'logs,slow_trigger');
     const nowMs = clock.monotonicMs();
     if (subscriber.warnedMs !== undefined && nowMs - subscriber.warnedMs < WARN_EVERY_MS) return;

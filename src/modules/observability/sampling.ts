@@ -1,5 +1,6 @@
 // The sampling rules of the collector, and `engine::sampling::rules`, which shows them.
 
+import type { BuiltinAnswers } from '../../console-api/builtin-answers.ts';
 import { type Pattern, readPattern } from '../../core/access/pattern.ts';
 import type { TelemetrySettings } from '../../core/telemetry/records/settings.ts';
 import type { CollectorSettings } from '../../core/telemetry/spans/collector.ts';
@@ -43,7 +44,7 @@ export function samplingRules(settings: () => TelemetrySettings, router: Pick<Ro
   return {
     id: 'engine::sampling::rules',
     description: 'Shows which traces and logs are kept',
-    handle() {
+    handle(): BuiltinAnswers['engine::sampling::rules'] {
       const { sampling, logs } = settings();
       const { defaultRatio, rules, parentBased, maxTracesPerSecond } = sampling;
       return {

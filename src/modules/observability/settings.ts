@@ -8,17 +8,23 @@ import {
   type AlertRule,
   OPERATOR_WORDS,
 } from '../../core/telemetry/metrics/alert-rules.ts';
-import type {
-  DiskSettings,
-  Exporter,
-  ListedSampling,
-  LogSettings,
-  MetricSettings,
-  OtlpSettings,
-  TelemetrySettings,
-  TraceSettings,
+import type { ServiceIdentity } from '../../core/telemetry/records/intake.ts';
+import {
+  type DiskSettings,
+  type Exporter,
+  isExported,
+  type ListedSampling,
+  type LogSettings,
+  type MetricSettings,
+  metricIntervalMs,
+  type OtlpSettings,
+  otlpOffences,
+  otlpTarget,
+  type TelemetrySettings,
+  type TraceSettings,
 } from '../../core/telemetry/records/settings.ts';
 import { StartFailure } from '../../effects/start-failure.ts';
+import type { ExporterOptions } from '../../telemetry/export/exporter.ts';
 import { type AlertConfig, type OtelConfig, RANGES, WITHOUT_ENTRY, WORDS } from './config.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -186,4 +192,26 @@ class Variables {
 function refuse(name: string, expected: string, found: string): never {
   const shown = found.length > 64 ? `${found.slice(0, 64)}…` : found;
   throw new StartFailure(78, `The environment variable ${name} must be ${expected}, found '${shown}'`);
+}
+
+/** Undefined: nothing is exported. */
+export function exporterOptions(
+  { otlp, traces, logs, metrics }: TelemetrySettings,
+  { resource }: ServiceIdentity,
+  env: Environment,
+): ExporterOptions | undefined {
+  const hasTraces = traces.enabled && isExported(traces.exporter);
+  const hasLogs = logs.enabled && isExported(logs.exporter);
+  const hasMetrics = metrics.enabled && isExported(metrics.exporter);
+  if (!hasTraces && !hasLogs && !hasMetrics) return undefined;
+  const [offence] = otlpOffences(otlp, env);
+  if (offence !== undefined) throw new StartFailure(78, offence);
+  return {
+    resource,
+    ...(hasTraces && { traces: otlpTarget('traces', otlp, env) }),
+    ...(hasLogs && {
+      logs: { ...otlpTarget('logs', otlp, env), batch: logs.exportBatchSize, intervalMs: logs.exportIntervalMs },
+    }),
+    ...(hasMetrics && { metrics: { ...otlpTarget('metrics', otlp, env), intervalMs: metricIntervalMs(env) } }),
+  };
 }

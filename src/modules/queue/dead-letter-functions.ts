@@ -1,5 +1,6 @@
 // Dead letters: list, redrive one or all, edit, discard, purge (Q10).
 
+import type { BuiltinAnswers } from '../../console-api/builtin-answers.ts';
 import { Refusal, readPayload } from '../../core/calls/refusal.ts';
 import { ErrorGroups } from '../../core/queue/error-groups.ts';
 import { isTopicQueue, shownName } from '../../core/queue/queue-names.ts';
@@ -94,7 +95,7 @@ function groups({ adapter, queues, topics }: QueueFunctionContext): AnyBuiltin {
   return {
     id,
     description: 'Groups the dead letters of a queue or topic by their error, digits and ids folded',
-    async handle(payload) {
+    async handle(payload): Promise<BuiltinAnswers['engine::queue::dlq_groups']> {
       const name = namedQueue(readPayload(id, validateQueue, payload), 'topic_not_set');
       const deadLetters = needed(adapter, 'deadLetters');
       const found = new ErrorGroups();

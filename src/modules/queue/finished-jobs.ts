@@ -2,7 +2,7 @@
 // last 10 000 of the last hour, or fewer if they reported large progress.
 
 import type { JobRow } from '../../core/queue/shapes.ts';
-import { recordBytes } from '../../core/telemetry/records/record-bytes.ts';
+import { recordBytes } from '../../core/telemetry/records/records.ts';
 
 export interface FinishedJob extends JobRow {
   readonly finished_at: number;

@@ -1,5 +1,6 @@
 // Jobs: the state of one, the list, their progress (PD-38, QUE-2), and the groups of FIFO queues (QUE-4).
 
+import type { BuiltinAnswers, ShownJob } from '../../console-api/builtin-answers.ts';
 import { Refusal, readPayload } from '../../core/calls/refusal.ts';
 import { isErrorMeant } from '../../core/queue/error-groups.ts';
 import { shownName } from '../../core/queue/queue-names.ts';
@@ -39,7 +40,7 @@ export function jobFunctions(context: QueueFunctionContext): AnyBuiltin[] {
     {
       id: 'engine::queue::jobs',
       description: 'Lists the jobs of a queue in the order in which they were enqueued, page by page',
-      async handle(payload) {
+      async handle(payload): Promise<BuiltinAnswers['engine::queue::jobs']> {
         return await listJobs(readPayload('engine::queue::jobs', validateJobs, payload), context);
       },
     },
@@ -100,7 +101,7 @@ async function listJobs(input: JobsPayload, context: QueueFunctionContext) {
   const queues = innerNames(namedQueue(input), context);
   const limit = Math.min(JOBS_LISTED_MAX, Math.max(1, Math.trunc(input.limit ?? JOBS_LISTED_DEFAULT)));
   let { index, after } = readCursor(input.cursor);
-  const items: ReturnType<typeof shown>[] = [];
+  const items: ShownJob[] = [];
   for (let pages = 0; pages < PAGES_LOOKED_AT_MAX && items.length < limit; pages++) {
     const queue = queues[index];
     if (queue === undefined) break;
@@ -156,7 +157,7 @@ function isGroupMeant(json: string | undefined, wanted: string | undefined): boo
 }
 
 /** A job of a topic is shown under the topic, and with its last reported progress. */
-function shown(row: JobRow, { running }: QueueFunctionContext) {
+function shown(row: JobRow, { running }: QueueFunctionContext): ShownJob {
   const progress = running.get(row.messageReceiptId)?.progress;
   return { ...row, queue: shownName(row.queue), ...(progress !== undefined && { progress }) };
 }

@@ -1,5 +1,6 @@
 // Overviews of queues, and pausing and resuming them (modules 6.6, PD-34, QUE-1, QUE-4).
 
+import type { BuiltinAnswers, QueueOverview } from '../../console-api/builtin-answers.ts';
 import { Refusal, readPayload } from '../../core/calls/refusal.ts';
 import { isNamedQueue, shownName } from '../../core/queue/queue-names.ts';
 import type { JobRow, QueueStats } from '../../core/queue/shapes.ts';
@@ -30,7 +31,7 @@ export function overviewFunctions(context: OverviewContext): AnyBuiltin[] {
     {
       id: 'engine::queue::list',
       description: 'Lists queues and topics with the number of jobs in each state',
-      async handle() {
+      async handle(): Promise<BuiltinAnswers['engine::queue::list']> {
         const facts = { stats: byQueue(await context.adapter.stats()), subscribers: context.topics.subscribers };
         const held = [...facts.stats.values()].filter((queue) => jobsIn(queue) + queue.dead > 0);
         const names = new Set([
@@ -46,7 +47,7 @@ export function overviewFunctions(context: OverviewContext): AnyBuiltin[] {
     {
       id: 'engine::queue::topic_stats',
       description: 'Returns the number of jobs of a queue or topic in each state',
-      async handle(payload) {
+      async handle(payload): Promise<BuiltinAnswers['engine::queue::topic_stats']> {
         const name = namedQueue(readPayload('engine::queue::topic_stats', validateQueue, payload), 'topic_not_set');
         const { states, dead, isPaused } = sumOf(innerNames(name, context), byQueue(await context.adapter.stats()));
         const runner = context.queues.find(name);
@@ -130,7 +131,12 @@ function sumOf(inner: readonly string[], all: ReadonlyMap<string, QueueStats>) {
 }
 
 /** Totals count since the start of the engine: two answers give the rates between them. */
-async function rowOf(name: string, { stats, subscribers }: Facts, context: OverviewContext, isLookedAt: boolean) {
+async function rowOf(
+  name: string,
+  { stats, subscribers }: Facts,
+  context: OverviewContext,
+  isLookedAt: boolean,
+): Promise<QueueOverview> {
   const { adapter, queues, clock } = context;
   const inner = innerNames(name, context);
   const { states, dead, isPaused } = sumOf(inner, stats);
@@ -176,7 +182,7 @@ async function oldestJobs(adapter: QueueAdapter, queue: string, running: number)
 
 function configOf({ isFifo, concurrency, retry, jobTimeoutMs, rules }: QueueSettings) {
   return {
-    type: isFifo ? 'fifo' : 'standard',
+    type: isFifo ? ('fifo' as const) : ('standard' as const),
     concurrency,
     max_retries: retry.maxRetries,
     backoff_ms: retry.backoffMs,

@@ -2,7 +2,7 @@
 
 import { type FunctionEntry, namespaceOf } from '../../core/registry/function-table.ts';
 import type { TriggerBinding, TriggerType } from '../../core/registry/trigger-table.ts';
-import type { WorkerGauges } from '../../core/telemetry/metrics/worker-gauges.ts';
+import type { WorkerGauges } from '../../core/telemetry/records/intake.ts';
 import { byteStringToText, parseRawJson, type RawJson } from '../../protocol/json/byte-string.ts';
 import type { AnyBuiltin, ModuleTriggerType } from '../builtin.ts';
 import type { RouterContext } from '../context.ts';

@@ -2,9 +2,13 @@
 // thread; adding to it never waits and never throws.
 
 import type { ExportQueueLimits } from '../../core/telemetry/records/export-queue.ts';
-import type { OtlpTarget } from '../../core/telemetry/records/otlp-target.ts';
-import { recordBytes } from '../../core/telemetry/records/record-bytes.ts';
-import type { LogRecord, MetricRecord, SpanRecord } from '../../core/telemetry/records/records.ts';
+import {
+  type LogRecord,
+  type MetricRecord,
+  recordBytes,
+  type SpanRecord,
+} from '../../core/telemetry/records/records.ts';
+import type { OtlpTarget } from '../../core/telemetry/records/settings.ts';
 import type { Clock } from '../../effects/clock.ts';
 import { type Destination, type ExportReports, type ExportState, Pipeline, type Signal } from './pipeline.ts';
 
@@ -17,7 +21,7 @@ export interface ExporterOptions {
   readonly resource: Readonly<Record<string, string>>;
 }
 
-export interface ExporterWorld {
+export interface ExporterContext {
   readonly clock: Pick<Clock, 'after' | 'every' | 'monotonicMs'>;
   readonly reports: ExportReports;
   /** The engine's own counts as they are now; taken once for each export of metrics. */
@@ -39,25 +43,25 @@ export class TelemetryExporter {
   readonly #spans: Pipeline<SpanRecord> | undefined;
   readonly #logs: Pipeline<LogRecord> | undefined;
   readonly #metrics: Pipeline<MetricRecord> | undefined;
-  readonly #world: ExporterWorld;
+  readonly #context: ExporterContext;
   #stopCounting = () => {};
 
   private constructor(
     spans: Pipeline<SpanRecord> | undefined,
     logs: Pipeline<LogRecord> | undefined,
     metrics: Pipeline<MetricRecord> | undefined,
-    world: ExporterWorld,
+    context: ExporterContext,
   ) {
     this.#spans = spans;
     this.#logs = logs;
     this.#metrics = metrics;
-    this.#world = world;
+    this.#context = context;
   }
 
   /** Loads the libraries that the targets need; rejects when that fails. No collector is contacted yet. */
-  static async create(options: ExporterOptions, world: ExporterWorld): Promise<TelemetryExporter> {
+  static async create(options: ExporterOptions, context: ExporterContext): Promise<TelemetryExporter> {
     const { traces, logs, metrics, resource } = options;
-    const { clock, reports } = world;
+    const { clock, reports } = context;
     const otlp = await import('./otlp.ts');
     const pipeline = <Item>(
       signal: Signal,
@@ -75,7 +79,7 @@ export class TelemetryExporter {
           await otlp.logDestination(logs, resource),
         ),
       metrics && pipeline('metrics', METRIC_LIMITS, METRICS_WAIT_MS, await otlp.metricDestination(metrics, resource)),
-      world,
+      context,
     );
     if (metrics !== undefined) exporter.#countEvery(metrics.intervalMs);
     return exporter;
@@ -108,14 +112,14 @@ export class TelemetryExporter {
   }
 
   #countEvery(intervalMs: number): void {
-    const stopTimer = this.#world.clock.every(intervalMs, () => this.addMetrics(this.#world.engineMetrics()));
+    const stopTimer = this.#context.clock.every(intervalMs, () => this.addMetrics(this.#context.engineMetrics()));
     this.#stopCounting = stopTimer;
   }
 
   /** Flushes for up to `withinMs` (O2: 2 s); what is left is counted as dropped. */
   async stop(withinMs: number): Promise<void> {
     this.#stopCounting();
-    this.addMetrics(this.#world.engineMetrics());
+    this.addMetrics(this.#context.engineMetrics());
     await Promise.all([this.#spans, this.#logs, this.#metrics].map((pipeline) => pipeline?.stop(withinMs)));
   }
 }

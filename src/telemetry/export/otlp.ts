@@ -4,8 +4,8 @@
 
 import type { ExportResult } from '@opentelemetry/core';
 import { redactUrl } from '../../core/config-fields/redaction.ts';
-import type { OtlpTarget } from '../../core/telemetry/records/otlp-target.ts';
 import type { LogRecord, MetricRecord, SpanRecord } from '../../core/telemetry/records/records.ts';
+import type { OtlpTarget } from '../../core/telemetry/records/settings.ts';
 import type { Destination, SendOutcome } from './pipeline.ts';
 import { OtelConverter } from './to-otel.ts';
 

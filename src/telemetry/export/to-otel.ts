@@ -18,7 +18,7 @@ import type {
 } from '../../core/telemetry/records/records.ts';
 
 /** The parts of the packages that are needed at run time. */
-export interface OtelParts {
+export interface OtelClasses {
   resourceFromAttributes(attributes: Record<string, string>): Resource;
   traceState(text: string): SpanContext['traceState'];
 }
@@ -31,13 +31,13 @@ const RESOURCES_MAX = 1_000;
 const SAMPLED = 1;
 
 export class OtelConverter {
-  readonly #parts: OtelParts;
+  readonly #classes: OtelClasses;
   /** Of the engine: namespace, version. The service name of a record overrides it. */
   readonly #engineResource: Readonly<Record<string, string>>;
   readonly #resources = new Map<string, Resource>();
 
-  constructor(parts: OtelParts, engineResource: Readonly<Record<string, string>>) {
-    this.#parts = parts;
+  constructor(classes: OtelClasses, engineResource: Readonly<Record<string, string>>) {
+    this.#classes = classes;
     this.#engineResource = engineResource;
   }
 
@@ -106,7 +106,7 @@ export class OtelConverter {
   }
 
   #context(traceId: string, spanId: string, traceFlags: number, traceState: string | undefined): SpanContext {
-    const state = traceState === undefined || traceState === '' ? undefined : this.#parts.traceState(traceState);
+    const state = traceState === undefined || traceState === '' ? undefined : this.#classes.traceState(traceState);
     return { traceId, spanId, traceFlags, ...(state !== undefined && { traceState: state }) };
   }
 
@@ -117,7 +117,7 @@ export class OtelConverter {
     if (known !== undefined) return known;
     // Workers choose service names: without a bound they would stay for ever.
     if (this.#resources.size >= RESOURCES_MAX) this.#resources.clear();
-    const resource = this.#parts.resourceFromAttributes(attributes);
+    const resource = this.#classes.resourceFromAttributes(attributes);
     this.#resources.set(key, resource);
     return resource;
   }

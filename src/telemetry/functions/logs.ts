@@ -9,16 +9,22 @@ import {
   validateLogsList,
   validateLogsSearch,
 } from '../../generated/telemetry-payloads.ts';
-import { COUNT, numberOr, optionalNumber, timeRange } from '../numbers.ts';
-import type { LogsFilterPayload, LogsListPayload } from '../payloads.ts';
-import type { TelemetryFunction } from '../world.ts';
+import type { TelemetryFunction } from './definition.ts';
+import {
+  COUNT,
+  type LogsFilterPayload,
+  type LogsListPayload,
+  numberOr,
+  optionalNumber,
+  timeRange,
+} from './payloads.ts';
 
 const LIMIT = { min: 0, max: 1_000, isWhole: true };
 const SEVERITY = { min: 1, max: 24, isWhole: true };
 const BUCKETS = { min: 1, max: 500, isWhole: true };
 const NAMES_MAX = 200;
 
-const list: TelemetryFunction = {
+const list: TelemetryFunction<'engine::logs::list'> = {
   id: 'engine::logs::list',
   run(given, { logs, nowMs }) {
     const payload = readPayload(list.id, validateLogsList, given);
@@ -57,7 +63,7 @@ function echo(payload: LogsListPayload): Required<LogsListPayload> {
   };
 }
 
-const clear: TelemetryFunction = {
+const clear: TelemetryFunction<'engine::logs::clear'> = {
   id: 'engine::logs::clear',
   run(_given, { logs, disk }) {
     if (logs === undefined) return { success: true, message: 'Logs are not kept here' };
@@ -67,7 +73,7 @@ const clear: TelemetryFunction = {
   },
 };
 
-const search: TelemetryFunction = {
+const search: TelemetryFunction<'engine::logs::search'> = {
   id: 'engine::logs::search',
   run(given, { logs, nowMs }) {
     const payload = readPayload(search.id, validateLogsSearch, given);
@@ -80,7 +86,7 @@ const search: TelemetryFunction = {
   },
 };
 
-const histogram: TelemetryFunction = {
+const histogram: TelemetryFunction<'engine::logs::histogram'> = {
   id: 'engine::logs::histogram',
   run(given, { logs }) {
     const payload = readPayload(histogram.id, validateLogsHistogram, given);
@@ -91,7 +97,7 @@ const histogram: TelemetryFunction = {
   },
 };
 
-const context: TelemetryFunction = {
+const context: TelemetryFunction<'engine::logs::context'> = {
   id: 'engine::logs::context',
   run(given, { logs }) {
     const payload = readPayload(context.id, validateLogsContext, given);

@@ -1,34 +1,36 @@
-// `engine::metrics::list`: the engine's own counts, and the metrics of workers.
+// `engine::metrics::…`: the engine's own counts and the metrics of workers, as JSON and in the text format of
+// Prometheus. The HTTP port calls it for `/metrics`.
 
 import { Refusal, readPayload } from '../../core/calls/refusal.ts';
-import type { DurationFacts, EngineCounters } from '../../core/telemetry/metrics/engine-counters.ts';
+import type { DurationSummary, EngineCounters } from '../../core/telemetry/metrics/engine-counters.ts';
 import {
   AGGREGATES_MAX,
   aggregateMetrics,
   listMetrics,
   type MetricFilter,
 } from '../../core/telemetry/metrics/metric-list.ts';
+import { prometheusText } from '../../core/telemetry/metrics/prometheus.ts';
 import type { SpanStore } from '../../core/telemetry/spans/span-store.ts';
 import { percentile } from '../../core/telemetry/spans/trace-groups.ts';
 import { durationMs } from '../../core/telemetry/spans/trace-list.ts';
 import { validateMetricsList } from '../../generated/telemetry-payloads.ts';
-import { optionalNumber, timeRange } from '../numbers.ts';
-import type { TelemetryFunction, TelemetryWorld } from '../world.ts';
+import type { TelemetryFunction, TelemetryStores } from './definition.ts';
+import { optionalNumber, timeRange } from './payloads.ts';
 
 const INTERVAL_SECONDS = { min: 1, max: 7 * 86_400 };
 
-const list: TelemetryFunction = {
+const list: TelemetryFunction<'engine::metrics::list'> = {
   id: 'engine::metrics::list',
-  run(given, world) {
+  run(given, stores) {
     const payload = readPayload(list.id, validateMetricsList, given);
     const interval = optionalNumber('aggregate_interval', payload.aggregate_interval, INTERVAL_SECONDS);
     const filter = { ...timeRange(payload), name: payload.metric_name ?? undefined };
     const hasRange = filter.startTime !== undefined || filter.endTime !== undefined;
     return {
-      engine_metrics: engineMetrics(world, filter),
-      sdk_metrics: world.metrics === undefined ? [] : listMetrics(world.metrics, filter),
-      ...(interval !== undefined && hasRange && aggregatesOf(world, filter, interval * 1_000)),
-      timestamp: world.nowMs,
+      engine_metrics: engineMetrics(stores, filter),
+      sdk_metrics: stores.metrics === undefined ? [] : listMetrics(stores.metrics, filter),
+      ...(interval !== undefined && hasRange && aggregatesOf(stores, filter, interval * 1_000)),
+      timestamp: stores.nowMs,
       ...((hasRange || interval !== undefined) && {
         query: {
           start_time: payload.start_time ?? null,
@@ -42,7 +44,7 @@ const list: TelemetryFunction = {
 };
 
 /** Omitted when empty. */
-function aggregatesOf({ metrics }: TelemetryWorld, filter: MetricFilter, intervalMs: number) {
+function aggregatesOf({ metrics }: TelemetryStores, filter: MetricFilter, intervalMs: number) {
   const rows = metrics === undefined ? [] : aggregateMetrics(metrics, filter, intervalMs);
   if (rows === undefined) {
     const text = `More than ${AGGREGATES_MAX} buckets: ask for a longer 'aggregate_interval', one metric or less time`;
@@ -51,7 +53,7 @@ function aggregatesOf({ metrics }: TelemetryWorld, filter: MetricFilter, interva
   return rows.length > 0 && { aggregated_metrics: rows };
 }
 
-function engineMetrics({ counters, functions, spans, nowMs }: TelemetryWorld, filter: MetricFilter) {
+function engineMetrics({ counters, functions, spans, nowMs }: TelemetryStores, filter: MetricFilter) {
   const totals = functions.functionTotals();
   const byFunction = totals.map(({ function_id: id, ok, error, deferred }) => [id, ok + error + deferred]);
   return {
@@ -68,7 +70,7 @@ function performanceOf(
   spans: SpanStore | undefined,
   { startTime = 0, endTime = Number.POSITIVE_INFINITY }: MetricFilter,
   nowMs: number,
-): DurationFacts {
+): DurationSummary {
   const durations: number[] = [];
   for (const trace of spans?.traces() ?? []) {
     for (const { record } of trace.spans.values()) {
@@ -89,7 +91,7 @@ function performanceOf(
   };
 }
 
-const NOTHING_RAN: DurationFacts = {
+const NOTHING_RAN: DurationSummary = {
   avg_duration_ms: 0,
   p50_duration_ms: 0,
   p95_duration_ms: 0,
@@ -98,4 +100,22 @@ const NOTHING_RAN: DurationFacts = {
   max_duration_ms: 0,
 };
 
-export const metricFunctions: readonly TelemetryFunction[] = [list];
+/** Older points are from workers that have left or no longer measure. */
+const POINTS_MS = 5 * 60_000;
+
+const exposition: TelemetryFunction<'engine::metrics::prometheus'> = {
+  id: 'engine::metrics::prometheus',
+  run(payload, { engineMetrics, metrics, nowMs }) {
+    const filter = { name: undefined, startTime: nowMs - POINTS_MS, endTime: undefined };
+    const measured = metrics === undefined ? [] : listMetrics(metrics, filter);
+    return { text: prometheusText([...engineMetrics(), ...measured], new Set(withoutOf(payload))) };
+  },
+};
+
+/** Names that the caller writes itself. */
+function withoutOf(payload: unknown): string[] {
+  const names = typeof payload === 'object' && payload !== null && 'without' in payload ? payload.without : [];
+  return Array.isArray(names) ? names.filter((name) => typeof name === 'string') : [];
+}
+
+export const metricFunctions: readonly TelemetryFunction[] = [list, exposition];

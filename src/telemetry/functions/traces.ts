@@ -15,22 +15,21 @@ import {
   validateTracesSpan,
   validateTracesTree,
 } from '../../generated/telemetry-payloads.ts';
-import { COUNT, numberOr, optionalNumber, TIME, timeRange } from '../numbers.ts';
-import type { TracesListPayload } from '../payloads.ts';
-import type { TelemetryFunction, TelemetryWorld } from '../world.ts';
+import type { TelemetryFunction, TelemetryStores } from './definition.ts';
+import { COUNT, numberOr, optionalNumber, TIME, type TracesListPayload, timeRange } from './payloads.ts';
 
 const DURATION = { min: 0, max: 1e12 };
 const LIMIT = { min: 0, max: 1_000, isWhole: true };
 const TRACE_IDS_MAX = 1_000;
 const PAIRS_MAX = 64;
 
-const list: TelemetryFunction = {
+const list: TelemetryFunction<'engine::traces::list'> = {
   id: 'engine::traces::list',
-  run(given, world) {
+  run(given, stores) {
     const payload = readPayload(list.id, validateTracesList, given);
     const offset = numberOr('offset', payload.offset, 0, COUNT);
     const limit = numberOr('limit', payload.limit, 100, LIMIT);
-    const page = listTraces(spansOf(world), { ...readFilter(payload), offset, limit }, world.nowMs);
+    const page = listTraces(spansOf(stores), { ...readFilter(payload), offset, limit }, stores.nowMs);
     return { ...page, offset, limit };
   },
 };
@@ -70,11 +69,11 @@ function readTraceIds({ trace_id: one, trace_ids: several }: TracesListPayload):
   return ids === undefined || ids.includes(one.toLowerCase()) ? [one.toLowerCase()] : [];
 }
 
-const tree: TelemetryFunction = {
+const tree: TelemetryFunction<'engine::traces::tree'> = {
   id: 'engine::traces::tree',
-  run(given, world) {
+  run(given, stores) {
     const payload = readPayload(tree.id, validateTracesTree, given);
-    const spans = spansOfTrace(payload.trace_id.toLowerCase(), world);
+    const spans = spansOfTrace(payload.trace_id.toLowerCase(), stores);
     const roots = buildTree(spans, {
       maxDepth: numberOr('max_depth', payload.max_depth, TREE_DEPTH_MAX, {
         min: 0,
@@ -82,36 +81,36 @@ const tree: TelemetryFunction = {
         isWhole: true,
       }),
       parent: payload.parent?.toLowerCase(),
-      duration: (span) => durationMs(span, world.nowMs),
+      duration: (span) => durationMs(span, stores.nowMs),
     });
     return { roots, span_count: spans.length };
   },
 };
 
-const span: TelemetryFunction = {
+const span: TelemetryFunction<'engine::traces::span'> = {
   id: 'engine::traces::span',
-  run(given, world) {
+  run(given, stores) {
     const { trace_id: traceId, span_id: spanId } = readPayload(span.id, validateTracesSpan, given);
-    const record = spansOfTrace(traceId.toLowerCase(), world).find((known) => known.span_id === spanId.toLowerCase());
+    const record = spansOfTrace(traceId.toLowerCase(), stores).find((known) => known.span_id === spanId.toLowerCase());
     if (record === undefined) throw new Refusal('NOT_FOUND', `No span '${spanId}' of trace '${traceId}' is stored`);
-    return { span: { ...record, duration_ms: durationMs(record, world.nowMs) } };
+    return { span: { ...record, duration_ms: durationMs(record, stores.nowMs) } };
   },
 };
 
-const clear: TelemetryFunction = {
+const clear: TelemetryFunction<'engine::traces::clear'> = {
   id: 'engine::traces::clear',
-  run(_given, world) {
-    world.spans?.clear();
-    world.disk?.spans.clear();
+  run(_given, stores) {
+    stores.spans?.clear();
+    stores.disk?.spans.clear();
     return { success: true };
   },
 };
 
-const groupBy: TelemetryFunction = {
+const groupBy: TelemetryFunction<'engine::traces::group_by'> = {
   id: 'engine::traces::group_by',
-  run(given, world) {
+  run(given, stores) {
     const payload = readPayload(groupBy.id, validateTracesGroupBy, given);
-    const store = spansOf(world);
+    const store = spansOf(stores);
     const asked = optionalNumber('since_ms', payload.since_ms, TIME);
     // For the time before some spans were dropped, a count would be too low.
     const sinceMs = asked === undefined ? undefined : Math.max(asked, store.wholeSinceMs ?? asked);
@@ -124,7 +123,7 @@ const groupBy: TelemetryFunction = {
       parts: numberOr('parts', payload.parts, 0, PARTS),
     };
     const storage = { spans: store.count, bytes: store.bytes };
-    return { groups: groupSpans(store, query, world.nowMs), since_ms: sinceMs ?? store.wholeSinceMs ?? null, storage };
+    return { groups: groupSpans(store, query, stores.nowMs), since_ms: sinceMs ?? store.wholeSinceMs ?? null, storage };
   },
 };
 
@@ -134,21 +133,21 @@ const PARTS = { min: 0, max: 120, isWhole: true };
 /** This number takes the telemetry thread some 20 ms. */
 const EDGE_SPANS_MAX = 50_000;
 
-const edges: TelemetryFunction = {
+const edges: TelemetryFunction<'engine::traces::edges'> = {
   id: 'engine::traces::edges',
-  run(given, world) {
+  run(given, stores) {
     const range = timeRange(readPayload(edges.id, validateTracesEdges, given));
-    return edgesOf(spansOf(world), { ...range, spansMax: EDGE_SPANS_MAX }, world.nowMs);
+    return edgesOf(spansOf(stores), { ...range, spansMax: EDGE_SPANS_MAX }, stores.nowMs);
   },
 };
 
-const facets: TelemetryFunction = {
+const facets: TelemetryFunction<'engine::traces::facets'> = {
   id: 'engine::traces::facets',
-  run(given, world) {
+  run(given, stores) {
     const payload = readPayload(facets.id, validateTracesFacets, given);
     const limit = numberOr('limit', payload.limit, 100, LIMIT);
     const valuesLimit = numberOr('values_limit', payload.values_limit, 20, LIMIT);
-    const store = spansOf(world);
+    const store = spansOf(stores);
     const query = { key: payload.key ?? undefined, search: payload.search ?? undefined, limit, valuesLimit };
     return { facets: facetsOf(store, query), services: servicesOf(store) };
   },
@@ -160,11 +159,11 @@ function servicesOf(store: SpanStore): string[] {
   return [...services].sort();
 }
 
-function spansOfTrace(traceId: string, world: TelemetryWorld): SpanRecord[] {
-  return [...(spansOf(world).trace(traceId)?.spans.values() ?? [])].map(({ record }) => record);
+function spansOfTrace(traceId: string, stores: TelemetryStores): SpanRecord[] {
+  return [...(spansOf(stores).trace(traceId)?.spans.values() ?? [])].map(({ record }) => record);
 }
 
-function spansOf({ spans }: TelemetryWorld): SpanStore {
+function spansOf({ spans }: TelemetryStores): SpanStore {
   if (spans !== undefined) return spans;
   const text = "Spans are not kept here: set 'exporter' of svc-observability to memory or both, and 'enabled' to true";
   throw new Refusal('memory_exporter_not_enabled', text);

@@ -129,7 +129,7 @@ describe.skipIf(!hasChromium)('Logs', () => {
     await using opened = await open('/logs');
     const { page } = opened;
     await page.getByRole('searchbox', { name: 'Search logs' }).fill('order severity>=loud');
-    await page.getByText('"loud" is not a severity').waitFor();
+    await page.getByText("'loud' is not a severity").waitFor();
     await row(page, 'frame').first().waitFor({ state: 'detached' });
     expect(question()).toMatchObject({ q: 'order' });
     await page.getByRole('button', { name: 'Switch filter off: order' }).click();

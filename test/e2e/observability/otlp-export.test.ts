@@ -1,7 +1,7 @@
 // What leaves for a collector, read by the official protobuf definitions, over real sockets.
 
 import { describe, expect, test } from 'vitest';
-import type { OtlpProtocol } from '../../../src/core/telemetry/records/otlp-target.ts';
+import type { OtlpProtocol } from '../../../src/core/telemetry/records/settings.ts';
 import { systemClock } from '../../../src/effects/clock.ts';
 import { type ExporterOptions, TelemetryExporter } from '../../../src/telemetry/export/exporter.ts';
 import { type OtlpReceiver, plainAttributes, startOtlpReceiver } from '../../support/telemetry/otlp-receiver.ts';

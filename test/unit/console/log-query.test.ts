@@ -33,16 +33,16 @@ test('[LOG-4] Terms are split at spaces outside quotes and expressions', () => {
 });
 
 test.each([
-  ['"open', /closing "/],
-  ['attr.k="open', /closing "/],
-  ['/open', /closing \//],
+  ['"open', /quotation mark is not closed/],
+  ['attr.k="open', /quotation mark is not closed/],
+  ['/open', /no closing '\/'/],
   ['//', /empty/],
-  [`/${'a'.repeat(257)}/`, /257 bytes, the limit is 256/],
+  [`/${'a'.repeat(257)}/`, /over the limit of 256 bytes/],
   ['service:', /value is missing/],
-  ['/a/g', /"g" is not a flag/],
+  ['/a/g', /'g' is not a flag/],
   ['attr.items>many', /needs a number/],
-  ['service>=x', /takes ":", "=" or "!="/],
-  ['severity>=loud', /"loud" is not a severity: trace, debug, info, warn, error/],
+  ['service>=x', /takes ':', '=' or '!='/],
+  ['severity>=loud', /'loud' is not a severity: one of trace, debug, info, warn, error/],
 ])('[LOG-4] %s says what is wrong and is not sent', (query, problem) => {
   const terms = parseLogQuery(query);
   expect(terms[0]?.problem).toMatch(problem);

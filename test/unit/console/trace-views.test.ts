@@ -11,7 +11,7 @@ import {
   xOf,
   zoomed,
 } from '../../../src/console/web/kit/charts/time-scale.ts';
-import { criticalPath } from '../../../src/console/web/pages/traces/logic/critical-path.ts';
+import { criticalPathOf } from '../../../src/console/web/pages/traces/logic/critical-path.ts';
 import { flameByName, flameLanes } from '../../../src/console/web/pages/traces/logic/flame-layout.ts';
 import { buildTrace } from '../../../src/console/web/pages/traces/logic/trace-columns.ts';
 import { findInTrace, nextMatch } from '../../../src/console/web/pages/traces/logic/trace-find.ts';
@@ -137,7 +137,7 @@ const shop = buildTrace(
 
 describe('services', () => {
   test('[TRC-13] Each has spans, average duration, error rate, self time and its share of the path', () => {
-    const breakdown = serviceBreakdown(shop.columns, criticalPath(shop.columns));
+    const breakdown = serviceBreakdown(shop.columns, criticalPathOf(shop.columns));
     expect(breakdown).toEqual([
       { service: 'billing', spanCount: 2, errorCount: 1, averageMs: 4.5, selfMs: 6, pathShare: expect.closeTo(0.6) },
       { service: 'api', spanCount: 2, errorCount: 0, averageMs: 6, selfMs: 4, pathShare: expect.closeTo(0.4) },

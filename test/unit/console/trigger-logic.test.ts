@@ -9,7 +9,7 @@ import {
   routeNotes,
 } from '../../../src/console/web/pages/triggers/logic/http-routes.ts';
 import { filterInWords, kindSummaries } from '../../../src/console/web/pages/triggers/logic/trigger-kinds.ts';
-import type { TriggerRow } from '../../../src/console-api/triggers.ts';
+import type { TriggerRow } from '../../../src/console-api/registry.ts';
 
 const HTTP = { id: 'http', description: '', worker_name: 'svc-http', available: true, reason: null };
 const JOIN = { ...HTTP, id: 'stream:join' };

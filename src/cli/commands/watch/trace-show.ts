@@ -1,8 +1,8 @@
 // `svc trace show` and `export`: one trace drawn, or printed as a file for other tools.
 
 import type { LogRecord } from '../../../core/telemetry/records/records.ts';
-import { criticalPath, type PathSegment } from '../../../core/telemetry/spans/critical-path.ts';
 import { toChromeTrace, toOtlpJson } from '../../../core/telemetry/spans/trace-export.ts';
+import { criticalPath, type PathSegment, treeIntervals } from '../../../core/telemetry/spans/critical-path.ts';
 import { layoutTrace, type TraceLayout, type TraceRowLayout } from '../../../core/telemetry/spans/trace-layout.ts';
 import type { TreeSpan } from '../../../core/telemetry/spans/trace-tree.ts';
 import { type EngineConnection, withEngine } from '../../engine/connection.ts';
@@ -88,7 +88,7 @@ function show({ flags, output, terminal }: ShowContext, roots: readonly TreeSpan
   const nowNano = terminal.now() * 1e6;
   const whole = layoutTrace(roots, nowNano, flags.depth);
   const layout = flags.critical ? { ...whole, rows: whole.rows.filter((row) => row.isCritical) } : whole;
-  const segments = roots.flatMap((root) => criticalPath(root, nowNano));
+  const segments = roots.flatMap((root) => criticalPath(root, treeIntervals(nowNano)));
   const { format, paintOut } = output;
   if (format === 'json' || format === 'jsonl') {
     output.printDocument(documentOf(layout, segments, flags.logs ? logs : undefined), '');
@@ -109,17 +109,21 @@ function show({ flags, output, terminal }: ShowContext, roots: readonly TreeSpan
   if (stray > 0) output.note(`${stray} more log entries of this trace belong to no span above: svc logs --trace <id>`);
 }
 
-function sumsOf(segments: readonly PathSegment[]): { service: string; durationMs: number }[] {
+function sumsOf(segments: readonly PathSegment<TreeSpan>[]): { service: string; durationMs: number }[] {
   const sums = new Map<string, number>();
-  for (const { span, startNano, endNano } of segments) {
-    sums.set(span.service_name, (sums.get(span.service_name) ?? 0) + (endNano - startNano) / 1e6);
+  for (const { span, start, end } of segments) {
+    sums.set(span.service_name, (sums.get(span.service_name) ?? 0) + (end - start) / 1e6);
   }
   return [...sums]
     .map(([service, durationMs]) => ({ service, durationMs: round(durationMs) }))
     .sort((a, b) => b.durationMs - a.durationMs);
 }
 
-function documentOf(layout: TraceLayout, segments: readonly PathSegment[], logs: readonly TraceLog[] | undefined) {
+function documentOf(
+  layout: TraceLayout,
+  segments: readonly PathSegment<TreeSpan>[],
+  logs: readonly TraceLog[] | undefined,
+) {
   return {
     trace_id: layout.rows[0]?.span.trace_id ?? null,
     status: layout.status,
@@ -138,11 +142,11 @@ function documentOf(layout: TraceLayout, segments: readonly PathSegment[], logs:
         critical: row.isCritical,
       };
     }),
-    critical_path: segments.map(({ span, startNano, endNano }) => ({
+    critical_path: segments.map(({ span, start, end }) => ({
       span_id: span.span_id,
       service_name: span.service_name,
-      start_ms: round((startNano - layout.startNano) / 1e6),
-      duration_ms: round((endNano - startNano) / 1e6),
+      start_ms: round((start - layout.startNano) / 1e6),
+      duration_ms: round((end - start) / 1e6),
     })),
     critical_ms_by_service: Object.fromEntries(
       sumsOf(segments).map(({ service, durationMs }) => [service, durationMs]),

@@ -1,10 +1,9 @@
 // Regular expressions of log searches: they take time linear in the text, are bounded, and charged for.
 
 import { RE2JS } from 're2js';
+import { regexLengthOffence } from './query-terms.ts';
 import type { SearchBudget } from './search-budget.ts';
 
-/** Decisions 48. */
-export const REGEX_BYTES_MAX = 256;
 /** Repetitions make a program of a few bytes large: to compile one of that size takes 20 to 50 ms. */
 export const REGEX_INSTRUCTIONS_MAX = 5_000;
 /** Of its automaton, for one expression: one whose states outgrow it would build them again for every record. */
@@ -23,9 +22,8 @@ interface CompiledRegex {
 
 /** A search that takes time linear in the text, and is charged for it; or what is wrong with the expression. */
 export function compileRegex(source: string, ignoresCase: boolean): CompiledRegex | string {
-  if (Buffer.byteLength(source) > REGEX_BYTES_MAX) {
-    return `the regular expression is over the limit of ${REGEX_BYTES_MAX} bytes`;
-  }
+  const offence = regexLengthOffence(source);
+  if (offence !== undefined) return offence;
   try {
     return matcherOf(RE2JS.compile(source, ignoresCase ? RE2JS.CASE_INSENSITIVE : 0), `/${source}/`);
   } catch (error) {

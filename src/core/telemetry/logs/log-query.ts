@@ -1,12 +1,11 @@
-// The query box of logs (LOG-4): words, "a phrase", -not, service:name, function=id, severity>=warn, attr.key=value,
-// /regex/. All parts must match. A query that cannot be parsed is refused with the position, so that no wrong result is
-// trusted.
+// The conditions of a query of logs (LOG-4): every term of `query-terms.ts` has to match. A query that cannot be read
+// is refused with the position, so that no wrong result is trusted.
 
 import { endOfFirst, partOf } from '../../access/pattern.ts';
-import type { LogRecord } from '../records/records.ts';
-import { FoldedRecord } from './folded-record.ts';
-import { compileRegex, REGEX_BYTES_MAX, REGEX_INSTRUCTIONS_MAX } from './log-expression.ts';
-import { LOG_LEVELS, SEVERITY_NUMBERS } from './log-record.ts';
+import type { LogLevel, LogRecord } from '../records/records.ts';
+import { compileRegex, REGEX_INSTRUCTIONS_MAX } from './log-expression.ts';
+import { SEVERITY_NUMBERS } from './log-record.ts';
+import { type FieldTerm, REGEX_BYTES_MAX, readTerms, severityOf, type TermProblem } from './query-terms.ts';
 import type { SearchBudget } from './search-budget.ts';
 
 /** Throws the `Refusal` of a search that is over its budget. */
@@ -33,140 +32,63 @@ export function readLogQuery(text: string): ReadLogQuery {
   if (Buffer.byteLength(text) > QUERY_BYTES_MAX) {
     return { ok: false, reason: `The query has ${Buffer.byteLength(text)} bytes; the limit is ${QUERY_BYTES_MAX}` };
   }
-  const reader = new Reader(text);
-  const terms: Term[] = [];
-  try {
-    for (let term = reader.next(); term !== undefined; term = reader.next()) {
-      if (terms.length === TERMS_MAX) throw new QueryOffence(`it has more than ${TERMS_MAX} parts`, reader.at);
-      terms.push(term);
-    }
-  } catch (error) {
-    if (!(error instanceof QueryOffence)) throw error;
-    return { ok: false, reason: `The query cannot be read at character ${error.at + 1}: ${error.message}` };
-  }
+  const folded = new FoldedRecord();
+  const conditions: LogMatcher[] = [];
   // Expressions are evaluated last: they cost most, and nothing where another part did not match.
-  const matchers = [...terms.filter(({ isRegex }) => !isRegex), ...terms.filter(({ isRegex }) => isRegex)];
-  return { ok: true, matches: (record, budget) => matchers.every(({ matches }) => matches(record, budget)) };
-}
-
-interface Term {
-  readonly isRegex: boolean;
-  readonly matches: LogMatcher;
-}
-
-class QueryOffence extends Error {
-  readonly at: number;
-
-  constructor(message: string, at: number) {
-    super(message);
-    this.at = at;
-  }
-}
-
-class Reader {
-  readonly #text: string;
-  readonly #folded = new FoldedRecord();
-  #instructions = 0;
-  at = 0;
-
-  constructor(text: string) {
-    this.#text = text;
-  }
-
-  next(): Term | undefined {
-    while (/\s/.test(this.#char)) this.at++;
-    if (this.at >= this.#text.length) return undefined;
-    if (this.#char !== '-' || /\s|^$/.test(this.#text.charAt(this.at + 1))) return this.#term();
-    this.at++;
-    const { isRegex, matches } = this.#term();
-    return { isRegex, matches: (record, budget) => !matches(record, budget) };
-  }
-
-  get #char(): string {
-    return this.#text.charAt(this.at);
-  }
-
-  #term(): Term {
-    if (this.#char === '/') return { isRegex: true, matches: this.#regex() };
-    return { isRegex: false, matches: this.#plain() };
-  }
-
-  #plain(): LogMatcher {
-    if (this.#char === '"') return containing(this.#quoted(), this.#folded);
-    const field = FIELD.exec(this.#text.slice(this.at));
-    const [whole = '', name = '', operator = ''] = field ?? [];
-    const condition = field === null ? undefined : conditionOn(name);
-    if (condition === undefined) return containing(this.#word(), this.#folded);
-    const start = this.at;
-    this.at += whole.length;
-    const value = this.#char === '"' ? this.#quoted() : this.#word();
-    const matcher = condition(operator, value);
-    if (typeof matcher === 'string') throw new QueryOffence(matcher, start);
-    return matcher;
-  }
-
-  #word(): string {
-    const [word = ''] = /^\S*/.exec(this.#text.slice(this.at)) ?? [];
-    this.at += word.length;
-    return word;
-  }
-
-  /** `\"` and `\\` stand for the characters themselves. */
-  #quoted(): string {
-    const start = this.at;
-    let text = '';
-    for (this.at++; this.at < this.#text.length; this.at++) {
-      if (this.#char === '"') {
-        this.at++;
-        return text;
+  const expressions: LogMatcher[] = [];
+  let instructions = 0;
+  for (const term of readTerms(text)) {
+    if (term.problem !== undefined) return unreadable(term.problem);
+    if (term.kind === 'regex') {
+      const compiled = compileRegex(term.source, term.ignoresCase);
+      if (typeof compiled === 'string') return unreadable({ at: term.start, text: compiled });
+      instructions += compiled.instructions;
+      if (instructions > REGEX_INSTRUCTIONS_MAX) {
+        const limit = `the limit is ${REGEX_INSTRUCTIONS_MAX}; repeat less`;
+        return unreadable({
+          at: term.start,
+          text: `its expressions have ${instructions} instructions together, ${limit}`,
+        });
       }
-      if (this.#char === '\\' && /["\\]/.test(this.#text.charAt(this.at + 1))) this.at++;
-      text += this.#char;
+      expressions.push(negated(term.isNot, ({ body }, budget) => compiled.matches(body, budget)));
+    } else {
+      const matches = term.kind === 'field' ? conditionOf(term) : containing(term.text, folded);
+      conditions.push(negated(term.isNot, matches));
     }
-    throw new QueryOffence('the quotation mark is not closed', start);
+    if (conditions.length + expressions.length > TERMS_MAX) {
+      return unreadable({ at: term.end, text: `it has more than ${TERMS_MAX} parts` });
+    }
   }
-
-  #regex(): LogMatcher {
-    const start = this.at;
-    let source = '';
-    for (this.at++; this.at < this.#text.length && this.#char !== '/'; this.at++) {
-      if (this.#char === '\\' && this.#text.charAt(this.at + 1) === '/') this.at++;
-      else if (this.#char === '\\') source += this.#text.charAt(this.at++);
-      source += this.#char;
-    }
-    if (this.at >= this.#text.length) throw new QueryOffence("the regular expression has no closing '/'", start);
-    this.at++;
-    const flags = this.#word();
-    if (flags !== '' && flags !== 'i') throw new QueryOffence(`'${flags}' is not a flag; 'i' ignores case`, start);
-    const compiled = compileRegex(source, flags === 'i');
-    if (typeof compiled === 'string') throw new QueryOffence(compiled, start);
-    this.#instructions += compiled.instructions;
-    if (this.#instructions > REGEX_INSTRUCTIONS_MAX) {
-      const limit = `the limit is ${REGEX_INSTRUCTIONS_MAX}; repeat less`;
-      throw new QueryOffence(`its expressions have ${this.#instructions} instructions together, ${limit}`, start);
-    }
-    return ({ body }, budget) => compiled.matches(body, budget);
-  }
+  const matchers = [...conditions, ...expressions];
+  return { ok: true, matches: (record, budget) => matchers.every((matches) => matches(record, budget)) };
 }
 
-const FIELD = /^([A-Za-z_][^\s"=<>!:]*)(>=|<=|!=|=|>|<|:)/;
-
-type Condition = (operator: string, value: string) => LogMatcher | string;
-
-function conditionOn(name: string): Condition | undefined {
-  if (name.startsWith('attr.') && name.length > 5) return attributeCondition(name.slice(5));
-  return CONDITIONS.get(name.toLowerCase());
+function unreadable({ at, text }: TermProblem): ReadLogQuery {
+  return { ok: false, reason: `The query cannot be read at character ${at + 1}: ${text}` };
 }
 
-const CONDITIONS: ReadonlyMap<string, Condition> = new Map<string, Condition>([
-  ['service', textCondition('service', ({ service_name: service }) => service)],
-  ['function', textCondition('function', functionOf)],
-  ['trace', textCondition('trace', ({ trace_id: id }) => id ?? '')],
-  ['trace_id', textCondition('trace_id', ({ trace_id: id }) => id ?? '')],
-  ['span', textCondition('span', ({ span_id: id }) => id ?? '')],
-  ['span_id', textCondition('span_id', ({ span_id: id }) => id ?? '')],
-  ['severity', severityCondition],
-  ['level', severityCondition],
+function negated(isNot: boolean, matches: LogMatcher): LogMatcher {
+  return isNot ? (record, budget) => !matches(record, budget) : matches;
+}
+
+function conditionOf({ field, operator, value }: FieldTerm): LogMatcher {
+  const textOf = TEXTS.get(field);
+  if (textOf !== undefined) return textCondition(field, operator, value, textOf);
+  if (field.startsWith(ATTRIBUTE)) return attributeCondition(field.slice(ATTRIBUTE.length), operator, value);
+  return severityCondition(operator, severityOf(value) ?? 'error');
+}
+
+const ATTRIBUTE = 'attr.';
+
+type TextOf = (record: LogRecord) => string;
+
+const TEXTS: ReadonlyMap<string, TextOf> = new Map<string, TextOf>([
+  ['service', ({ service_name: service }) => service],
+  ['function', functionOf],
+  ['trace', ({ trace_id: id }) => id ?? ''],
+  ['trace_id', ({ trace_id: id }) => id ?? ''],
+  ['span', ({ span_id: id }) => id ?? ''],
+  ['span_id', ({ span_id: id }) => id ?? ''],
 ]);
 
 /** Where a writer sets only its service, that is the function. */
@@ -174,50 +96,38 @@ function functionOf({ attributes, service_name: service }: LogRecord): string {
   return attributeAt(attributes, 'function_id', ['function_id']) ?? service;
 }
 
-/** `:` searches for a part, case-insensitively, `=` for the whole. */
-function textCondition(name: string, textOf: (record: LogRecord) => string): Condition {
-  return (operator, value) => {
-    const compare = textComparison(operator, value);
-    if (compare !== undefined) {
-      const shown = `${name}${operator}${value}`;
-      return (record, budget) => {
-        const text = textOf(record);
-        budget.charge(shown, VALUE_STEPS, text.length);
-        return compare(text);
-      };
-    }
-    return `'${name}' takes ':', '=' or '!=', found '${operator}'`;
+function textCondition(name: string, operator: string, value: string, textOf: TextOf): LogMatcher {
+  const compare = textComparison(operator, value);
+  const shown = `${name}${operator}${value}`;
+  return (record, budget) => {
+    const text = textOf(record);
+    budget.charge(shown, VALUE_STEPS, text.length);
+    return compare(text);
   };
 }
 
-function textComparison(operator: string, value: string): ((found: string) => boolean) | undefined {
+/** `:` searches for a part, case-insensitively, `=` for the whole. */
+function textComparison(operator: string, value: string): (found: string) => boolean {
   const lower = value.toLowerCase();
   if (operator === '=') return (found) => found === value;
   if (operator === '!=') return (found) => found !== value;
-  return operator === ':' ? (found) => found.toLowerCase().includes(lower) : undefined;
+  return (found) => found.toLowerCase().includes(lower);
 }
 
-function attributeCondition(key: string): Condition {
+function attributeCondition(key: string, operator: string, value: string): LogMatcher {
   const path = key.split('.');
-  return (operator, value) => {
-    const compare = attributeComparison(operator, value);
-    if (compare === undefined) return `'${operator}' after 'attr.${key}' needs a number, found '${value}'`;
-    const shown = `attr.${key}${operator}${value}`;
-    return ({ attributes }, budget) => {
-      budget.charge(shown, LOOKUP_STEPS, path.length);
-      const found = attributeAt(attributes, key, path);
-      if (found === undefined) return operator === '!=';
-      budget.charge(shown, VALUE_STEPS, found.length);
-      return compare(found);
-    };
+  const compare = /[<>]/.test(operator) ? numberComparison(operator, Number(value)) : textComparison(operator, value);
+  const shown = `attr.${key}${operator}${value}`;
+  return ({ attributes }, budget) => {
+    budget.charge(shown, LOOKUP_STEPS, path.length);
+    const found = attributeAt(attributes, key, path);
+    if (found === undefined) return operator === '!=';
+    budget.charge(shown, VALUE_STEPS, found.length);
+    return compare(found);
   };
 }
 
-function attributeComparison(operator: string, value: string): ((found: string) => boolean) | undefined {
-  const ofText = textComparison(operator, value);
-  if (ofText !== undefined) return ofText;
-  const limit = Number(value);
-  if (value.trim() === '' || Number.isNaN(limit)) return undefined;
+function numberComparison(operator: string, limit: number): (found: string) => boolean {
   return (found) => found.trim() !== '' && compareNumbers(Number(found), operator, limit);
 }
 
@@ -242,11 +152,7 @@ function memberAt(value: unknown, path: readonly string[]): unknown {
   return at;
 }
 
-function severityCondition(operator: string, value: string): LogMatcher | string {
-  const word = LOG_LEVELS.find(
-    (level) => level === value.toLowerCase() || (level === 'warn' && /^warning$/i.test(value)),
-  );
-  if (word === undefined) return `'${value}' is not a severity: one of ${LOG_LEVELS.join(', ')}`;
+function severityCondition(operator: string, word: LogLevel): LogMatcher {
   // A word means its range: fatal errors, 21 to 24, are errors too.
   const low = SEVERITY_NUMBERS[word];
   const high = word === 'error' ? 24 : low + 3;
@@ -279,4 +185,34 @@ function containing(part: string, folded: FoldedRecord): LogMatcher {
     folded.turnTo(record);
     return isIn(folded.body, budget) || folded.values.some((text) => isIn(text, budget));
   };
+}
+
+/**
+ * What a record says, in lower case. Words of a query look at one record after the other: each is folded once, however
+ * many words there are, since that takes far longer than to look for a word in it.
+ */
+class FoldedRecord {
+  #record: LogRecord | undefined;
+  #body: string | undefined;
+  #values: readonly string[] | undefined;
+
+  turnTo(record: LogRecord): void {
+    if (record === this.#record) return;
+    this.#record = record;
+    this.#body = undefined;
+    this.#values = undefined;
+  }
+
+  get body(): string {
+    this.#body ??= this.#record?.body.toLowerCase() ?? '';
+    return this.#body;
+  }
+
+  /** Of its attributes; what is no text as JSON. */
+  get values(): readonly string[] {
+    this.#values ??= Object.values(this.#record?.attributes ?? {}).map((value) =>
+      (typeof value === 'string' ? value : (JSON.stringify(value) ?? '')).toLowerCase(),
+    );
+    return this.#values;
+  }
 }

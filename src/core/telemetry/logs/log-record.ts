@@ -1,10 +1,8 @@
-// Prepares a log record for the store: levels and their numbers, text without terminal codes, bounded size (modules
-// 11.2, guarantees 4).
+// Log records for the store: levels and their numbers, text without terminal codes, bounded size (modules 11.2,
+// guarantees 4), and the engine's own lines as records (modules 11.3).
 
-import type { LogRecord, SeverityText } from '../records/records.ts';
-
-export const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error'] as const;
-export type LogLevel = (typeof LOG_LEVELS)[number];
+import type { ServiceIdentity } from '../records/intake.ts';
+import type { LogLevel, LogRecord, SeverityText } from '../records/records.ts';
 
 export const SEVERITY_NUMBERS: Readonly<Record<LogLevel, number>> = {
   trace: 1,
@@ -77,4 +75,49 @@ function jsonBytes(value: unknown): number {
 /** The fields for filters, order and retention. */
 export function timeOf({ timestamp_unix_nano: event, observed_timestamp_unix_nano: observed }: LogRecord): number {
   return event > 0 ? event : observed;
+}
+
+/**
+ * A line about a log trigger's own failure is quiet: its record would fire the trigger that just failed, and so for
+ * ever (O3). The span of the failed call holds the details.
+ */
+export function recordOfLine(
+  level: LogLevel,
+  message: string,
+  fields: Readonly<Record<string, unknown>>,
+  nowMs: number,
+  { serviceName, engineVersion, resource }: ServiceIdentity,
+): LogRecord {
+  const severityNumber = SEVERITY_NUMBERS[level];
+  return {
+    timestamp_unix_nano: nowMs * 1e6,
+    observed_timestamp_unix_nano: nowMs * 1e6,
+    severity_number: severityNumber,
+    severity_text: severityTextOf(severityNumber),
+    body: message,
+    attributes: plain(fields),
+    trace_id: null,
+    span_id: null,
+    resource,
+    service_name: serviceName,
+    instrumentation_scope_name: 'svc',
+    instrumentation_scope_version: engineVersion,
+    ...(fields.trigger_type === LOG_TRIGGER && { is_quiet: true }),
+  };
+}
+
+const LOG_TRIGGER = 'log';
+
+/** Values that can be posted to another thread: no functions, no classes. */
+function plain(fields: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  const entries = Object.entries(fields).map(([key, value]) => [key, isSimple(value) ? value : jsonOf(value)]);
+  return Object.fromEntries(entries);
+}
+
+function isSimple(value: unknown): boolean {
+  return value === null || typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean';
+}
+
+function jsonOf(value: unknown): string {
+  return JSON.stringify(value) ?? String(value);
 }

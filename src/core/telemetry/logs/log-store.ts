@@ -3,8 +3,7 @@
 // Records are in the order of their times, which is nearly the order of arrival: a late record is inserted at its
 // place. Each has a number of its own, rising in the order of arrival, with which lists continue where they stopped.
 
-import { recordBytes } from '../records/record-bytes.ts';
-import type { LogRecord } from '../records/records.ts';
+import { type LogRecord, recordBytes } from '../records/records.ts';
 import { timeOf } from './log-record.ts';
 
 export interface LogStoreLimits {

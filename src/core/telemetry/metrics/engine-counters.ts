@@ -6,7 +6,7 @@ import { type CallCounts, DURATION_BOUNDS_MS, type DurationCounts, type WorkerCo
 import { ALERT_WINDOW_SECONDS_MAX } from './alert-rules.ts';
 import { percentileOfBuckets } from './engine-metrics.ts';
 
-export interface DurationFacts {
+export interface DurationSummary {
   readonly avg_duration_ms: number;
   readonly p50_duration_ms: number;
   readonly p95_duration_ms: number;
@@ -85,7 +85,7 @@ export class EngineCounters {
   }
 
   /** Of all calls that ended; undefined while there was none. */
-  durations(): DurationFacts | undefined {
+  durations(): DurationSummary | undefined {
     const { count, sum, min, max, buckets } = this.#durations;
     if (count === 0) return undefined;
     const at = (share: number): number => Math.max(min, percentileOfBuckets(buckets, max, share) ?? max);

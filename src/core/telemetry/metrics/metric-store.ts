@@ -3,9 +3,13 @@
 // A metric may have 2 000 label sets: further ones are folded into one called `other`, so that a worker that puts ids
 // into labels cannot fill the memory with names.
 
-import { recordBytes } from '../records/record-bytes.ts';
-import type { Attributes, HistogramPoint, MetricRecord, NumberPoint } from '../records/records.ts';
-import { countsOf, difference, type HistogramCounts } from './histogram-sum.ts';
+import {
+  type Attributes,
+  type HistogramPoint,
+  type MetricRecord,
+  type NumberPoint,
+  recordBytes,
+} from '../records/records.ts';
 
 export interface MetricStoreLimits {
   readonly maxCount: number;
@@ -13,7 +17,7 @@ export interface MetricStoreLimits {
   readonly retentionMs: number;
 }
 
-export type MetricFacts = Omit<MetricRecord, 'data_points' | 'timestamp_unix_nano'>;
+export type MetricDescription = Omit<MetricRecord, 'data_points' | 'timestamp_unix_nano'>;
 export type MetricPoint = NumberPoint | HistogramPoint;
 
 export interface StoredPoint {
@@ -25,7 +29,7 @@ export interface StoredPoint {
 /** Points of one metric of one service with the same labels. */
 export interface Series {
   readonly key: string;
-  readonly facts: MetricFacts;
+  readonly facts: MetricDescription;
   readonly labels: Attributes;
   points: number;
   /** The last histogram, from which the next one's increase is computed. */
@@ -91,7 +95,7 @@ export class MetricStore {
     }
   }
 
-  #addPoint(facts: MetricFacts, given: MetricPoint): RolledPoint {
+  #addPoint(facts: MetricDescription, given: MetricPoint): RolledPoint {
     const series = this.#seriesOf(facts, given.attributes);
     const point = series.labels === given.attributes ? given : { ...given, attributes: series.labels };
     const bytes = recordBytes(point);
@@ -107,7 +111,7 @@ export class MetricStore {
     return { kind: 'histogram', name: facts.name, timeMs, counts: added };
   }
 
-  #seriesOf(facts: MetricFacts, attributes: Attributes): Series {
+  #seriesOf(facts: MetricDescription, attributes: Attributes): Series {
     const metric = metricKey(facts);
     const key = `${metric}\0${labelText(attributes)}`;
     const known = this.#series.get(key);
@@ -119,7 +123,7 @@ export class MetricStore {
     return this.#series.get(other) ?? this.#open(metric, other, facts, OTHER_LABELS);
   }
 
-  #open(metric: string, key: string, facts: MetricFacts, labels: Attributes): Series {
+  #open(metric: string, key: string, facts: MetricDescription, labels: Attributes): Series {
     const series = { key, facts, labels, points: 0, lastHistogram: undefined };
     this.#series.set(key, series);
     this.#labelSets.set(metric, (this.#labelSets.get(metric) ?? 0) + 1);
@@ -156,7 +160,7 @@ export class MetricStore {
   }
 }
 
-function metricKey({ name, service_name: service, metric_type: type }: MetricFacts): string {
+function metricKey({ name, service_name: service, metric_type: type }: MetricDescription): string {
   return `${name}\0${service}\0${type}`;
 }
 
@@ -165,4 +169,62 @@ function labelText(attributes: Attributes): string {
     .map(([key, value]) => `${key}\0${value}`)
     .sort()
     .join('\0');
+}
+
+/**
+ * OTLP's usual histogram points count from the start of the worker: two of them must not be added, but their difference
+ * may.
+ */
+export interface HistogramCounts {
+  readonly count: number;
+  readonly sum: number;
+  readonly min: number | undefined;
+  readonly max: number | undefined;
+  readonly bucketCounts: readonly number[];
+  readonly explicitBounds: readonly number[];
+}
+
+export function countsOf(point: HistogramPoint): HistogramCounts {
+  const { count, sum, min, max, bucket_counts: bucketCounts, explicit_bounds: explicitBounds } = point;
+  return { count, sum, min, max, bucketCounts, explicitBounds };
+}
+
+/** The counts since `before`: all of them without it, or where the bounds differ, or where the count restarted. */
+export function difference(now: HistogramCounts, before: HistogramCounts | undefined): HistogramCounts {
+  if (before === undefined || now.count < before.count || !haveSameBounds(now, before)) return now;
+  return {
+    count: now.count - before.count,
+    sum: now.sum - before.sum,
+    // The extremes of a worker's whole life say nothing of the time in between.
+    min: undefined,
+    max: undefined,
+    bucketCounts: now.bucketCounts.map((count, index) => Math.max(0, count - (before.bucketCounts[index] ?? 0))),
+    explicitBounds: now.explicitBounds,
+  };
+}
+
+/** Undefined: their buckets differ and cannot be added. */
+export function add(one: HistogramCounts, other: HistogramCounts): HistogramCounts | undefined {
+  if (!haveSameBounds(one, other)) return undefined;
+  return {
+    count: one.count + other.count,
+    sum: one.sum + other.sum,
+    min: extreme(Math.min, one.min, other.min),
+    max: extreme(Math.max, one.max, other.max),
+    bucketCounts: one.bucketCounts.map((count, index) => count + (other.bucketCounts[index] ?? 0)),
+    explicitBounds: one.explicitBounds,
+  };
+}
+
+function haveSameBounds({ explicitBounds: a }: HistogramCounts, { explicitBounds: b }: HistogramCounts): boolean {
+  return a.length === b.length && a.every((bound, index) => bound === b[index]);
+}
+
+function extreme(
+  choose: (a: number, b: number) => number,
+  a: number | undefined,
+  b: number | undefined,
+): number | undefined {
+  if (a === undefined) return b;
+  return b === undefined ? a : choose(a, b);
 }

@@ -5,7 +5,7 @@
 // the source of percentiles once a bucket is over.
 
 import { Aggregate, type AggregateRow } from './aggregate.ts';
-import { add, type HistogramCounts } from './histogram-sum.ts';
+import { add, type HistogramCounts } from './metric-store.ts';
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;

@@ -5,23 +5,22 @@
 
 import { redactFields } from '../../config-fields/redaction.ts';
 import { boundRecord } from '../logs/log-record.ts';
-import { readWorkerGauges } from '../metrics/worker-gauges.ts';
-import { engineSpans } from '../spans/engine-spans.ts';
 import { isWithin } from '../spans/sampling.ts';
-import type {
-  DroppedTelemetry,
-  OpenedBatch,
-  ServiceFacts,
-  SourceGauges,
-  TelemetryBatch,
-  TelemetryKind,
+import { engineSpans } from '../spans/span-records.ts';
+import {
+  type DroppedTelemetry,
+  type OpenedBatch,
+  readWorkerGauges,
+  type ServiceIdentity,
+  type SourceGauges,
+  type TelemetryBatch,
+  type TelemetryKind,
 } from './intake.ts';
 import { type ReadFrame, readFrame } from './read-otlp.ts';
-import { recordBytes } from './record-bytes.ts';
-import type { LogRecord, MetricRecord, SpanRecord } from './records.ts';
+import { type LogRecord, type MetricRecord, recordBytes, type SpanRecord } from './records.ts';
 
 export interface OpenerOptions {
-  readonly facts: ServiceFacts;
+  readonly facts: ServiceIdentity;
   /** The sampling ratio for logs of workers; those of the engine are already sampled. */
   logsRatio(): number;
   nowMs(): number;

@@ -1,6 +1,6 @@
 // Values of OTLP/JSON as workers send them: anything may be missing, of another type, or nested (wire 1.11).
 
-import type { Pairs } from '../spans/span-bounds.ts';
+import type { Pairs } from '../spans/span-records.ts';
 
 export type Fields = Readonly<Record<string, unknown>>;
 

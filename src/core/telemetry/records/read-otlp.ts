@@ -1,10 +1,9 @@
-// Parses OTLP/JSON requests of workers into records. Nothing is trusted: data with a wrong shape is left out and
-// counted.
+// Parses OTLP/JSON requests of workers into records: spans, logs, and of the metrics gauges, sums and histograms (wire
+// 1.11). Nothing is trusted: data with a wrong shape is left out and counted.
 
 import { severityTextOf } from '../logs/log-record.ts';
-import { boundSpan } from '../spans/span-bounds.ts';
+import { boundAttributes, boundSpan } from '../spans/span-records.ts';
 import type { TelemetryKind } from './intake.ts';
-import { readMetric } from './otlp-metrics.ts';
 import {
   type Fields,
   fieldsOf,
@@ -18,7 +17,15 @@ import {
   textForm,
   textOf,
 } from './otlp-values.ts';
-import type { LogRecord, MetricRecord, SpanRecord, SpanStatus } from './records.ts';
+import type {
+  HistogramPoint,
+  LogRecord,
+  MetricRecord,
+  MetricType,
+  NumberPoint,
+  SpanRecord,
+  SpanStatus,
+} from './records.ts';
 
 export interface ReadFrame {
   readonly spans: SpanRecord[];
@@ -26,7 +33,7 @@ export interface ReadFrame {
   readonly metrics: MetricRecord[];
 }
 
-export interface ReadWorld {
+export interface ReadContext {
   readonly nowMs: number;
   /** Counts data that was left out or cut. */
   dropped(reason: string): void;
@@ -46,13 +53,14 @@ const RECORDS_MAX = 50_000;
 const RESOURCE_ENTRIES_MAX = 64;
 const RESOURCE_KEY_CHARS_MAX = 256;
 
-export function readFrame(kind: TelemetryKind, bytes: Uint8Array, world: ReadWorld): ReadFrame {
+export function readFrame(kind: TelemetryKind, bytes: Uint8Array, context: ReadContext): ReadFrame {
   const frame: ReadFrame = { spans: [], logs: [], metrics: [] };
   const request = parse(bytes);
-  if (request === undefined) world.dropped('unreadable');
-  else if (kind === 'OTLP') readAll(request.resourceSpans, 'scopeSpans', 'spans', world, spanReader(frame, world));
-  else if (kind === 'LOGS') readAll(request.resourceLogs, 'scopeLogs', 'logRecords', world, logReader(frame, world));
-  else readAll(request.resourceMetrics, 'scopeMetrics', 'metrics', world, metricReader(frame, world));
+  if (request === undefined) context.dropped('unreadable');
+  else if (kind === 'OTLP') readAll(request.resourceSpans, 'scopeSpans', 'spans', context, spanReader(frame, context));
+  else if (kind === 'LOGS')
+    readAll(request.resourceLogs, 'scopeLogs', 'logRecords', context, logReader(frame, context));
+  else readAll(request.resourceMetrics, 'scopeMetrics', 'metrics', context, metricReader(frame, context));
   return frame;
 }
 
@@ -67,14 +75,14 @@ function parse(bytes: Uint8Array): Fields | undefined {
 
 type ReadOne = (item: Fields, origin: Origin) => void;
 
-function readAll(resources: unknown, scopesKey: string, itemsKey: string, world: ReadWorld, read: ReadOne): void {
+function readAll(resources: unknown, scopesKey: string, itemsKey: string, context: ReadContext, read: ReadOne): void {
   let count = 0;
   for (const resource of listOf(resources).map(fieldsOf)) {
     const facts = resourceOf(resource.resource);
     for (const scope of listOf(resource[scopesKey]).map(fieldsOf)) {
       const origin = { ...facts, scope: scopeOf(scope.scope) };
       for (const item of listOf(scope[itemsKey])) {
-        if (++count > RECORDS_MAX) return world.dropped('frame_too_large');
+        if (++count > RECORDS_MAX) return context.dropped('frame_too_large');
         read(fieldsOf(item), origin);
       }
     }
@@ -96,11 +104,11 @@ function scopeOf(given: unknown): Origin['scope'] {
   };
 }
 
-function spanReader(frame: ReadFrame, world: ReadWorld): ReadOne {
+function spanReader(frame: ReadFrame, context: ReadContext): ReadOne {
   return (item, origin) => {
     const span = readSpan(item, origin);
-    if (span === undefined) world.dropped('malformed');
-    else frame.spans.push(boundSpan(span, () => world.dropped('truncated')));
+    if (span === undefined) context.dropped('malformed');
+    else frame.spans.push(boundSpan(span, () => context.dropped('truncated')));
   };
 }
 
@@ -155,13 +163,13 @@ function readLink(given: unknown) {
   return [{ trace_id: traceId, span_id: spanId, attributes: pairsOf(link.attributes) }];
 }
 
-function logReader(frame: ReadFrame, world: ReadWorld): ReadOne {
+function logReader(frame: ReadFrame, context: ReadContext): ReadOne {
   return (item, origin) => {
-    frame.logs.push(readLog(item, origin, world));
+    frame.logs.push(readLog(item, origin, context));
   };
 }
 
-function readLog(item: Fields, { serviceName, resource, scope }: Origin, { nowMs, isQuiet }: ReadWorld): LogRecord {
+function readLog(item: Fields, { serviceName, resource, scope }: Origin, { nowMs, isQuiet }: ReadContext): LogRecord {
   const number = Math.round(numberOf(item.severityNumber) ?? 0);
   const severityNumber = number >= 1 && number <= 24 ? number : numberOfSeverity(textOf(item.severityText));
   const traceId = idOf(item.traceId, 32) ?? null;
@@ -189,10 +197,95 @@ function numberOfSeverity(text: string): number {
   return at < 0 ? 9 : at * 4 + 1;
 }
 
-function metricReader(frame: ReadFrame, world: ReadWorld): ReadOne {
+function metricReader(frame: ReadFrame, context: ReadContext): ReadOne {
   return (item, { serviceName, scope }) => {
-    const metric = readMetric(item, world);
-    if (metric === undefined) world.dropped('malformed');
+    const metric = readMetric(item, context);
+    if (metric === undefined) context.dropped('malformed');
     else frame.metrics.push({ ...metric, service_name: serviceName, ...scope });
+  };
+}
+
+type Point = NumberPoint | HistogramPoint;
+export type ReadMetric = Omit<MetricRecord, 'service_name'>;
+
+interface Reading {
+  readonly nowMs: number;
+  dropped(reason: string): void;
+}
+
+const NAME_CHARS_MAX = 256;
+const POINTS_MAX = 10_000;
+const BUCKETS_MAX = 1_024;
+
+export function readMetric(item: Fields, reading: Reading): ReadMetric | undefined {
+  const name = textOf(item.name).slice(0, NAME_CHARS_MAX);
+  const kind = kindOf(item);
+  if (name === '' || kind === undefined) return undefined;
+  const { type, data } = kind;
+  const read = type === 'histogram' ? readHistogramPoint : readNumberPoint;
+  const given = listOf(data.dataPoints);
+  if (given.length > POINTS_MAX) reading.dropped('frame_too_large');
+  const points = given.slice(0, POINTS_MAX).flatMap((point) => {
+    const one = read(fieldsOf(point), reading);
+    if (one === undefined) reading.dropped('malformed');
+    return one === undefined ? [] : [one];
+  });
+  return {
+    name,
+    description: textOf(item.description).slice(0, NAME_CHARS_MAX * 4),
+    unit: textOf(item.unit).slice(0, NAME_CHARS_MAX),
+    metric_type: type,
+    ...(isDelta(data) && { is_delta: true }),
+    data_points: points,
+    timestamp_unix_nano: points.reduce((latest, point) => Math.max(latest, point.timestamp_unix_nano), 0),
+  };
+}
+
+function kindOf({ gauge, sum, histogram }: Fields): { type: MetricType; data: Fields } | undefined {
+  if (gauge !== undefined) return { type: 'gauge', data: fieldsOf(gauge) };
+  if (histogram !== undefined) return { type: 'histogram', data: fieldsOf(histogram) };
+  if (sum === undefined) return undefined;
+  const data = fieldsOf(sum);
+  return { type: data.isMonotonic === true ? 'counter' : 'updowncounter', data };
+}
+
+/** OTLP/JSON uses both spellings of the enumeration. */
+function isDelta({ aggregationTemporality: word }: Fields): boolean {
+  return word === 1 || word === 'AGGREGATION_TEMPORALITY_DELTA';
+}
+
+function shared(point: Fields, reading: Reading) {
+  const start = numberOf(point.startTimeUnixNano);
+  return {
+    attributes: boundAttributes(pairsOf(point.attributes), () => reading.dropped('truncated')),
+    timestamp_unix_nano: notAhead(numberOf(point.timeUnixNano) || reading.nowMs * 1e6, reading.nowMs),
+    // Zero means unknown.
+    ...(start !== undefined && start > 0 && { start_time_unix_nano: start }),
+  };
+}
+
+function readNumberPoint(point: Fields, reading: Reading): Point | undefined {
+  const value = numberOf(point.asDouble) ?? numberOf(point.asInt);
+  return value === undefined ? undefined : { value, ...shared(point, reading) };
+}
+
+function readHistogramPoint(point: Fields, reading: Reading): Point | undefined {
+  const count = numberOf(point.count);
+  const buckets = listOf(point.bucketCounts).map((bucket) => numberOf(bucket) ?? -1);
+  const bounds = listOf(point.explicitBounds).map((bound) => numberOf(bound) ?? Number.NaN);
+  const fits = buckets.length === 0 ? bounds.length === 0 : buckets.length === bounds.length + 1;
+  const isSorted = bounds.every((bound, at) => at === 0 || bound > (bounds[at - 1] ?? bound));
+  if (count === undefined || count < 0 || !fits || !isSorted || buckets.some((bucket) => bucket < 0)) return undefined;
+  if (buckets.length > BUCKETS_MAX) return undefined;
+  const min = numberOf(point.min);
+  const max = numberOf(point.max);
+  return {
+    count,
+    sum: numberOf(point.sum) ?? 0,
+    bucket_counts: buckets,
+    explicit_bounds: bounds,
+    ...(min !== undefined && { min }),
+    ...(max !== undefined && { max }),
+    ...shared(point, reading),
   };
 }

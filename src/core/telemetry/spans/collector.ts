@@ -2,23 +2,21 @@
 //
 // Neighbours: `router/session/observe.ts` reports calls, modules report requests, jobs and logs; `intake.ts` shows the
 // way of the data.
-// Invariants:
+// What always holds:
 //   - A call that is not sampled costs a read of the call's context and a few additions: no object is created for it.
 //   - All gathered data is bounded. What is over a bound is dropped, newest first, and counted (O1).
 //   - Nothing here throws or waits, and no timer runs while nothing was gathered.
 
 import { detach } from '../../../protocol/json/byte-string.ts';
 import { CallStats } from '../metrics/call-stats.ts';
-import type { WorkerGauges } from '../metrics/worker-gauges.ts';
-import type { SourceGauges, TelemetryFrame, TelemetryKind, TelemetrySink } from '../records/intake.ts';
+import type { SourceGauges, TelemetryFrame, TelemetryKind, TelemetrySink, WorkerGauges } from '../records/intake.ts';
 import type { LogRecord } from '../records/records.ts';
 import { isSampled, isTraceparent, spanIdOf, traceIdOf, UNTRACED } from './context.ts';
 import { isWithin, placeOf, Sampler, type SamplingSettings, traceIdAt } from './sampling.ts';
-import { SpanBuffer } from './span-buffer.ts';
-import { OpenSpan, STATUS } from './span-rows.ts';
+import { OpenSpan, SpanBuffer, STATUS } from './span-rows.ts';
 
 /** What the collector needs of its environment. */
-export interface CollectorWorld {
+export interface CollectorContext {
   readonly nowMs: () => number;
   monotonicMs(): number;
   after(delayMs: number, task: () => void): () => void;
@@ -67,7 +65,7 @@ export type Begun = OpenSpan | string | undefined;
 export class Collector {
   settings: CollectorSettings;
   sampler: Sampler | undefined;
-  readonly #world: CollectorWorld;
+  readonly #context: CollectorContext;
   readonly #sink: TelemetrySink;
   readonly #stats = new CallStats();
   readonly #spans: SpanBuffer;
@@ -87,14 +85,14 @@ export class Collector {
   #cancelFlush: (() => void) | undefined;
   #flushDelayMs = 0;
 
-  constructor(settings: CollectorSettings, world: CollectorWorld, sink: TelemetrySink) {
+  constructor(settings: CollectorSettings, context: CollectorContext, sink: TelemetrySink) {
     this.settings = settings;
     this.sampler = settings.sampling && new Sampler(settings.sampling);
     this.#spans = new SpanBuffer(settings.spansKept);
-    this.#world = world;
+    this.#context = context;
     this.#sink = sink;
-    this.#countedMs = world.monotonicMs();
-    this.#epochMs = world.nowMs() - this.#countedMs;
+    this.#countedMs = context.monotonicMs();
+    this.#epochMs = context.nowMs() - this.#countedMs;
   }
 
   /** Changes the sampling rules, from the next trace on. */
@@ -122,7 +120,7 @@ export class Collector {
     if (sampler.isNever && (traceparent === undefined || !isSampled(traceparent))) return undefined;
     if (!isTraceparent(traceparent)) {
       if (sampler.isNever) return undefined;
-      const traceId = this.#world.token();
+      const traceId = this.#context.token();
       if (!this.#decide(sampler, placeOf(traceId), operation, service)) return `00-${traceId}-${traceId.slice(16)}-00`;
       return this.#open(prefix + operation, functionId, traceId, '', baggage);
     }
@@ -149,9 +147,9 @@ export class Collector {
     if (sampler === undefined || sampler.isNever || isTraceparent(traceparent)) {
       return this.begin(prefix, operation, functionId, service, traceparent, baggage);
     }
-    const place = this.#world.fraction();
+    const place = this.#context.fraction();
     if (!this.#decide(sampler, place, operation, service)) return UNTRACED;
-    return this.#open(prefix + operation, functionId, traceIdAt(place, this.#world.token()), '', baggage);
+    return this.#open(prefix + operation, functionId, traceIdAt(place, this.#context.token()), '', baggage);
   }
 
   /** The same where a trace begins whose id was chosen before: decided like any other, whatever its context says. */
@@ -162,14 +160,14 @@ export class Collector {
   }
 
   #decide(sampler: Sampler, place: number, operation: string, service: string): boolean {
-    if (place >= PRESSED_RATE && this.#world.isPressed()) return false;
-    return sampler.decide(place, operation, service || this.settings.serviceName, this.#world.nowMs);
+    if (place >= PRESSED_RATE && this.#context.isPressed()) return false;
+    return sampler.decide(place, operation, service || this.settings.serviceName, this.#context.nowMs);
   }
 
   #open(name: string, functionId: string, traceId: string, parentId: string, baggage: string | undefined): OpenSpan {
     const kept = baggage === undefined ? '' : detach(baggage);
-    const spanId = this.#world.token().slice(16);
-    const span = new OpenSpan(traceId, spanId, parentId, name, functionId, kept, this.#world.monotonicMs());
+    const spanId = this.#context.token().slice(16);
+    const span = new OpenSpan(traceId, spanId, parentId, name, functionId, kept, this.#context.monotonicMs());
     if (this.#begun.length < SPANS_MAX) this.#begun.push(span);
     this.#planFlush();
     return span;
@@ -177,7 +175,7 @@ export class Collector {
 
   /** Ends it as successful, or as an error when there is a `code`. Later ends of the same span have no effect. */
   end(span: OpenSpan, code?: string, message = '', stack = ''): void {
-    this.endAt(span, this.#world.monotonicMs(), code, message, stack);
+    this.endAt(span, this.#context.monotonicMs(), code, message, stack);
   }
 
   /** The same for a caller that has read the clock already. */
@@ -186,7 +184,7 @@ export class Collector {
     span.endedMs = nowMs;
     if (span.status === STATUS.unset) span.status = code === undefined ? STATUS.ok : STATUS.error;
     if (code !== undefined) span.error = errorText(code, message, stack);
-    if (!this.#spans.add(span, this.#epochMs)) return this.#world.dropped('spans', 'buffer_full');
+    if (!this.#spans.add(span, this.#epochMs)) return this.#context.dropped('spans', 'buffer_full');
     if (this.#spans.count >= SPANS_PER_BATCH) this.#flushSoon();
     else this.#planFlush();
   }
@@ -221,7 +219,7 @@ export class Collector {
   sourceLeft(source: number): void {
     this.#gauges.delete(source);
     if (this.sampler === undefined && !this.settings.hasMetrics) return;
-    if (this.#gone.length >= GONE_MAX) return this.#world.dropped('spans', 'buffer_full');
+    if (this.#gone.length >= GONE_MAX) return this.#context.dropped('spans', 'buffer_full');
     this.#gone.push(source);
     this.#planFlush();
   }
@@ -247,13 +245,13 @@ export class Collector {
   /** Whether such a record is kept: whole traces are, or none of their records. */
   samplesLog(traceId: string | null): boolean {
     const { hasLogs, logsRatio } = this.settings;
-    return hasLogs && (logsRatio >= 1 || isWithin(traceId ?? this.#world.token(), logsRatio));
+    return hasLogs && (logsRatio >= 1 || isWithin(traceId ?? this.#context.token(), logsRatio));
   }
 
   /** A record of the engine or of `engine::log::*`. The caller marks quiet ones. */
   log(record: LogRecord): void {
     if (!this.samplesLog(record.trace_id)) return;
-    if (this.#logs.length >= LOGS_MAX) return this.#world.dropped('logs', 'buffer_full');
+    if (this.#logs.length >= LOGS_MAX) return this.#context.dropped('logs', 'buffer_full');
     this.#logs.push(record);
     this.#planFlush(LOGS_MS);
   }
@@ -263,7 +261,7 @@ export class Collector {
     if (!this.#takes(kind)) return;
     const kept = bytes.length + FRAME_OWN_BYTES;
     if (this.#frameBytes + kept > FRAME_BYTES_MAX) {
-      return this.#world.dropped(KIND_NAMES[kind], 'buffer_full');
+      return this.#context.dropped(KIND_NAMES[kind], 'buffer_full');
     }
     this.#frameBytes += kept;
     // Not `slice()`: of a Buffer that is no copy.
@@ -289,7 +287,7 @@ export class Collector {
     if (this.#cancelFlush !== undefined && this.#flushDelayMs <= delayMs) return;
     this.#cancelFlush?.();
     this.#flushDelayMs = delayMs;
-    this.#cancelFlush = this.#world.after(delayMs, () => this.#flushNow());
+    this.#cancelFlush = this.#context.after(delayMs, () => this.#flushNow());
   }
 
   #flushNow(): void {
@@ -310,9 +308,9 @@ export class Collector {
 
   #send(withCounts: boolean): void {
     if (this.#sink.isFull) return;
-    const nowMs = this.#world.monotonicMs();
+    const nowMs = this.#context.monotonicMs();
     // A change of the wall clock takes effect with the next batch.
-    this.#epochMs = this.#world.nowMs() - nowMs;
+    this.#epochMs = this.#context.nowMs() - nowMs;
     this.#writePending();
     const areCountsDue = withCounts || nowMs - this.#countedMs >= COUNTS_MS;
     const calls = areCountsDue ? this.#stats.take() : [];
@@ -320,9 +318,9 @@ export class Collector {
     const counted = this.#spawns + this.#deaths + this.#gone.length + calls.length;
     if (this.#spans.count + this.#logs.length + this.#frames.length + counted === 0) return;
     const limited = this.sampler?.takeLimited() ?? 0;
-    if (limited > 0) this.#world.dropped('spans', 'rate_limit', limited);
+    if (limited > 0) this.#context.dropped('spans', 'rate_limit', limited);
     const { rows, pushedOut } = this.#spans.take();
-    if (pushedOut > 0) this.#world.dropped('spans', 'limit', pushedOut);
+    if (pushedOut > 0) this.#context.dropped('spans', 'limit', pushedOut);
     this.#sink.take({
       spanRows: rows,
       logs: this.#logs,
@@ -339,7 +337,7 @@ export class Collector {
 
   #writePending(): void {
     for (const span of this.#begun) {
-      if (!span.hasEnded && !this.#spans.add(span, this.#epochMs)) this.#world.dropped('spans', 'buffer_full');
+      if (!span.hasEnded && !this.#spans.add(span, this.#epochMs)) this.#context.dropped('spans', 'buffer_full');
     }
     this.#begun = [];
   }

@@ -1,75 +1,93 @@
 // The critical path of a trace (TRC-7): the chain of intervals that determined when the root ended. Shortening one of
 // them shortens the whole; shortening anything else does not. Linear after sorting the children of each span.
+//
+// The command line has the spans as a tree and the page has them as columns: both implement `SpanIntervals`.
 
 import type { TreeSpan } from './trace-tree.ts';
 
-/** An interval in which this span, and none below it, delayed the end. */
-export interface PathSegment {
-  readonly span: TreeSpan;
-  readonly startNano: number;
-  readonly endNano: number;
+/** The spans of one trace, `S` being a span or its number. Times have any one unit. */
+export interface SpanIntervals<S> {
+  startOf(span: S): number;
+  /** Not before the start. */
+  endOf(span: S): number;
+  childrenOf(span: S): readonly S[];
+  /** A millisecond: the clocks of two processes may differ by about this much. */
+  readonly clockSlack: number;
 }
 
-/**
- * A child that ends later than its parent was not waited for: fire-and-forget, or queued. Clocks of two processes may
- * still differ by about this much.
- */
-const CLOCK_NANO = 1_000_000;
+/** An interval in which this span, and none below it, delayed the end. */
+export interface PathSegment<S> {
+  readonly span: S;
+  readonly start: number;
+  readonly end: number;
+}
 
-/** In time order. `nowNano` is the end of spans that have not ended. */
-export function criticalPath(root: TreeSpan, nowNano: number): PathSegment[] {
-  const backwards: PathSegment[] = [];
-  const stack = [openFrame(root, endOf(root, nowNano), nowNano)];
+/** In time order, without gap or overlap. */
+export function criticalPath<S>(root: S, spans: SpanIntervals<S>): PathSegment<S>[] {
+  const backwards: PathSegment<S>[] = [];
+  const stack = [openFrame(root, spans.startOf(root), spans.endOf(root), spans)];
   for (let frame = stack.at(-1); frame !== undefined; frame = stack.at(-1)) {
-    const { span, cursorNano } = frame;
-    const startNano = span.start_time_unix_nano;
-    const child = nextChild(frame, nowNano);
-    const endOfChild = child === undefined ? startNano : Math.min(endOf(child, nowNano), cursorNano);
-    if (cursorNano > endOfChild) backwards.push({ span, startNano: endOfChild, endNano: cursorNano });
+    const { span, from, cursor } = frame;
+    const child = nextChild(frame, spans);
+    const end = child === undefined ? from : Math.min(spans.endOf(child), cursor);
+    if (cursor > end) backwards.push({ span, start: end, end: cursor });
     if (child === undefined) {
       stack.pop();
       continue;
     }
-    frame.cursorNano = Math.max(child.start_time_unix_nano, startNano);
-    stack.push(openFrame(child, endOfChild, nowNano));
+    // A child may begin before its parent: only the part inside counts.
+    frame.cursor = Math.max(spans.startOf(child), from);
+    stack.push(openFrame(child, frame.cursor, end, spans));
   }
   return backwards.reverse();
 }
 
-/** The ids of the spans on it. */
-export function criticalSpanIds(root: TreeSpan, nowNano: number): Set<string> {
-  return new Set(criticalPath(root, nowNano).map(({ span }) => span.span_id));
-}
-
-export function endOf(span: TreeSpan, nowNano: number): number {
-  const endNano = span.pending === true ? nowNano : span.end_time_unix_nano;
-  return Math.max(endNano, span.start_time_unix_nano);
-}
-
-interface Frame {
-  readonly span: TreeSpan;
+interface Frame<S> {
+  readonly span: S;
   /** Latest end first. */
-  readonly children: readonly TreeSpan[];
+  readonly children: readonly S[];
   next: number;
+  /** Where its part of the path begins. */
+  readonly from: number;
   /** Everything of this span after it is covered. */
-  cursorNano: number;
+  cursor: number;
 }
 
-function openFrame(span: TreeSpan, cursorNano: number, nowNano: number): Frame {
-  const children = [...span.children].sort((a, b) => endOf(b, nowNano) - endOf(a, nowNano));
-  return { span, children, next: 0, cursorNano };
+function openFrame<S>(span: S, from: number, cursor: number, spans: SpanIntervals<S>): Frame<S> {
+  const children = [...spans.childrenOf(span)].sort((a, b) => spans.endOf(b) - spans.endOf(a));
+  return { span, children, next: 0, from, cursor };
 }
 
-/** The child that ended last before the cursor, and that its parent can have waited for. */
-function nextChild(frame: Frame, nowNano: number): TreeSpan | undefined {
+/**
+ * The child that ended last before the cursor. A child that ends later than its parent was not waited for: it is
+ * fire-and-forget, or queued.
+ */
+function nextChild<S>(frame: Frame<S>, spans: SpanIntervals<S>): S | undefined {
   while (frame.next < frame.children.length) {
     const child = frame.children[frame.next];
     frame.next += 1;
     if (child === undefined) return undefined;
-    const endNano = endOf(child, nowNano);
-    const isInTime = endNano <= frame.cursorNano + CLOCK_NANO;
-    const hasPart = Math.min(endNano, frame.cursorNano) > frame.span.start_time_unix_nano;
-    if (isInTime && hasPart && child.start_time_unix_nano < frame.cursorNano) return child;
+    const end = spans.endOf(child);
+    const isInTime = end <= frame.cursor + spans.clockSlack;
+    const hasPart = Math.min(end, frame.cursor) > frame.from;
+    if (isInTime && hasPart && spans.startOf(child) < frame.cursor) return child;
   }
   return undefined;
+}
+
+/** The spans of a tree, in nanoseconds. `nowNano` is the end of spans that have not ended. */
+export function treeIntervals(nowNano: number): SpanIntervals<TreeSpan> {
+  return {
+    startOf: (span) => span.start_time_unix_nano,
+    endOf: (span) => endOf(span, nowNano),
+    childrenOf: (span) => span.children,
+    clockSlack: CLOCK_NANO,
+  };
+}
+
+export const CLOCK_NANO = 1_000_000;
+
+export function endOf(span: TreeSpan, nowNano: number): number {
+  const endNano = span.pending === true ? nowNano : span.end_time_unix_nano;
+  return Math.max(endNano, span.start_time_unix_nano);
 }

@@ -1,5 +1,9 @@
-// A span on its way to the telemetry thread: a run of plain values in a list. Thousands of small objects would cost the
-// router's thread more to post than the calls that they describe.
+// Spans on their way to the telemetry thread: each is a run of plain values in a list. Thousands of small objects would
+// cost the router's thread more to post than the calls that they describe. The buffer keeps the rows until the
+// telemetry thread takes them.
+//
+// Where that thread keeps fewer spans than arrive, most need not be sent: then the newest replace the oldest here
+// already, as they would there. Otherwise the newest are refused.
 
 /** Between the keys and values of `OpenSpan.attributes`, and between the parts of an error. */
 export const SEPARATOR = '\0';
@@ -114,4 +118,49 @@ export function readRow(rows: readonly (string | number)[], at: number): SpanRow
     error: String(rows[at + 10]),
     link: String(rows[at + 11]),
   };
+}
+
+/** While the telemetry thread accepts nothing. */
+const ROWS_MAX = 8_192;
+
+export class SpanBuffer {
+  /** How many of the newest the receiver keeps. */
+  spansKept: number;
+  #rows: (string | number)[] = [];
+  /** The position of the oldest row once the newest have begun to replace them. */
+  #oldestAt = 0;
+  /** Replaced since the last `take`. */
+  #pushedOut = 0;
+
+  constructor(spansKept: number) {
+    this.spansKept = spansKept;
+  }
+
+  get count(): number {
+    return this.#rows.length / ROW_LENGTH;
+  }
+
+  /** False: there was no room. */
+  add(span: OpenSpan, epochMs: number): boolean {
+    const { length } = this.#rows;
+    if (length < Math.min(this.spansKept, ROWS_MAX) * ROW_LENGTH) {
+      writeRow(this.#rows, length, span, epochMs);
+      return true;
+    }
+    if (length === 0 || this.spansKept > ROWS_MAX) return false;
+    writeRow(this.#rows, this.#oldestAt, span, epochMs);
+    this.#oldestAt = (this.#oldestAt + ROW_LENGTH) % length;
+    this.#pushedOut++;
+    return true;
+  }
+
+  /** The oldest first. */
+  take(): { readonly rows: readonly (string | number)[]; readonly pushedOut: number } {
+    const at = this.#oldestAt;
+    const rows = at === 0 ? this.#rows : [...this.#rows.slice(at), ...this.#rows.slice(0, at)];
+    const pushedOut = this.#pushedOut;
+    this.#rows = [];
+    this.#oldestAt = this.#pushedOut = 0;
+    return { rows, pushedOut };
+  }
 }

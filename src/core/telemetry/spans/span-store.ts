@@ -1,13 +1,12 @@
 // The spans of the newest traces, in memory. Bounded by count and by bytes: the oldest span leaves first (O1).
 //
-// Invariants:
+// What always holds:
 //   - `bytes` is the sum over all spans held, each as `recordBytes` counts it; neither bound is exceeded after `add`.
 //   - The summary of a trace (counts, services) covers exactly the spans held, at any moment: lists read traces and not
 //     their spans.
 //   - A pending span is replaced by a later one with the same ids, never the other way round.
 
-import { recordBytes } from '../records/record-bytes.ts';
-import type { SpanRecord, TraceStatusWord } from '../records/records.ts';
+import { recordBytes, type SpanRecord, type TraceStatusWord } from '../records/records.ts';
 
 export interface SpanStoreLimits {
   readonly maxCount: number;

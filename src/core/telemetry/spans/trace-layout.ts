@@ -1,7 +1,7 @@
 // A trace as rows to draw: position, width and marks. The command line and the console draw the same rows, one in
 // characters, the other in pixels.
 
-import { criticalSpanIds, endOf } from './critical-path.ts';
+import { CLOCK_NANO, criticalPath, endOf, treeIntervals } from './critical-path.ts';
 import type { TreeSpan } from './trace-tree.ts';
 
 export interface TraceRowLayout {
@@ -32,14 +32,13 @@ export interface TraceLayout {
   readonly status: 'ok' | 'error' | 'pending';
 }
 
-const CLOCK_NANO = 1_000_000;
-
 /** Rows in drawing order. Spans below `depthMax` are counted but get no row. */
 export function layoutTrace(roots: readonly TreeSpan[], nowNano: number, depthMax = Infinity): TraceLayout {
   const all = flatten(roots);
   const startNano = all.reduce((least, { span }) => Math.min(least, span.start_time_unix_nano), Infinity);
   const endNano = all.reduce((most, { span }) => Math.max(most, endOf(span, nowNano)), 0);
-  const critical = new Set(roots.flatMap((root) => [...criticalSpanIds(root, nowNano)]));
+  const intervals = treeIntervals(nowNano);
+  const critical = new Set(roots.flatMap((root) => criticalPath(root, intervals).map(({ span }) => span.span_id)));
   const lengthNano = Math.max(1, endNano - startNano);
   const rows = all
     .filter(({ depth }) => depth <= depthMax)

@@ -1,39 +1,40 @@
-// One live socket: reads the page's requests, and ends everything that belongs to it when it closes.
-//
-// Invariant: where a token is required, nothing is subscribed before the token was accepted.
+// The live sockets. Each reads the page's requests, and ends everything that belongs to it when it closes. Where a
+// token is required, nothing is subscribed before the token was accepted. Sockets that have gone silent are closed.
 
 import type { LiveRequest } from '../../../console-api/live.ts';
 import { equalSecrets } from '../../../effects/random.ts';
 import { validateLiveRequest } from '../../../generated/console-requests.ts';
+import { CLOSE_CODES } from '../../../protocol/frames/close-codes.ts';
 import { type ByteString, rawJson } from '../../../protocol/json/byte-string.ts';
+import { PING_INTERVAL_MS, SILENT_MS } from '../../../router/session/housekeeping.ts';
 import type { PeerSocket, SocketEvents } from '../../../transport/socket.ts';
-import type { Desk } from '../desk.ts';
-import { failureOf } from '../facts/failure.ts';
+import type { ConsoleContext } from '../console-context.ts';
+import { failureOf } from '../sources/failure.ts';
 import { LiveSubscription } from './subscription.ts';
-import type { Topics } from './topics.ts';
+import { Topics } from './topics.ts';
 
 /** For the first frame of a page that needs the token. */
 const AUTH_MS_MAX = 10_000;
 const SUBSCRIPTIONS_MAX = 64;
 const UNAUTHORIZED = 4401;
 
-export interface LiveParts {
-  readonly desk: Desk;
+export interface LiveConnectionOptions {
+  readonly context: ConsoleContext;
   readonly topics: Topics;
   ended(connection: LiveConnection): void;
 }
 
 export class LiveConnection implements SocketEvents {
-  readonly #parts: LiveParts;
+  readonly #options: LiveConnectionOptions;
   readonly #socket: PeerSocket;
   readonly #subscriptions = new Map<number, LiveSubscription>();
   #isKnown: boolean;
   #cancelAuth: (() => void) | undefined;
   heardMs: number;
 
-  constructor(parts: LiveParts, socket: PeerSocket, isKnown: boolean) {
-    const { clock } = parts.desk.context;
-    this.#parts = parts;
+  constructor(options: LiveConnectionOptions, socket: PeerSocket, isKnown: boolean) {
+    const { clock } = options.context.module;
+    this.#options = options;
     this.#socket = socket;
     this.#isKnown = isKnown;
     this.heardMs = clock.monotonicMs();
@@ -51,7 +52,7 @@ export class LiveConnection implements SocketEvents {
   }
 
   after(ms: number, act: () => void): () => void {
-    return this.#parts.desk.context.clock.after(ms, act);
+    return this.#options.context.module.clock.after(ms, act);
   }
 
   ping(): void {
@@ -59,7 +60,7 @@ export class LiveConnection implements SocketEvents {
   }
 
   heard(): void {
-    this.heardMs = this.#parts.desk.context.clock.monotonicMs();
+    this.heardMs = this.#options.context.module.clock.monotonicMs();
   }
 
   message(bytes: Uint8Array): void {
@@ -87,7 +88,7 @@ export class LiveConnection implements SocketEvents {
 
   /** A client without a token gets one frame. Answers to more frames would be work that it can cause for free. */
   #authenticate(request: LiveRequest | undefined): void {
-    const wanted = this.#parts.desk.context.settings.bridgeToken;
+    const wanted = this.#options.context.module.settings.bridgeToken;
     if (request?.op !== 'auth') return this.end(UNAUTHORIZED, 'the first frame has to bring the token');
     if (wanted === undefined || !equalSecrets(request.token, wanted)) {
       return this.end(UNAUTHORIZED, 'the token is wrong');
@@ -111,7 +112,7 @@ export class LiveConnection implements SocketEvents {
       subscription.end();
     };
     try {
-      this.#parts.topics.open({ topic, filter: filter ?? {}, since, subscription, failed });
+      this.#options.topics.open({ topic, filter: filter ?? {}, since, subscription, failed });
     } catch (error) {
       failed(error);
     }
@@ -130,7 +131,7 @@ export class LiveConnection implements SocketEvents {
     this.#cancelAuth?.();
     for (const subscription of this.#subscriptions.values()) subscription.end();
     this.#subscriptions.clear();
-    this.#parts.ended(this);
+    this.#options.ended(this);
   }
 }
 
@@ -141,5 +142,62 @@ function readRequest(bytes: Uint8Array): LiveRequest | undefined {
   } catch {
     // It is not JSON.
     return undefined;
+  }
+}
+
+const CONNECTIONS_MAX = 256;
+const NOTHING: SocketEvents = { message: () => {}, heard: () => {}, closed: () => {} };
+
+export class LivePort {
+  readonly #context: ConsoleContext;
+  readonly #topics: Topics;
+  readonly #connections = new Set<LiveConnection>();
+  #stopChecking: (() => void) | undefined;
+
+  constructor(context: ConsoleContext) {
+    this.#context = context;
+    this.#topics = new Topics(context);
+  }
+
+  start(): void {
+    this.#topics.start();
+  }
+
+  connected(socket: PeerSocket, isKnown: boolean): SocketEvents {
+    if (this.#connections.size >= CONNECTIONS_MAX) {
+      socket.close(CLOSE_CODES.tryAgainLater, `at most ${CONNECTIONS_MAX} live sockets`);
+      return NOTHING;
+    }
+    const options = {
+      context: this.#context,
+      topics: this.#topics,
+      ended: (connection: LiveConnection) => this.#ended(connection),
+    };
+    const connection = new LiveConnection(options, socket, isKnown);
+    this.#connections.add(connection);
+    this.#stopChecking ??= this.#context.module.clock.every(PING_INTERVAL_MS, () => this.#check());
+    return connection;
+  }
+
+  stop(): void {
+    for (const connection of [...this.#connections]) {
+      connection.end(CLOSE_CODES.goingAway, 'the engine is shutting down');
+    }
+    this.#topics.stop();
+  }
+
+  #ended(connection: LiveConnection): void {
+    this.#connections.delete(connection);
+    if (this.#connections.size > 0) return;
+    this.#stopChecking?.();
+    this.#stopChecking = undefined;
+  }
+
+  #check(): void {
+    const nowMs = this.#context.module.clock.monotonicMs();
+    for (const connection of [...this.#connections]) {
+      if (nowMs - connection.heardMs >= SILENT_MS) connection.terminate();
+      else connection.ping();
+    }
   }
 }

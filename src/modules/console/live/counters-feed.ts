@@ -5,13 +5,11 @@
 
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import type { CountersItem } from '../../../console-api/live.ts';
-import type { EngineMetrics, Metrics } from '../../../console-api/telemetry.ts';
-import { isMetrics } from '../../../generated/console-answers.ts';
-import type { Desk } from '../desk.ts';
-import { countsOf } from '../facts/status.ts';
+import type { EngineMetrics } from '../../../console-api/telemetry.ts';
+import type { ConsoleContext } from '../console-context.ts';
 import { listQueues } from '../routes/queue-routes.ts';
+import { countsOf } from '../routes/system-routes.ts';
 import { Feed } from './feed.ts';
-import { RateBase, type Snapshot } from './rate-base.ts';
 
 const INTERVAL_MS = 1_000;
 const HISTORY_STEP_MS = 10_000;
@@ -27,13 +25,13 @@ export class CountersFeed extends Feed {
   #past: CountersItem[] = [];
   #stopRecording: (() => void) | undefined;
 
-  constructor(desk: Desk) {
-    super(desk, INTERVAL_MS);
+  constructor(context: ConsoleContext) {
+    super(context, INTERVAL_MS);
   }
 
   /** From now on there is a history. */
   record(): void {
-    this.#stopRecording ??= this.desk.context.clock.every(HISTORY_STEP_MS, () => {
+    this.#stopRecording ??= this.context.module.clock.every(HISTORY_STEP_MS, () => {
       if (this.isIdle) void this.look().catch(() => {});
     });
   }
@@ -58,11 +56,11 @@ export class CountersFeed extends Feed {
   }
 
   protected override async look(): Promise<readonly CountersItem[]> {
-    const { router } = this.desk.context;
+    const { router } = this.context.module;
     const [counts, taken, queues] = await Promise.all([
-      countsOf(this.desk),
+      countsOf(this.context),
       this.#metrics(),
-      listQueues(this.desk).catch(() => undefined),
+      listQueues(this.context).catch(() => undefined),
     ]);
     if (taken === undefined) this.#rates.forget();
     const base = taken && this.#rates.take(taken);
@@ -107,10 +105,41 @@ export class CountersFeed extends Feed {
 
   /** With the time of the answer: other questions of the same poll may take longer. */
   async #metrics(): Promise<Snapshot<EngineMetrics> | undefined> {
-    const { builtIns } = this.desk;
+    const { builtIns } = this.context;
     if (!builtIns.has('engine::metrics::list')) return undefined;
-    const asked = { start_time: this.desk.context.router.nowMs - LATENCY_WINDOW_MS };
-    const { engine_metrics } = await builtIns.typed<Metrics>('engine::metrics::list', asked, isMetrics);
-    return { atMs: this.desk.context.clock.monotonicMs(), value: engine_metrics };
+    const asked = { start_time: this.context.module.router.nowMs - LATENCY_WINDOW_MS };
+    const { engine_metrics } = await builtIns.ask('engine::metrics::list', asked);
+    return { atMs: this.context.module.clock.monotonicMs(), value: engine_metrics };
+  }
+}
+
+export interface Snapshot<T> {
+  readonly atMs: number;
+  readonly value: T;
+}
+
+/**
+ * What a rate is measured against: the newest earlier snapshot that is old enough. Counts arrive in batches. Between
+ * two polls that happen close together, a whole batch or none would look like a burst or a standstill.
+ */
+export class RateBase<T> {
+  readonly #leastMs: number;
+  #taken: readonly Snapshot<T>[] = [];
+
+  constructor(leastMs: number) {
+    this.#leastMs = leastMs;
+  }
+
+  /** Keeps the newest snapshot and returns the one to compare with. Undefined: none is old enough yet. */
+  take(newest: Snapshot<T>): Snapshot<T> | undefined {
+    const at = this.#taken.findLastIndex(({ atMs }) => newest.atMs - atMs >= this.#leastMs);
+    const base = this.#taken[at];
+    this.#taken = [...this.#taken.slice(Math.max(0, at)), newest];
+    return base;
+  }
+
+  /** Forgets earlier counts, which are unrelated to later ones. */
+  forget(): void {
+    this.#taken = [];
   }
 }

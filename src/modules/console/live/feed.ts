@@ -1,19 +1,19 @@
-// A source that is polled at intervals while it has watchers, once for all of them.
+// Two ways to poll a source while it has watchers: a feed does so once for all of them, `poll` for one watcher that has
+// its own filter.
 
 import { type RawJson, rawJson } from '../../../protocol/json/byte-string.ts';
-import type { Desk } from '../desk.ts';
-import type { LiveSubscription } from './subscription.ts';
-import type { Opening } from './topics.ts';
+import type { ConsoleContext } from '../console-context.ts';
+import type { LiveSubscription, Opening } from './subscription.ts';
 
 export abstract class Feed {
-  protected readonly desk: Desk;
+  protected readonly context: ConsoleContext;
   readonly #intervalMs: number;
   readonly #watchers = new Map<LiveSubscription, Opening>();
   #cancel: (() => void) | undefined;
   #isLooking = false;
 
-  constructor(desk: Desk, intervalMs: number) {
-    this.desk = desk;
+  constructor(context: ConsoleContext, intervalMs: number) {
+    this.context = context;
     this.#intervalMs = intervalMs;
   }
 
@@ -33,7 +33,7 @@ export abstract class Feed {
     subscription.opened(topic, null);
     for (const item of this.first()) subscription.push(Feed.text(item));
     if (this.#cancel !== undefined) return;
-    this.#cancel = this.desk.context.clock.every(this.#intervalMs, () => this.#look());
+    this.#cancel = this.context.module.clock.every(this.#intervalMs, () => this.#look());
     this.#look();
   }
 
@@ -74,4 +74,26 @@ export abstract class Feed {
     this.#watchers.delete(subscription);
     if (this.isIdle) this.stop();
   }
+}
+
+/** Polls immediately for the first time. A poll that fails ends the subscription. */
+export function poll(
+  { module: { clock } }: ConsoleContext,
+  { subscription, failed }: Opening,
+  intervalMs: number,
+  look: () => Promise<void>,
+): void {
+  let isLooking = false;
+  const run = (): void => {
+    // With slow answers, polls must not pile up.
+    if (isLooking || subscription.isOver) return;
+    isLooking = true;
+    look()
+      .catch(failed)
+      .finally(() => {
+        isLooking = false;
+      });
+  };
+  subscription.close = clock.every(intervalMs, run);
+  clock.afterTurn(run);
 }

@@ -2,10 +2,8 @@
 // them.
 
 import type { HealthItem } from '../../../console-api/live.ts';
-import type { Alerts } from '../../../console-api/telemetry.ts';
-import { isAlerts } from '../../../generated/console-answers.ts';
-import type { Desk } from '../desk.ts';
-import { overloadOf } from '../facts/status.ts';
+import type { ConsoleContext } from '../console-context.ts';
+import { overloadOf } from '../routes/system-routes.ts';
 import { Feed } from './feed.ts';
 
 const INTERVAL_MS = 1_000;
@@ -14,8 +12,8 @@ export class HealthFeed extends Feed {
   /** The items as they were last sent, by subject. */
   readonly #known = new Map<string, { readonly text: string; readonly item: HealthItem }>();
 
-  constructor(desk: Desk) {
-    super(desk, INTERVAL_MS);
+  constructor(context: ConsoleContext) {
+    super(context, INTERVAL_MS);
   }
 
   protected override begin(): void {
@@ -39,13 +37,13 @@ export class HealthFeed extends Feed {
   }
 
   #ofEngine(): HealthItem[] {
-    const { context } = this.desk;
-    const { level, reasons } = overloadOf(this.desk);
-    const modules = Object.entries(context.modulesHealth());
+    const { module } = this.context;
+    const { level, reasons } = overloadOf(this.context);
+    const modules = Object.entries(module.modulesHealth());
     const words = modules.map(([, { status }]) => status);
     const status = words.includes('unhealthy') ? 'unhealthy' : words.includes('degraded') ? 'degraded' : 'healthy';
     return [
-      { kind: 'engine', status, draining: context.router.isDraining },
+      { kind: 'engine', status, draining: module.router.isDraining },
       { kind: 'overload', level, reasons: level === 0 ? [] : reasons },
       ...modules.map(([name, { status: word, adapter, details }]): HealthItem => {
         const reason = troubleOf(details);
@@ -55,9 +53,9 @@ export class HealthFeed extends Feed {
   }
 
   async #ofAlerts(): Promise<HealthItem[]> {
-    const { builtIns } = this.desk;
+    const { builtIns } = this.context;
     if (!builtIns.has('engine::alerts::list')) return [];
-    const { alerts } = await builtIns.typed<Alerts>('engine::alerts::list', {}, isAlerts);
+    const { alerts } = await builtIns.ask('engine::alerts::list', {});
     return alerts.map(({ name, firing, current_value }) => ({
       kind: 'alert',
       name,

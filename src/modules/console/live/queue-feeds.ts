@@ -2,9 +2,7 @@
 
 import type { JobChange } from '../../../console-api/live.ts';
 import type { JobRow, QueueRow } from '../../../console-api/queues.ts';
-import { isDeadLetters, isJobList } from '../../../generated/console-answers.ts';
-import type { Desk } from '../desk.ts';
-import type { DeadLetters, JobList } from '../facts/answers.ts';
+import type { ConsoleContext } from '../console-context.ts';
 import { deadRow } from '../routes/dead-letters.ts';
 import { jobRow, knownQueue, listQueues, queueRow } from '../routes/queue-routes.ts';
 import { Feed } from './feed.ts';
@@ -18,8 +16,8 @@ const LETTERS_FOLLOWED = 50;
 export class QueuesFeed extends Feed {
   readonly #known = new Map<string, { readonly text: string; readonly row: QueueRow }>();
 
-  constructor(desk: Desk) {
-    super(desk, INTERVAL_MS);
+  constructor(context: ConsoleContext) {
+    super(context, INTERVAL_MS);
   }
 
   protected override begin(): void {
@@ -31,7 +29,7 @@ export class QueuesFeed extends Feed {
   }
 
   protected override async look(): Promise<readonly QueueRow[]> {
-    const rows = await listQueues(this.desk);
+    const rows = await listQueues(this.context);
     return rows.filter((row) => {
       const text = JSON.stringify(row);
       if (this.#known.get(row.name)?.text === text) return false;
@@ -47,8 +45,8 @@ export class JobsFeed extends Feed {
   /** Counts jobs that came and went between two polls. */
   #moved = '';
 
-  constructor(desk: Desk, queue: string) {
-    super(desk, INTERVAL_MS);
+  constructor(context: ConsoleContext, queue: string) {
+    super(context, INTERVAL_MS);
     this.#queue = queue;
   }
 
@@ -57,11 +55,11 @@ export class JobsFeed extends Feed {
   }
 
   protected override async look(): Promise<readonly JobChange[]> {
-    const queue = await knownQueue(this.desk, this.#queue);
+    const queue = await knownQueue(this.context, this.#queue);
     const figures = queueRow(queue);
     const moved = `${queue.enqueued_total} ${queue.finished_total} ${queue.failed_total} ${queue.paused}`;
     const present = new Map((await this.#jobs(figures)).map((row) => [row.id, row] as const));
-    const at = this.desk.context.router.nowMs;
+    const at = this.context.module.router.nowMs;
     const known = this.#known;
     const hasMoved = moved !== this.#moved;
     this.#known = present;
@@ -82,14 +80,12 @@ export class JobsFeed extends Feed {
 
   /** Where the adapter does not report which jobs wait, only dead letters are followed. */
   async #jobs({ not_told: secrets }: QueueRow): Promise<JobRow[]> {
-    const { builtIns } = this.desk;
+    const { builtIns } = this.context;
     const queue = this.#queue;
     const asked = { queue, limit: LETTERS_FOLLOWED, payloads: false };
     const [jobs, letters] = await Promise.all([
-      secrets.includes('jobs')
-        ? { items: [] }
-        : builtIns.typed<JobList>('engine::queue::jobs', { queue, limit: JOBS_FOLLOWED }, isJobList),
-      builtIns.typed<DeadLetters>('engine::queue::dlq_messages', asked, isDeadLetters),
+      secrets.includes('jobs') ? { items: [] } : builtIns.ask('engine::queue::jobs', { queue, limit: JOBS_FOLLOWED }),
+      builtIns.ask('engine::queue::dlq_messages', asked),
     ]);
     return [...jobs.items.map(jobRow), ...letters.map((letter) => deadRow(queue, letter))];
   }

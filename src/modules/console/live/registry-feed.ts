@@ -2,7 +2,7 @@
 // router reports a change, or when a status may have changed.
 
 import type { RegistryItem } from '../../../console-api/live.ts';
-import type { Desk } from '../desk.ts';
+import type { ConsoleContext } from '../console-context.ts';
 import { functionRowOf, triggerRowOf, workerRowOf } from '../routes/rows.ts';
 import { Feed } from './feed.ts';
 
@@ -25,17 +25,17 @@ export class RegistryFeed extends Feed {
   /** Rises for all watchers together, so that each of them sees what it missed. */
   #version = 0;
 
-  constructor(desk: Desk) {
-    super(desk, INTERVAL_MS);
+  constructor(context: ConsoleContext) {
+    super(context, INTERVAL_MS);
   }
 
   protected override begin(): void {
-    this.#registryVersion = this.desk.context.router.registryVersion;
+    this.#registryVersion = this.context.module.router.registryVersion;
     this.#known = this.#present();
   }
 
   protected override look(): readonly RegistryItem[] {
-    const { registryVersion } = this.desk.context.router;
+    const { registryVersion } = this.context.module.router;
     this.#looks++;
     if (registryVersion === this.#registryVersion && this.#looks % FULL_LOOK_EVERY !== 0) return [];
     this.#registryVersion = registryVersion;
@@ -55,7 +55,7 @@ export class RegistryFeed extends Feed {
   }
 
   #present(): Map<string, Known> {
-    const { router } = this.desk.context;
+    const { router } = this.context.module;
     const present = new Map<string, Known>();
     const add = (object: Registered, id: string, row: unknown): void => {
       present.set(`${object} ${id}`, { object, id, text: JSON.stringify(row) });

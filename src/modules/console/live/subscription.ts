@@ -4,7 +4,7 @@
 // - `seq` has no holes: where items were left out, a gap is sent in their place (LIV-5).
 // - Nothing is kept for a subscriber that does not read: its items are counted and dropped.
 
-import { LIVE_BATCH } from '../../../console-api/live.ts';
+import { LIVE_BATCH, type LiveFilter } from '../../../console-api/live.ts';
 import { asByteString, type ByteString, quoted, type RawJson, rawJson } from '../../../protocol/json/byte-string.ts';
 
 /** What a subscription needs of its connection. */
@@ -85,11 +85,11 @@ export class LiveSubscription {
       const cursor = this.#cursor === undefined ? '' : `,"cursor":${quoted(this.#cursor)}`;
       this.#outlet.send(asByteString(`{"id":${this.id},"seq":${++this.#seq},"items":[${items.join(',')}]${cursor}}`));
     }
-    if (this.#dropped > 0) this.#tellGap();
+    if (this.#dropped > 0) this.#sendGap();
   }
 
   /** Sent as soon as there is room: after what was sent, before what comes next. */
-  #tellGap(): void {
+  #sendGap(): void {
     if (this.#outlet.bufferedBytes > UNREAD_BYTES_MAX) {
       this.#cancelFlush = this.#outlet.after(LIVE_BATCH.ms, () => this.#flush());
       return;
@@ -98,4 +98,14 @@ export class LiveSubscription {
     this.#dropped = 0;
     this.#outlet.send(asByteString(`{"id":${this.id},"seq":${++this.#seq},"gap":{"dropped":${dropped}}}`));
   }
+}
+
+/** A request for a topic, and the subscription that it gets. */
+export interface Opening {
+  readonly topic: string;
+  readonly filter: LiveFilter;
+  readonly since: string | undefined;
+  readonly subscription: LiveSubscription;
+  /** The topic could not be opened, or cannot continue. */
+  failed(error: unknown): void;
 }

@@ -1,44 +1,32 @@
 // The topics, and their sources. A topic without subscribers costs nothing (API-1): a source that polls does so only
 // while it has a watcher, once for all of them.
 
-import type { LiveFilter } from '../../../console-api/live.ts';
 import { decodeSegment } from '../../../core/routing/route-pattern.ts';
-import type { Desk } from '../desk.ts';
-import { failure } from '../facts/failure.ts';
+import type { ConsoleContext } from '../console-context.ts';
+import { failure } from '../sources/failure.ts';
+import { openState, openStreams } from './change-topics.ts';
 import { CountersFeed } from './counters-feed.ts';
 import { Feed } from './feed.ts';
 import { HealthFeed } from './health-feed.ts';
-import { openLogs } from './log-topic.ts';
 import { JobsFeed, QueuesFeed } from './queue-feeds.ts';
 import { RegistryFeed } from './registry-feed.ts';
-import { openState } from './state-topic.ts';
-import { openStreams } from './stream-topic.ts';
-import type { LiveSubscription } from './subscription.ts';
-import { openTrace, openTraces } from './trace-topics.ts';
-
-export interface Opening {
-  readonly topic: string;
-  readonly filter: LiveFilter;
-  readonly since: string | undefined;
-  readonly subscription: LiveSubscription;
-  /** The topic could not be opened, or cannot continue. */
-  failed(error: unknown): void;
-}
+import type { Opening } from './subscription.ts';
+import { openLogs, openTrace, openTraces } from './telemetry-topics.ts';
 
 export class Topics {
-  readonly #desk: Desk;
+  readonly #context: ConsoleContext;
   readonly #counters: CountersFeed;
   readonly #health: HealthFeed;
   readonly #registry: RegistryFeed;
   readonly #queues: QueuesFeed;
   readonly #jobs = new Map<string, JobsFeed>();
 
-  constructor(desk: Desk) {
-    this.#desk = desk;
-    this.#counters = new CountersFeed(desk);
-    this.#health = new HealthFeed(desk);
-    this.#registry = new RegistryFeed(desk);
-    this.#queues = new QueuesFeed(desk);
+  constructor(context: ConsoleContext) {
+    this.#context = context;
+    this.#counters = new CountersFeed(context);
+    this.#health = new HealthFeed(context);
+    this.#registry = new RegistryFeed(context);
+    this.#queues = new QueuesFeed(context);
   }
 
   start(): void {
@@ -61,11 +49,11 @@ export class Topics {
       case 'queue':
         return this.#jobsOf(name).add(opening);
       case 'trace':
-        return openTrace(this.#desk, opening, name);
+        return openTrace(this.#context, opening, name);
       case 'state':
-        return openState(this.#desk, opening, name);
+        return openState(this.#context, opening, name);
       case 'stream':
-        return openStreams(this.#desk, opening, { stream: name, group: names[1] });
+        return openStreams(this.#context, opening, { stream: name, group: names[1] });
       case 'task':
         return this.#openTask(opening, name);
       default:
@@ -93,11 +81,11 @@ export class Topics {
       case 'queues':
         return this.#queues.add(opening);
       case 'logs':
-        return openLogs(this.#desk, opening);
+        return openLogs(this.#context, opening);
       case 'traces':
-        return openTraces(this.#desk, opening);
+        return openTraces(this.#context, opening);
       case 'streams':
-        return openStreams(this.#desk, opening, {});
+        return openStreams(this.#context, opening, {});
       default:
         throw unknown(opening.topic);
     }
@@ -105,13 +93,13 @@ export class Topics {
 
   #jobsOf(queue: string): JobsFeed {
     for (const [name, feed] of this.#jobs) if (feed.isIdle) this.#jobs.delete(name);
-    const feed = this.#jobs.get(queue) ?? new JobsFeed(this.#desk, queue);
+    const feed = this.#jobs.get(queue) ?? new JobsFeed(this.#context, queue);
     this.#jobs.set(queue, feed);
     return feed;
   }
 
   #openTask({ topic, subscription }: Opening, id: string): void {
-    const { tasks } = this.#desk;
+    const { tasks } = this.#context;
     const task = tasks.get(id);
     subscription.close = tasks.watch(id, (changed) => subscription.push(Feed.text(changed)));
     subscription.opened(topic, null);

@@ -1,14 +1,12 @@
 // Bulk operations on dead letters, and the tasks that run them (QUE-3).
 
 import type { BulkRequest, Task } from '../../../console-api/queues.ts';
-import { isRedriven } from '../../../generated/console-answers.ts';
 import { validateBulk, validateNoQuery } from '../../../generated/console-requests.ts';
 import type { RawJson } from '../../../protocol/json/byte-string.ts';
-import { parseRawJson } from '../../../protocol/json/byte-string.ts';
-import type { Desk } from '../desk.ts';
-import { failure } from '../facts/failure.ts';
-import { objectText } from '../facts/json-text.ts';
-import type { StepOutcome, Work } from '../facts/tasks.ts';
+import type { ConsoleContext } from '../console-context.ts';
+import { failure } from '../sources/failure.ts';
+import { objectText } from '../sources/json-text.ts';
+import type { StepOutcome, Work } from '../sources/tasks.ts';
 import { groupDead, letterMatches, lettersOf } from './dead-letters.ts';
 import { askQueues, knownQueue } from './queue-routes.ts';
 import { type Route, reading, sending } from './route.ts';
@@ -17,17 +15,17 @@ const VERBS = { redrive: 'svc::queue::redrive_message', purge: 'svc::queue::disc
 /** Given in place of a queue: all queues. */
 const ALL_QUEUES = '*';
 
-export function bulkRoutes(desk: Desk): readonly Route[] {
-  const { tasks } = desk;
+export function bulkRoutes(context: ConsoleContext): readonly Route[] {
+  const { tasks } = context;
   return [
     reading('GET /queues/{queue}/dlq/groups', validateNoQuery, async ({ name }) => {
-      const { dead } = await knownQueue(desk, name(0));
-      return await groupDead(desk, name(0), dead);
+      const { dead } = await knownQueue(context, name(0));
+      return await groupDead(context, name(0), dead);
     }),
     ...(['redrive', 'purge'] as const).map((verb) =>
       sending(`POST /queues/{queue}/dlq/${verb}`, validateBulk, async ({ name, body, raw }) => {
-        const queues = await queueNames(desk, name(0));
-        return { task_id: tasks.start(bulkWork(desk, verb, queues, body, raw('payload'))).id };
+        const queues = await queueNames(context, name(0));
+        return { task_id: tasks.start(bulkWork(context, verb, queues, body, raw('payload'))).id };
       }),
     ),
     reading('GET /tasks/{id}', validateNoQuery, ({ name }) => tasks.get(name(0))),
@@ -35,13 +33,13 @@ export function bulkRoutes(desk: Desk): readonly Route[] {
   ];
 }
 
-async function queueNames(desk: Desk, name: string): Promise<string[]> {
-  if (name === ALL_QUEUES) return (await askQueues(desk)).map((queue) => queue.name);
-  return [(await knownQueue(desk, name)).name];
+async function queueNames(context: ConsoleContext, name: string): Promise<string[]> {
+  if (name === ALL_QUEUES) return (await askQueues(context)).map((queue) => queue.name);
+  return [(await knownQueue(context, name)).name];
 }
 
 function bulkWork(
-  desk: Desk,
+  context: ConsoleContext,
   verb: keyof typeof VERBS,
   queues: readonly string[],
   request: BulkRequest,
@@ -62,10 +60,10 @@ function bulkWork(
       return targets?.length ?? null;
     },
     async next(count) {
-      targets ??= await matching(desk, queues, filter ?? {});
+      targets ??= await matching(context, queues, filter ?? {});
       const next = targets.slice(taken, taken + count);
       taken += next.length;
-      return next.map((target) => () => move(desk, VERBS[verb], target, payload));
+      return next.map((target) => () => move(context, VERBS[verb], target, payload));
     },
   };
 }
@@ -84,15 +82,15 @@ function named(queues: readonly string[], ids: readonly string[]): Target[] {
  * twice.
  */
 async function matching(
-  desk: Desk,
+  context: ConsoleContext,
   queues: readonly string[],
   filter: NonNullable<BulkRequest['filter']>,
 ): Promise<Target[]> {
-  const { nowMs } = desk.context.router;
+  const { nowMs } = context.module.router;
   const targets: Target[] = [];
   for (const queue of queues) {
     const ids = new Set<string>();
-    for await (const letter of lettersOf(desk, queue, { query: filter })) {
+    for await (const letter of lettersOf(context, queue, { query: filter })) {
       if (letterMatches(queue, letter, filter, nowMs)) ids.add(letter.id);
     }
     // Oldest first, as they were enqueued.
@@ -102,16 +100,16 @@ async function matching(
 }
 
 async function move(
-  { builtIns }: Desk,
-  functionId: string,
+  { builtIns }: ConsoleContext,
+  functionId: (typeof VERBS)[keyof typeof VERBS],
   { queue, id }: Target,
   payload: RawJson | undefined,
 ): Promise<StepOutcome> {
   const asked = objectText({ queue, message_id: id }, payload === undefined ? {} : { payload });
   try {
-    const answer: unknown = parseRawJson(await builtIns.ofText(functionId, asked));
+    const { redriven = 0 } = await builtIns.askOfText(functionId, asked);
     // It left in the meantime: another client was faster.
-    return isRedriven(answer) && answer.redriven > 0 ? 'done' : 'skipped';
+    return redriven > 0 ? 'done' : 'skipped';
   } catch {
     return 'failed';
   }

@@ -1,52 +1,52 @@
 // Calls that a user makes by hand: invoke, fire a trigger, emit an event (API-3).
 
 import { INVOKE_HEADERS } from '../../../console-api/envelope.ts';
-import type { InvokeRequest } from '../../../console-api/functions.ts';
-import { isEmitted, isFired } from '../../../generated/console-answers.ts';
+import type { InvokeRequest } from '../../../console-api/registry.ts';
 import { validateEmit, validateFire, validateInvoke } from '../../../generated/console-requests.ts';
 import { CALL_TIMEOUT_MS_DEFAULT, CALL_TIMEOUT_MS_MAX } from '../../../protocol/frames/limits.ts';
 import { parseRawJson, RAW_NULL, type RawJson } from '../../../protocol/json/byte-string.ts';
 import { Payload } from '../../../protocol/payload/payload.ts';
 import type { Outcome } from '../../../router/calls/call.ts';
 import type { LocalCall } from '../../../router/calls/call-locally.ts';
-import type { Desk } from '../desk.ts';
-import type { Emission, FiredTrigger } from '../facts/answers.ts';
-import { ApiFailure, failure, failureOfBody } from '../facts/failure.ts';
-import { objectText, RawAnswer } from '../facts/json-text.ts';
+import type { ConsoleContext } from '../console-context.ts';
+import { ApiFailure, failure, failureOfBody } from '../sources/failure.ts';
+import { objectText, RawAnswer } from '../sources/json-text.ts';
 import { type Route, sending } from './route.ts';
 
 /** What handlers and traces see as the cause (API-3). */
 const ORIGIN = { type: 'console', id: 'console' };
 
-export function callRoutes(desk: Desk): readonly Route[] {
-  const { builtIns } = desk;
+export function callRoutes(context: ConsoleContext): readonly Route[] {
+  const { builtIns } = context;
   return [
     sending('POST /invoke', validateInvoke, ({ body, raw, headers }) =>
-      invoke(desk, body, raw('payload') ?? raw('input') ?? RAW_NULL, baggageIn(headers)),
+      invoke(context, body, raw('payload') ?? raw('input') ?? RAW_NULL, baggageIn(headers)),
     ),
     sending('POST /triggers/{id}/fire', validateFire, async ({ name, raw }) => {
       const payload = raw('payload');
       const asked = objectText({ id: name(0) }, payload === undefined ? {} : { payload });
-      const fired: unknown = parseRawJson(await builtIns.ofText('engine::triggers::fire', asked));
-      if (!isFired(fired)) throw new Error('engine::triggers::fire answered in a strange shape');
-      const { id, trigger_type, function_id, trace_id = null }: FiredTrigger = fired;
-      return { id, trigger_type, function_id, payload: fired.payload ?? null, trace_id };
+      const fired = await builtIns.askOfText('engine::triggers::fire', asked);
+      const { id, trigger_type, function_id } = fired;
+      return { id, trigger_type, function_id, payload: fired.payload ?? null, trace_id: null };
     }),
     sending('POST /events/emit', validateEmit, async ({ body, raw }) => {
       const asked = objectText({ topic: body.name }, { data: raw('payload') ?? RAW_NULL });
-      const emitted: unknown = parseRawJson(await builtIns.ofText('engine::events::emit', asked));
-      if (!isEmitted(emitted)) throw new Error('engine::events::emit answered in a strange shape');
-      const { triggers }: Emission = emitted;
+      const { triggers } = await builtIns.askOfText('engine::events::emit', asked);
       return {
         name: body.name,
-        fired: triggers.map(({ id, function_id, trace_id = null }) => ({ trigger_id: id, function_id, trace_id })),
+        fired: triggers.map(({ id, function_id }) => ({ trigger_id: id, function_id, trace_id: null })),
       };
     }),
   ];
 }
 
-function invoke(desk: Desk, body: InvokeRequest, payload: RawJson, baggage: string | undefined): Promise<RawAnswer> {
-  const { router, clock, random } = desk.context;
+function invoke(
+  context: ConsoleContext,
+  body: InvokeRequest,
+  payload: RawJson,
+  baggage: string | undefined,
+): Promise<RawAnswer> {
+  const { router, clock, random } = context.module;
   const { function_id: functionId, action, timeout_ms: timeoutMs = CALL_TIMEOUT_MS_DEFAULT } = body;
   if (!Number.isInteger(timeoutMs) || timeoutMs < 1 || timeoutMs > CALL_TIMEOUT_MS_MAX) {
     const text = `timeout_ms must be a whole number from 1 to ${CALL_TIMEOUT_MS_MAX}, found ${timeoutMs}`;
@@ -87,6 +87,6 @@ function baggageIn(headers: readonly string[]): string | undefined {
   return at < 0 ? undefined : headers[at + 1];
 }
 
-function durationOf(clock: Desk['context']['clock'], startedMs: number): string {
+function durationOf(clock: ConsoleContext['module']['clock'], startedMs: number): string {
   return (clock.monotonicMs() - startedMs).toFixed(2);
 }

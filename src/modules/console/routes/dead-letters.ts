@@ -3,13 +3,12 @@
 import type { List } from '../../../console-api/envelope.ts';
 import type { DeadGroups, JobFilter, JobRow, JobsQuery } from '../../../console-api/queues.ts';
 import { foldError } from '../../../core/queue/error-groups.ts';
-import { isDeadGroupList, isDeadLetters } from '../../../generated/console-answers.ts';
-import type { Desk } from '../desk.ts';
-import type { DeadGroupList, DeadLetters } from '../facts/answers.ts';
-import { ApiFailure } from '../facts/failure.ts';
+import type { ConsoleContext } from '../console-context.ts';
+import type { Answers } from '../sources/built-ins.ts';
+import { ApiFailure } from '../sources/failure.ts';
 import { limitOf, matches, placeOf } from './page.ts';
 
-type Letter = DeadLetters[number];
+export type Letter = Answers['engine::queue::dlq_messages'][number];
 
 const READ_AT_ONCE = 500;
 /** Letters that one page of a filter examines. */
@@ -36,14 +35,14 @@ export function deadRow(queue: string, letter: Letter): JobRow {
 }
 
 /** Newest first. The cursor counts letters, not matches. */
-export async function listDead(desk: Desk, queue: string, query: JobsQuery): Promise<List<JobRow>> {
+export async function listDead(context: ConsoleContext, queue: string, query: JobsQuery): Promise<List<JobRow>> {
   const { offset } = placeOf(query);
   const limit = limitOf(query.limit);
   const items: JobRow[] = [];
   let at = offset;
-  for await (const letter of lettersOf(desk, queue, { offset, query })) {
+  for await (const letter of lettersOf(context, queue, { offset, query })) {
     at++;
-    if (letterMatches(queue, letter, query, desk.context.router.nowMs)) items.push(deadRow(queue, letter));
+    if (letterMatches(queue, letter, query, context.module.router.nowMs)) items.push(deadRow(queue, letter));
     if (items.length === limit || at - offset === EXAMINED_MAX) {
       return { items, next_cursor: String(at), total: null };
     }
@@ -56,7 +55,7 @@ export async function listDead(desk: Desk, queue: string, query: JobsQuery): Pro
  * the rest: a letter may then come twice.
  */
 export async function* lettersOf(
-  { builtIns }: Desk,
+  { builtIns }: ConsoleContext,
   queue: string,
   { offset: from = 0, query }: { readonly offset?: number; readonly query: JobFilter },
 ): AsyncGenerator<Letter> {
@@ -65,7 +64,7 @@ export async function* lettersOf(
   for (let offset = from; ; ) {
     const asked = { queue, offset, limit, payloads };
     try {
-      const page = await builtIns.typed<DeadLetters>('engine::queue::dlq_messages', asked, isDeadLetters);
+      const page = await builtIns.ask('engine::queue::dlq_messages', asked);
       yield* page;
       if (page.length < limit) return;
       offset += page.length;
@@ -100,9 +99,9 @@ function isGroup(json: string | null, wanted: string): boolean {
   return json === wanted || json === JSON.stringify(wanted);
 }
 
-export async function groupDead({ builtIns }: Desk, queue: string, total: number): Promise<DeadGroups> {
+export async function groupDead({ builtIns }: ConsoleContext, queue: string, total: number): Promise<DeadGroups> {
   const asked = { queue };
-  const { groups, scanned } = await builtIns.typed<DeadGroupList>('engine::queue::dlq_groups', asked, isDeadGroupList);
+  const { groups, scanned } = await builtIns.ask('engine::queue::dlq_groups', asked);
   return {
     groups: groups.map(({ error, count, newest_id, first_failed_at, last_failed_at }) => ({
       error,

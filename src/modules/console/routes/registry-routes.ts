@@ -1,10 +1,16 @@
 // Functions, triggers and workers: what is registered now.
 
-import type { FunctionDetail, FunctionRow } from '../../../console-api/functions.ts';
-import type { Firing, TriggerDetail, TriggerRow, TriggerTypeRow } from '../../../console-api/triggers.ts';
-import type { WorkerDetail, WorkerRow } from '../../../console-api/workers.ts';
+import type {
+  Firing,
+  FunctionDetail,
+  FunctionRow,
+  TriggerDetail,
+  TriggerRow,
+  TriggerTypeRow,
+  WorkerDetail,
+  WorkerRow,
+} from '../../../console-api/registry.ts';
 import { namespaceOf } from '../../../core/registry/function-table.ts';
-import { isTracePage } from '../../../generated/console-answers.ts';
 import {
   validateFunctionsQuery,
   validateNoQuery,
@@ -13,29 +19,27 @@ import {
 } from '../../../generated/console-requests.ts';
 import { parseRawJson } from '../../../protocol/json/byte-string.ts';
 import type { Binding } from '../../../router/builtin.ts';
-import type { Desk } from '../desk.ts';
-import type { TracePage } from '../facts/answers.ts';
-import { MODULES } from '../facts/built-ins.ts';
-import { notFound } from '../facts/failure.ts';
-import { NO_FIGURES } from '../facts/figures.ts';
-import { NO_METRICS } from '../facts/worker-figures.ts';
+import type { ConsoleContext } from '../console-context.ts';
+import { MODULES } from '../sources/built-ins.ts';
+import { notFound } from '../sources/failure.ts';
+import { NO_FIGURES, NO_METRICS } from '../sources/figures.ts';
 import { matches, pageOf, type SortKeys } from './page.ts';
 import { type Route, reading } from './route.ts';
 import { functionRowOf, moduleRows, triggerRowOf, workerRowOf } from './rows.ts';
 
-export function registryRoutes(desk: Desk): readonly Route[] {
+export function registryRoutes(context: ConsoleContext): readonly Route[] {
   return [
     reading('GET /functions', validateFunctionsQuery, async ({ query }) => {
-      const rows = (await functionRows(desk, query.recent))
+      const rows = (await functionRows(context, query.recent))
         .filter((row) => query.internal === true || !row.internal)
         .filter((row) => matches(query.q, row.function_id, row.description))
         .filter((row) => query.ns === undefined || namespaceOf(row.function_id) === query.ns)
         .filter((row) => query.worker === undefined || isOfferedBy(row, query.worker));
       return pageOf(rows, query, FUNCTION_SORTS);
     }),
-    reading('GET /functions/{id}', validateNoQuery, ({ name }) => functionDetail(desk, name(0))),
+    reading('GET /functions/{id}', validateNoQuery, ({ name }) => functionDetail(context, name(0))),
     reading('GET /triggers', validateTriggersQuery, ({ query }) => {
-      const { router } = desk.context;
+      const { router } = context.module;
       const rows = [...router.triggers()]
         .filter(({ functionId }) => query.internal === true || namespaceOf(functionId) !== 'engine')
         .filter(({ type }) => query.type === undefined || query.type.split(',').includes(type))
@@ -45,15 +49,15 @@ export function registryRoutes(desk: Desk): readonly Route[] {
         .filter((row) => matches(query.q, row.id, row.function_id, row.config_summary));
       return pageOf(rows, query, TRIGGER_SORTS);
     }),
-    reading('GET /triggers/{id}', validateNoQuery, ({ name }) => triggerDetail(desk, name(0))),
-    reading('GET /trigger-types', validateNoQuery, () => ({ types: triggerTypes(desk) })),
+    reading('GET /triggers/{id}', validateNoQuery, ({ name }) => triggerDetail(context, name(0))),
+    reading('GET /trigger-types', validateNoQuery, () => ({ types: triggerTypes(context) })),
     reading('GET /workers', validateWorkersQuery, async ({ query }) => {
-      const rows = (await workerRows(desk))
+      const rows = (await workerRows(context))
         .filter((row) => query.internal === true || !row.internal)
         .filter((row) => matches(query.q, row.name, row.id));
       return pageOf(rows, query, WORKER_SORTS);
     }),
-    reading('GET /workers/{id}', validateNoQuery, ({ name }) => workerDetail(desk, name(0))),
+    reading('GET /workers/{id}', validateNoQuery, ({ name }) => workerDetail(context, name(0))),
   ];
 }
 
@@ -81,14 +85,14 @@ const WORKER_SORTS: SortKeys<WorkerRow> = {
   functions: (row) => row.functions.length,
 };
 
-async function functionRows({ context: { router }, figures }: Desk, recent?: boolean): Promise<FunctionRow[]> {
+async function functionRows({ module: { router }, figures }: ConsoleContext, recent?: boolean): Promise<FunctionRow[]> {
   const known = await figures.get(recent);
   return [...router.functions()].map((entry) =>
     functionRowOf(router, entry, known === undefined ? null : (known.get(entry.id) ?? NO_FIGURES)),
   );
 }
 
-async function functionDetail({ context: { router }, figures }: Desk, id: string): Promise<FunctionDetail> {
+async function functionDetail({ module: { router }, figures }: ConsoleContext, id: string): Promise<FunctionDetail> {
   const known = await figures.get();
   const entry = router.functionEntry(id);
   if (entry === undefined) throw notFound('Function', id);
@@ -106,8 +110,8 @@ function isOfferedBy(row: FunctionRow, worker: string): boolean {
   return row.worker_name === worker || row.workers.some(({ id, name }) => id === worker || name === worker);
 }
 
-async function triggerDetail(desk: Desk, id: string): Promise<TriggerDetail> {
-  const { router } = desk.context;
+async function triggerDetail(context: ConsoleContext, id: string): Promise<TriggerDetail> {
+  const { router } = context.module;
   const binding = router.trigger(id);
   if (binding === undefined) throw notFound('Trigger', id);
   const type = router.triggerType(binding.type);
@@ -118,14 +122,14 @@ async function triggerDetail(desk: Desk, id: string): Promise<TriggerDetail> {
     configuration_schema: type?.facts.configFormat === undefined ? null : parseRawJson(type.facts.configFormat),
     payload_schema: type?.facts.payloadFormat === undefined ? null : parseRawJson(type.facts.payloadFormat),
     sample: sample ?? {},
-    firings: await firingsOf(desk, binding),
+    firings: await firingsOf(context, binding),
   };
 }
 
 const FIRINGS_MAX = 20;
 
 /** From stored traces: those in which the trigger caused a call of its function. */
-async function firingsOf({ builtIns }: Desk, binding: Binding): Promise<Firing[] | null> {
+async function firingsOf({ builtIns }: ConsoleContext, binding: Binding): Promise<Firing[] | null> {
   if (!builtIns.has('engine::traces::list')) return null;
   const asked = {
     attributes: [['trigger.id', binding.id]],
@@ -135,7 +139,7 @@ async function firingsOf({ builtIns }: Desk, binding: Binding): Promise<Firing[]
     sort_order: 'desc',
     limit: FIRINGS_MAX,
   };
-  const page = await builtIns.typed<TracePage>('engine::traces::list', asked, isTracePage).catch(() => undefined);
+  const page = await builtIns.ask('engine::traces::list', asked).catch(() => undefined);
   if (page === undefined) return null;
   return page.spans.map((root) => {
     // Other failures in the trace are not the trigger's. For an HTTP request, the answer counts.
@@ -151,7 +155,7 @@ async function firingsOf({ builtIns }: Desk, binding: Binding): Promise<Firing[]
 }
 
 /** Types of this version's modules, loaded or not, and those of workers. */
-function triggerTypes({ context: { router } }: Desk): TriggerTypeRow[] {
+function triggerTypes({ module: { router } }: ConsoleContext): TriggerTypeRow[] {
   const counts = new Map<string, number>();
   for (const { type } of router.triggers()) counts.set(type, (counts.get(type) ?? 0) + 1);
   const present = [...router.triggerTypes()].map((type) => {
@@ -184,8 +188,8 @@ const PROVIDERS: Readonly<Record<string, string>> = {
   log: 'engine::logs::',
 };
 
-async function workerRows({ context, history, workerFigures }: Desk): Promise<WorkerRow[]> {
-  const { router, version, modulesHealth } = context;
+async function workerRows({ module, history, workerFigures }: ConsoleContext): Promise<WorkerRow[]> {
+  const { router, version, modulesHealth } = module;
   history.look();
   const metrics = await workerFigures.get();
   const present = router.workers().map((session) => {
@@ -195,9 +199,9 @@ async function workerRows({ context, history, workerFigures }: Desk): Promise<Wo
   return [...present, ...history.gone(), ...moduleRows(router, version, Object.keys(modulesHealth()))];
 }
 
-async function workerDetail(desk: Desk, id: string): Promise<WorkerDetail> {
-  const { router } = desk.context;
-  const rows = await workerRows(desk);
+async function workerDetail(context: ConsoleContext, id: string): Promise<WorkerDetail> {
+  const { router } = context.module;
+  const rows = await workerRows(context);
   const row = rows.find((one) => one.id === id) ?? rows.find((one) => one.name === id);
   if (row === undefined) throw notFound('Worker', id);
   return {
@@ -209,6 +213,6 @@ async function workerDetail(desk: Desk, id: string): Promise<WorkerDetail> {
     triggers: [...router.triggers()]
       .filter((binding) => binding.owner?.workerId === row.id)
       .map((binding) => triggerRowOf(router, binding)),
-    history: desk.history.of(row.name),
+    history: context.history.of(row.name),
   };
 }

@@ -5,10 +5,9 @@ import type { AnswerOf, BodyOf, QueryOf, RouteName } from '../../../console-api/
 import type { RawJson } from '../../../protocol/json/byte-string.ts';
 import { mismatchText } from '../../../protocol/json/expected-text.ts';
 import { CommandInput } from '../../../store/thread/command-input.ts';
-import { rawOfBytes } from '../facts/built-ins.ts';
-import { failure } from '../facts/failure.ts';
-import type { RawAnswer } from '../facts/json-text.ts';
-import { readQuery } from './query.ts';
+import { rawOfBytes } from '../sources/built-ins.ts';
+import { failure } from '../sources/failure.ts';
+import type { RawAnswer } from '../sources/json-text.ts';
 
 export interface Asked {
   /** The names in the path, decoded. */
@@ -19,9 +18,7 @@ export interface Asked {
 }
 
 export interface Route {
-  readonly method: string;
-  /** `undefined` stands for a name. */
-  readonly segments: readonly (string | undefined)[];
+  readonly name: RouteName;
   handle(asked: Asked): Promise<unknown>;
 }
 
@@ -55,7 +52,7 @@ export function reading<R extends RouteName>(
   handle: (asked: AskedQuery<R>) => Answer<R> | Promise<Answer<R>>,
 ): Route {
   return {
-    ...placeOf(name),
+    name,
     async handle({ params, query }) {
       const value = checked(check, { ...readQuery(query) }, '$input', 'The query');
       return handle({ name: (at) => params[at] ?? '', query: value });
@@ -69,7 +66,7 @@ export function sending<R extends RouteName>(
   handle: (asked: AskedBody<R>) => Answer<R> | Promise<Answer<R>>,
 ): Route {
   return {
-    ...placeOf(name),
+    name,
     async handle({ params, body, headers }) {
       const value = checked(check, parseBody(body), '$input', 'The body');
       const input = new CommandInput(name, body);
@@ -84,12 +81,6 @@ export function sending<R extends RouteName>(
       });
     },
   };
-}
-
-function placeOf(name: RouteName): Pick<Route, 'method' | 'segments'> {
-  const [method = '', path = ''] = name.split(' ');
-  const segments = path.slice(1).split('/');
-  return { method, segments: segments.map((text) => (text.startsWith('{') ? undefined : text)) };
 }
 
 function parseBody(body: Buffer): unknown {
@@ -110,4 +101,30 @@ function checked<T>(check: (input: unknown) => Checked<T>, input: unknown, root:
   const isUnknown = first?.expected === 'undefined';
   const rule = isUnknown ? 'must not be there' : mismatchText(first?.expected ?? '', first?.value);
   throw failure('BAD_REQUEST', `${what}: ${place === '' ? 'it' : `field '${place}'`} ${rule}`);
+}
+
+/** Parameters that are numbers, wherever they occur. */
+const NUMBERS: ReadonlySet<string> = new Set([
+  'limit',
+  'start_time',
+  'end_time',
+  'max_depth',
+  'aggregate_interval',
+  'level',
+  'attempts_min',
+  'older_than_ms',
+]);
+const FLAGS: ReadonlySet<string> = new Set(['internal', 'recent', 'system']);
+
+/** The last of several values counts. A value that cannot be converted stays text, and is refused as such. */
+export function readQuery(query: string): Record<string, unknown> {
+  const values: Record<string, unknown> = Object.create(null);
+  for (const [name, text] of new URLSearchParams(query)) values[name] = typed(name, text);
+  return values;
+}
+
+function typed(name: string, text: string): unknown {
+  if (NUMBERS.has(name) && /^-?\d+(\.\d+)?$/.test(text)) return Number(text);
+  if (FLAGS.has(name) && (text === 'true' || text === 'false')) return text === 'true';
+  return text;
 }

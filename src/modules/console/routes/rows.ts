@@ -1,13 +1,11 @@
 // Functions, triggers and workers as the console shows them, built from the router's rows.
 
-import type { FunctionFigures, FunctionRow } from '../../../console-api/functions.ts';
-import type { TriggerRow } from '../../../console-api/triggers.ts';
-import type { WorkerRow } from '../../../console-api/workers.ts';
+import type { FunctionFigures, FunctionRow, TriggerRow, WorkerRow } from '../../../console-api/registry.ts';
 import type { Binding } from '../../../router/builtin.ts';
 import type { RouterPort } from '../../../router/port.ts';
 import type { Entry } from '../../../router/registrations/rows.ts';
 import type { Session } from '../../../router/session/session.ts';
-import { NO_METRICS } from '../facts/worker-figures.ts';
+import { NO_METRICS } from '../sources/figures.ts';
 
 export function functionRowOf(router: RouterPort, entry: Entry, figures: FunctionFigures | null): FunctionRow {
   const row = router.functionRow(entry);

@@ -4,7 +4,6 @@ import type { ConflictDetails } from '../../../console-api/envelope.ts';
 import type { StateItem } from '../../../console-api/states.ts';
 import { parseExactJson } from '../../../core/calls/exact-json.ts';
 import { applyUpdates } from '../../../core/update-ops/index.ts';
-import { isGroups, isStateEntries, isUpdated } from '../../../generated/console-answers.ts';
 import {
   validateNoQuery,
   validateScopesQuery,
@@ -13,14 +12,13 @@ import {
   validateStateUpdate,
   validateVersionQuery,
 } from '../../../generated/console-requests.ts';
-import { byteStringToText, parseRawJson, RAW_NULL, type RawJson, rawJson } from '../../../protocol/json/byte-string.ts';
+import { byteStringToText, RAW_NULL, type RawJson, rawJson } from '../../../protocol/json/byte-string.ts';
 import { typeOf } from '../../../store/commands/state/previews.ts';
 import { CommandInput } from '../../../store/thread/command-input.ts';
-import type { Desk } from '../desk.ts';
-import type { StateEntries } from '../facts/answers.ts';
-import { rawOfBytes } from '../facts/built-ins.ts';
-import { ApiFailure, failure, notFound } from '../facts/failure.ts';
-import { objectText, RawAnswer } from '../facts/json-text.ts';
+import type { ConsoleContext } from '../console-context.ts';
+import { answerIn, rawOfBytes } from '../sources/built-ins.ts';
+import { ApiFailure, failure, notFound } from '../sources/failure.ts';
+import { objectText, RawAnswer } from '../sources/json-text.ts';
 import { cut, limitOf, matches } from './page.ts';
 import { type Route, reading, sending } from './route.ts';
 
@@ -28,8 +26,8 @@ const PREVIEW_BYTES = 256;
 /** Scopes that one page of a search examines. */
 const SCOPES_MAX = 10_000;
 
-export function stateRoutes(desk: Desk): readonly Route[] {
-  const { builtIns } = desk;
+export function stateRoutes(context: ConsoleContext): readonly Route[] {
+  const { builtIns } = context;
   return [
     reading('GET /states/scopes', validateScopesQuery, async ({ query }) => {
       const limit = limitOf(query.limit);
@@ -37,7 +35,7 @@ export function stateRoutes(desk: Desk): readonly Route[] {
         limit: query.q === undefined ? limit + 1 : SCOPES_MAX,
         ...(query.cursor !== undefined && { after: query.cursor }),
       };
-      const { groups } = await builtIns.typed('state::list_groups', asked, isGroups);
+      const { groups } = await builtIns.ask('state::list_groups', asked);
       const found = groups.filter((scope) => matches(query.q, scope));
       const rows = found.map((scope) => ({ scope, count: null, internal: scope.startsWith('__console.') }));
       return cut(rows, limit, ({ scope }) => scope);
@@ -51,11 +49,11 @@ export function stateRoutes(desk: Desk): readonly Route[] {
         ...(query.prefix !== undefined && query.prefix !== '' && { prefix: query.prefix }),
         ...(query.q !== undefined && query.q !== '' && { contains: query.q }),
       };
-      const { entries, next } = await builtIns.typed<StateEntries>('state::list', asked, isStateEntries);
+      const { entries, next } = await builtIns.ask('state::list', asked);
       return { items: entries, next_cursor: next, total: null };
     }),
     reading('GET /states/{scope}/items/{key}', validateNoQuery, async ({ name }) => {
-      const item = await readItem(desk, name(0), name(1));
+      const item = await readItem(context, name(0), name(1));
       if (item === undefined) throw notFound('State entry', `${name(0)} ${name(1)}`);
       return new RawAnswer(item);
     }),
@@ -68,28 +66,28 @@ export function stateRoutes(desk: Desk): readonly Route[] {
         { scope, key, ...(if_version !== undefined && { if_version }), ...(if_absent !== undefined && { if_absent }) },
         { value },
       );
-      await builtIns.ofText('state::set', asked).catch((error: unknown) => conflict(desk, scope, key, error));
-      return new RawAnswer((await readItem(desk, scope, key)) ?? RAW_NULL);
+      await builtIns.ofText('state::set', asked).catch((error: unknown) => conflict(context, scope, key, error));
+      return new RawAnswer((await readItem(context, scope, key)) ?? RAW_NULL);
     }),
     reading('DELETE /states/{scope}/items/{key}', validateVersionQuery, async ({ name, query }) => {
       const [scope, key] = [name(0), name(1)];
       const asked = { scope, key, ...(query.if_version !== undefined && { if_version: query.if_version }) };
-      const wasThere = (await readItem(desk, scope, key)) !== undefined;
-      await builtIns.value('state::delete', asked).catch((error: unknown) => conflict(desk, scope, key, error));
+      const wasThere = (await readItem(context, scope, key)) !== undefined;
+      await builtIns.value('state::delete', asked).catch((error: unknown) => conflict(context, scope, key, error));
       return { removed: wasThere };
     }),
     sending('POST /states/{scope}/items/{key}/update', validateStateUpdate, async ({ name, body, raw }) => {
       const [scope, key] = [name(0), name(1)];
       const ops = raw('ops') ?? RAW_NULL;
-      if (body.dry_run === true) return await tryUpdate(desk, scope, key, ops);
+      if (body.dry_run === true) return await tryUpdate(context, scope, key, ops);
       const text = await builtIns.ofText('state::update', objectText({ scope, key }, { ops }));
-      return updated(text, await versionOfItem(desk, scope, key));
+      return updated(text, await versionOfItem(context, scope, key));
     }),
   ];
 }
 
 /** The item as text, `undefined` when there is none. */
-async function readItem({ builtIns }: Desk, scope: string, key: string): Promise<RawJson | undefined> {
+async function readItem({ builtIns }: ConsoleContext, scope: string, key: string): Promise<RawJson | undefined> {
   const { value, version } = await readEntry({ builtIns }, scope, key);
   if (version === null) return undefined;
   const bytes = Buffer.from(value, 'latin1');
@@ -103,7 +101,7 @@ async function readItem({ builtIns }: Desk, scope: string, key: string): Promise
   return objectText({ ...facts }, { value });
 }
 
-async function readEntry({ builtIns }: Pick<Desk, 'builtIns'>, scope: string, key: string) {
+async function readEntry({ builtIns }: Pick<ConsoleContext, 'builtIns'>, scope: string, key: string) {
   const text = await builtIns.text('state::get', { scope, key, include_version: true });
   const input = new CommandInput('state::get', Buffer.from(text, 'latin1'));
   const version: unknown = JSON.parse(input.json('version')?.toString('utf8') ?? 'null');
@@ -114,14 +112,14 @@ async function readEntry({ builtIns }: Pick<Desk, 'builtIns'>, scope: string, ke
   };
 }
 
-async function versionOfItem(desk: Desk, scope: string, key: string): Promise<string | null> {
-  return (await readEntry(desk, scope, key)).version;
+async function versionOfItem(context: ConsoleContext, scope: string, key: string): Promise<string | null> {
+  return (await readEntry(context, scope, key)).version;
 }
 
 /** The refusal includes the current entry, so that the page can show all three versions. */
-async function conflict(desk: Desk, scope: string, key: string, error: unknown): Promise<never> {
+async function conflict(context: ConsoleContext, scope: string, key: string, error: unknown): Promise<never> {
   if (!(error instanceof ApiFailure) || error.error.code !== 'CONFLICT') throw error;
-  const item = await readItem(desk, scope, key);
+  const item = await readItem(context, scope, key);
   const details: ConflictDetails<unknown> = {
     current: item === undefined ? null : parseExactJson(byteStringToText(item)),
   };
@@ -129,21 +127,18 @@ async function conflict(desk: Desk, scope: string, key: string, error: unknown):
 }
 
 function updated(text: RawJson, version: string | null): RawAnswer {
-  const value: unknown = parseRawJson(text);
-  if (!isUpdated(value)) throw new Error('state::update answered in a strange shape');
+  const { errors = [] } = answerIn('state::update', text);
   const input = new CommandInput('state::update', Buffer.from(text, 'latin1'));
   const part = (member: string): RawJson => {
     const bytes = input.json(member);
     return bytes === undefined ? RAW_NULL : rawOfBytes(bytes);
   };
-  return new RawAnswer(
-    objectText({ errors: value.errors ?? [], version }, { old_value: part('old_value'), new_value: part('new_value') }),
-  );
+  return new RawAnswer(objectText({ errors, version }, { old_value: part('old_value'), new_value: part('new_value') }));
 }
 
 /** Computes the result of an update without writing it. */
-async function tryUpdate(desk: Desk, scope: string, key: string, ops: RawJson): Promise<RawAnswer> {
-  const { value, version } = await readEntry(desk, scope, key);
+async function tryUpdate(context: ConsoleContext, scope: string, key: string, ops: RawJson): Promise<RawAnswer> {
+  const { value, version } = await readEntry(context, scope, key);
   const before = version === null ? undefined : parseExactJson(byteStringToText(value));
   const { newValue, errors, hasChanged } = applyUpdates(before, parseExactJson(byteStringToText(ops)));
   const after = hasChanged ? rawJson(newValue ?? null) : value;

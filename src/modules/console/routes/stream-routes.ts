@@ -1,7 +1,6 @@
 // Streams, their groups, items and subscribers.
 
 import type { StreamItem, StreamItemRow, StreamRow } from '../../../console-api/streams.ts';
-import { isGroups, isStreamList } from '../../../generated/console-answers.ts';
 import {
   validateListQuery,
   validateNoQuery,
@@ -12,12 +11,10 @@ import {
 import { RAW_NULL, type RawJson } from '../../../protocol/json/byte-string.ts';
 import { typeOf } from '../../../store/commands/state/previews.ts';
 import { CommandInput } from '../../../store/thread/command-input.ts';
-import type { Desk } from '../desk.ts';
-import type { StreamList } from '../facts/answers.ts';
-import { rawOfBytes } from '../facts/built-ins.ts';
-import { failure, notFound } from '../facts/failure.ts';
-import { objectText, RawAnswer } from '../facts/json-text.ts';
-import { arrayItems } from './array-items.ts';
+import type { ConsoleContext } from '../console-context.ts';
+import { rawOfBytes } from '../sources/built-ins.ts';
+import { failure, notFound } from '../sources/failure.ts';
+import { arrayItems, objectText, RawAnswer } from '../sources/json-text.ts';
 import { cut, matches, pageOf, placeOf } from './page.ts';
 import { type Route, reading, sending } from './route.ts';
 
@@ -29,16 +26,16 @@ const STREAMS_MAX = 10_000;
 /** Streams of the engine and of its tools (modules 4). */
 const SYSTEM = /^(svc|iii)[.:]|^__/;
 
-export function streamRoutes(desk: Desk): readonly Route[] {
-  return [...listRoutes(desk), ...itemRoutes(desk)];
+export function streamRoutes(context: ConsoleContext): readonly Route[] {
+  return [...listRoutes(context), ...itemRoutes(context)];
 }
 
-function listRoutes(desk: Desk): readonly Route[] {
-  const { builtIns, context } = desk;
-  const subscribers = (stream: string, group: string) => context.taps.streamSubscribers?.(stream, group) ?? [];
+function listRoutes(context: ConsoleContext): readonly Route[] {
+  const { builtIns, module } = context;
+  const subscribers = (stream: string, group: string) => module.taps.streamSubscribers?.(stream, group) ?? [];
   return [
     reading('GET /streams', validateStreamsQuery, async ({ query }) => {
-      const rows = (await listStreams(desk))
+      const rows = (await listStreams(context))
         .filter((row) => query.system === true || row.type === 'user')
         .filter((row) => matches(query.q, row.name));
       return pageOf(rows, query, { name: (row) => row.name, groups: (row) => row.groups });
@@ -46,7 +43,7 @@ function listRoutes(desk: Desk): readonly Route[] {
     reading('GET /streams/{stream}/groups', validateListQuery, async ({ name, query }) => {
       const { limit, offset } = placeOf(query);
       const asked = { stream_name: name(0), offset, limit: limit + 1 };
-      const { groups } = await builtIns.typed('stream::list_groups', asked, isGroups);
+      const { groups } = await builtIns.ask('stream::list_groups', asked);
       const rows = groups.map((group) => ({ group, subscribers: subscribers(name(0), group).length }));
       return cut(rows, limit, () => String(offset + limit));
     }),
@@ -71,13 +68,13 @@ function listRoutes(desk: Desk): readonly Route[] {
   ];
 }
 
-function itemRoutes(desk: Desk): readonly Route[] {
-  const { builtIns } = desk;
+function itemRoutes(context: ConsoleContext): readonly Route[] {
+  const { builtIns } = context;
   return [
     reading('GET /streams/{stream}/{group}/items/{id}', validateNoQuery, async ({ name }) => {
       const place = { stream_name: name(0), group_id: name(1), item_id: name(2) };
       const text = await builtIns.text('stream::get', place);
-      const data = desk.context.router.isDropIn ? text : memberOf(text, 'value');
+      const data = context.module.router.isDropIn ? text : memberOf(text, 'value');
       if (data === 'null') throw notFound('Stream item', name(2));
       const facts: Omit<StreamItem, 'data'> = {
         stream: name(0),
@@ -106,9 +103,12 @@ function itemRoutes(desk: Desk): readonly Route[] {
   ];
 }
 
-export async function listStreams({ builtIns, context }: Pick<Desk, 'builtIns' | 'context'>): Promise<StreamRow[]> {
-  const { stream } = await builtIns.typed<StreamList>('stream::list_all', { limit: STREAMS_MAX }, isStreamList);
-  const subscribers = context.taps.streamSubscribers;
+export async function listStreams({
+  builtIns,
+  module,
+}: Pick<ConsoleContext, 'builtIns' | 'module'>): Promise<StreamRow[]> {
+  const { stream } = await builtIns.ask('stream::list_all', { limit: STREAMS_MAX });
+  const subscribers = module.taps.streamSubscribers;
   return stream.map(({ id, groups }) => ({
     name: id,
     groups: groups.length,

@@ -6,25 +6,10 @@ import type {
   LogHistogramRequest,
   LogRow,
   LogSearch,
-  Sampling,
   TraceFacets,
   TraceRow,
   TraceSearch,
 } from '../../../console-api/telemetry.ts';
-import {
-  isAlerts,
-  isAlertsEvaluated,
-  isCleared,
-  isFacets,
-  isHealth,
-  isHistogram,
-  isLogList,
-  isLogPage,
-  isMetrics,
-  isRollups,
-  isSampling,
-  isTracePage,
-} from '../../../generated/console-answers.ts';
 import {
   validateEmpty,
   validateLogHistogram,
@@ -35,26 +20,16 @@ import {
   validateRollupsQuery,
   validateTraceSearch,
 } from '../../../generated/console-requests.ts';
-import type { Desk } from '../desk.ts';
-import type {
-  FacetsAnswer,
-  HealthAnswer,
-  HistogramAnswer,
-  LogList,
-  LogPage,
-  TraceListRow,
-  TracePage,
-} from '../facts/answers.ts';
-import { missingSetting } from '../facts/built-ins.ts';
-import { logRow } from './log-rows.ts';
+import type { ConsoleContext } from '../console-context.ts';
+import { type Answers, missingSetting } from '../sources/built-ins.ts';
 import { placeOf } from './page.ts';
 import { type Route, reading, sending } from './route.ts';
 
-export function telemetryRoutes({ builtIns }: Desk): readonly Route[] {
+export function telemetryRoutes({ builtIns }: ConsoleContext): readonly Route[] {
   return [
     sending('POST /traces/search', validateTraceSearch, ({ body }) => searchTraces({ builtIns }, body)),
     reading('GET /traces/facets', validateRangeQuery, ({ query }) => facetsOf({ builtIns }, query)),
-    reading('DELETE /traces', validateNoQuery, () => builtIns.typed('engine::traces::clear', {}, isCleared)),
+    reading('DELETE /traces', validateNoQuery, () => builtIns.ask('engine::traces::clear', {})),
     sending('POST /logs/search', validateLogSearch, async ({ body }) => {
       await needLogs(builtIns);
       return await searchLogs({ builtIns }, body);
@@ -63,24 +38,19 @@ export function telemetryRoutes({ builtIns }: Desk): readonly Route[] {
       await needLogs(builtIns);
       return await histogramOf({ builtIns }, body);
     }),
-    reading('DELETE /logs', validateNoQuery, () => builtIns.typed('engine::logs::clear', {}, isCleared)),
-    reading('GET /metrics', validateMetricsQuery, ({ query }) =>
-      builtIns.typed('engine::metrics::list', query, isMetrics),
-    ),
-    reading('GET /rollups', validateRollupsQuery, ({ query }) =>
-      builtIns.typed('engine::rollups::list', query, isRollups),
-    ),
-    reading('GET /alerts', validateNoQuery, () => builtIns.typed('engine::alerts::list', {}, isAlerts)),
-    sending('POST /alerts/evaluate', validateEmpty, () =>
-      builtIns.typed('engine::alerts::evaluate', {}, isAlertsEvaluated),
-    ),
-    reading('GET /sampling', validateNoQuery, () =>
-      builtIns.typed<Sampling>('engine::sampling::rules', {}, isSampling),
-    ),
+    reading('DELETE /logs', validateNoQuery, () => builtIns.ask('engine::logs::clear', {})),
+    reading('GET /metrics', validateMetricsQuery, ({ query }) => builtIns.ask('engine::metrics::list', query)),
+    reading('GET /rollups', validateRollupsQuery, ({ query }) => builtIns.ask('engine::rollups::list', query)),
+    reading('GET /alerts', validateNoQuery, () => builtIns.ask('engine::alerts::list', {})),
+    sending('POST /alerts/evaluate', validateEmpty, () => builtIns.ask('engine::alerts::evaluate', {})),
+    reading('GET /sampling', validateNoQuery, () => builtIns.ask('engine::sampling::rules', {})),
   ];
 }
 
-export async function searchTraces({ builtIns }: Pick<Desk, 'builtIns'>, search: TraceSearch): Promise<List<TraceRow>> {
+export async function searchTraces(
+  { builtIns }: Pick<ConsoleContext, 'builtIns'>,
+  search: TraceSearch,
+): Promise<List<TraceRow>> {
   const { limit, offset } = placeOf(search);
   const { limit: _limit, cursor: _cursor, sort, order, function_id, attributes = [], ...filters } = search;
   const asked = {
@@ -92,12 +62,12 @@ export async function searchTraces({ builtIns }: Pick<Desk, 'builtIns'>, search:
     offset,
     limit,
   };
-  const { spans, total } = await builtIns.typed<TracePage>('engine::traces::list', asked, isTracePage);
+  const { spans, total } = await builtIns.ask('engine::traces::list', asked);
   const end = offset + spans.length;
   return { items: spans.map(traceRow), next_cursor: end < total ? String(end) : null, total };
 }
 
-export function traceRow(span: TraceListRow): TraceRow {
+export function traceRow(span: Answers['engine::traces::list']['spans'][number]): TraceRow {
   return {
     trace_id: span.trace_id,
     root_span_id: span.span_id,
@@ -108,7 +78,7 @@ export function traceRow(span: TraceListRow): TraceRow {
     duration_ms: span.duration_ms,
     span_count: span.span_count,
     error_count: span.error_count ?? Number(span.has_error),
-    services: span.services,
+    services: [...span.services],
     internal: span.attributes.some(
       ([key, value]) => (key.endsWith('.function.kind') && value === 'internal') || isEngineFunction(key, value),
     ),
@@ -119,34 +89,37 @@ function isEngineFunction(key: string, value: string): boolean {
   return key === 'function_id' && value.startsWith('engine::');
 }
 
-async function needLogs(builtIns: Desk['builtIns']): Promise<void> {
-  const { components } = await builtIns.typed<HealthAnswer>('engine::health::check', {}, isHealth);
+async function needLogs(builtIns: ConsoleContext['builtIns']): Promise<void> {
+  const { components } = await builtIns.ask('engine::health::check', {});
   if (components.logs?.status !== 'disabled') return;
   throw missingSetting('logs_enabled: true', 'Logs are not kept here: set logs_enabled of svc-observability to true');
 }
 
-async function searchLogs({ builtIns }: Pick<Desk, 'builtIns'>, search: LogSearch): Promise<List<LogRow>> {
+async function searchLogs({ builtIns }: Pick<ConsoleContext, 'builtIns'>, search: LogSearch): Promise<List<LogRow>> {
   const { around, order } = search;
   if (around !== undefined) {
     const { id, before, after } = around;
     const asked = { log_id: Number(id), before, after };
-    const { logs } = await builtIns.typed<LogList>('engine::logs::context', asked, isLogList);
+    const { logs } = await builtIns.ask('engine::logs::context', asked);
     const items = logs.map(logRow);
     return { items: order === 'asc' ? items : items.reverse(), next_cursor: null, total: logs.length };
   }
   const { limit, offset } = placeOf(search);
   const asked = { ...logFilter(search), order: order ?? 'desc', limit, offset };
-  const { logs, total } = await builtIns.typed<LogPage>('engine::logs::search', asked, isLogPage);
+  const { logs, total } = await builtIns.ask('engine::logs::search', asked);
   const end = offset + logs.length;
   return { items: logs.map(logRow), next_cursor: end < total ? String(end) : null, total };
 }
 
-async function histogramOf({ builtIns }: Pick<Desk, 'builtIns'>, body: LogHistogramRequest): Promise<LogHistogram> {
+async function histogramOf(
+  { builtIns }: Pick<ConsoleContext, 'builtIns'>,
+  body: LogHistogramRequest,
+): Promise<LogHistogram> {
   const filter = logFilter(body);
   const asked = { ...filter, ...(body.buckets !== undefined && { buckets: body.buckets }) };
   const [histogram, { services }] = await Promise.all([
-    builtIns.typed<HistogramAnswer>('engine::logs::histogram', asked, isHistogram),
-    builtIns.typed<LogPage>('engine::logs::search', { ...filter, limit: 0 }, isLogPage),
+    builtIns.ask('engine::logs::histogram', asked),
+    builtIns.ask('engine::logs::search', { ...filter, limit: 0 }),
   ]);
   return {
     start_time: histogram.start_ms,
@@ -182,16 +155,16 @@ export function logFilter(search: Omit<LogHistogramRequest, 'buckets'>) {
 /** The newest traces, in which names and services are counted. */
 const FACET_TRACES = 500;
 
-async function facetsOf({ builtIns }: Pick<Desk, 'builtIns'>, range: TimeRange): Promise<TraceFacets> {
+async function facetsOf({ builtIns }: Pick<ConsoleContext, 'builtIns'>, range: TimeRange): Promise<TraceFacets> {
   const recent = { ...range, sort_by: 'start_time', sort_order: 'desc', limit: FACET_TRACES };
   const [{ facets }, { spans }] = await Promise.all([
-    builtIns.typed<FacetsAnswer>('engine::traces::facets', {}, isFacets),
-    builtIns.typed<TracePage>('engine::traces::list', recent, isTracePage),
+    builtIns.ask('engine::traces::facets', {}),
+    builtIns.ask('engine::traces::list', recent),
   ]);
   return {
     services: counted(spans.flatMap(({ services }) => services)),
     names: counted(spans.map(({ name }) => name)),
-    attributes: facets.map(({ key, values }) => ({ key, values })),
+    attributes: facets.map(({ key, values }) => ({ key, values: [...values] })),
   };
 }
 
@@ -205,4 +178,8 @@ function counted(values: readonly string[]): { value: string; count: number }[] 
   const counts = new Map<string, number>();
   for (const value of values) counts.set(value, (counts.get(value) ?? 0) + 1);
   return [...counts].sort((a, b) => b[1] - a[1]).map(([value, count]) => ({ value, count }));
+}
+
+export function logRow({ log_id, ...record }: Answers['engine::logs::search']['logs'][number]): LogRow {
+  return { ...record, id: String(log_id) };
 }

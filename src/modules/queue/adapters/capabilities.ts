@@ -1,6 +1,7 @@
 // What an adapter of queues can do in addition to keeping and moving jobs. Each capability is present or absent as a
 // whole. A request that needs an absent one is refused with `NOT_SUPPORTED` and the name of the capability.
 
+import type { UnreportedDetail } from '../../../console-api/queues.ts';
 import { Refusal } from '../../../core/calls/refusal.ts';
 import type { StoredSubscription } from '../../../core/queue/records.ts';
 import type {
@@ -159,14 +160,14 @@ export function optionRefusal(
 }
 
 /** What `engine::queue::list` cannot show, by the names of its field `not_told`. */
-export function unreportedBy(adapter: QueueCapabilities): readonly string[] {
+export function unreportedBy(adapter: QueueCapabilities): readonly UnreportedDetail[] {
   const { jobList, waitCounts, attemptHistory, payloads, groups } = adapter;
-  return [
-    ...(jobList === undefined ? ['jobs'] : []),
-    ...(waitCounts === undefined ? ['waits'] : []),
-    ...(attemptHistory === undefined ? ['attempts'] : []),
-    ...(payloads === undefined ? ['payloads'] : []),
-    ...(jobList?.searchesPayloads === true ? [] : ['payload_search']),
-    ...(groups === undefined ? ['groups'] : []),
-  ];
+  const details: UnreportedDetail[] = [];
+  if (jobList === undefined) details.push('jobs');
+  if (waitCounts === undefined) details.push('waits');
+  if (attemptHistory === undefined) details.push('attempts');
+  if (payloads === undefined) details.push('payloads');
+  if (jobList?.searchesPayloads !== true) details.push('payload_search');
+  if (groups === undefined) details.push('groups');
+  return details;
 }

@@ -5,7 +5,7 @@ import { CallStats } from '../../../../src/core/telemetry/metrics/call-stats.ts'
 import { EngineMetrics } from '../../../../src/core/telemetry/metrics/engine-metrics.ts';
 import { RollupStore } from '../../../../src/core/telemetry/metrics/rollup.ts';
 import { BatchOpener } from '../../../../src/core/telemetry/records/open-batch.ts';
-import { recordBytes } from '../../../../src/core/telemetry/records/record-bytes.ts';
+import { recordBytes } from '../../../../src/core/telemetry/records/records.ts';
 import { EngineInMemory } from '../../../support/engine/engine-in-memory.ts';
 import { Observed } from '../../../support/telemetry/observed.ts';
 import { logRecord } from '../../../support/telemetry/telemetry-records.ts';

@@ -4,7 +4,7 @@ import { randomInt } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { QuietMarks } from '../../../../src/core/telemetry/logs/quiet.ts';
 import { traceIdOf } from '../../../../src/core/telemetry/spans/context.ts';
-import { logFunctions } from '../../../../src/modules/observability/log-functions.ts';
+import { logFunctions } from '../../../../src/modules/observability/functions.ts';
 import { plugIn } from '../../../../src/modules/plug-in.ts';
 import { rawJson } from '../../../../src/protocol/json/byte-string.ts';
 import { Payload } from '../../../../src/protocol/payload/payload.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { criticalPath } from '../../../../../src/core/telemetry/spans/critical-path.ts';
+import { criticalPath, treeIntervals } from '../../../../../src/core/telemetry/spans/critical-path.ts';
 import type { TreeSpan } from '../../../../../src/core/telemetry/spans/trace-tree.ts';
 import { START_NANO } from '../../../../support/telemetry/telemetry-records.ts';
 import { treeSpan } from '../../../../support/telemetry/trace-spans.ts';
@@ -8,8 +8,8 @@ const NOW_NANO = START_NANO + 1_000 * 1e6;
 
 function pathOf(root: TreeSpan): string[] {
   const ms = (nano: number) => Math.round((nano - START_NANO) / 1e6);
-  return criticalPath(root, NOW_NANO).map(
-    ({ span, startNano, endNano }) => `${span.name} ${ms(startNano)}-${ms(endNano)}`,
+  return criticalPath(root, treeIntervals(NOW_NANO)).map(
+    ({ span, start, end }) => `${span.name} ${ms(start)}-${ms(end)}`,
   );
 }
 
@@ -46,9 +46,9 @@ describe('the critical path', () => {
   test('[TRC-7] its stretches cover the root without a gap, however deep', () => {
     let root = treeSpan('leaf', 20_000, 20_001);
     for (let depth = 19_999; depth >= 0; depth -= 1) root = treeSpan(`d${depth}`, depth, 40_000 - depth, [root]);
-    const path = criticalPath(root, NOW_NANO);
-    expect(path[0]?.startNano).toBe(root.start_time_unix_nano);
-    expect(path.at(-1)?.endNano).toBe(root.end_time_unix_nano);
-    for (const [index, segment] of path.slice(1).entries()) expect(segment.startNano).toBe(path[index]?.endNano);
+    const path = criticalPath(root, treeIntervals(NOW_NANO));
+    expect(path[0]?.start).toBe(root.start_time_unix_nano);
+    expect(path.at(-1)?.end).toBe(root.end_time_unix_nano);
+    for (const [index, segment] of path.slice(1).entries()) expect(segment.start).toBe(path[index]?.end);
   });
 });

@@ -1,8 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { recordBytes } from '../../../../../src/core/telemetry/records/record-bytes.ts';
-import { selectPage } from '../../../../../src/core/telemetry/records/select-page.ts';
+import { recordBytes } from '../../../../../src/core/telemetry/records/records.ts';
 import { SpanStore } from '../../../../../src/core/telemetry/spans/span-store.ts';
-import { listTraces, type TraceQuery } from '../../../../../src/core/telemetry/spans/trace-list.ts';
+import { listTraces, selectPage, type TraceQuery } from '../../../../../src/core/telemetry/spans/trace-list.ts';
 import { buildTree } from '../../../../../src/core/telemetry/spans/trace-tree.ts';
 import { forEachSeed } from '../../../../support/random/seeded-random.ts';
 import { START_NANO, spanRecord } from '../../../../support/telemetry/telemetry-records.ts';

@@ -1,11 +1,9 @@
 // The problems that need attention, worst first (DSH-4). Pure: answers of the engine in, lines with their links out.
 
-import type { FunctionRow } from '../../../../../console-api/functions.ts';
 import type { QueueRow } from '../../../../../console-api/queues.ts';
+import type { FunctionRow, TriggerRow, WorkerRow } from '../../../../../console-api/registry.ts';
 import type { Config, Status } from '../../../../../console-api/system.ts';
 import type { AlertRow } from '../../../../../console-api/telemetry.ts';
-import type { TriggerRow } from '../../../../../console-api/triggers.ts';
-import type { WorkerRow } from '../../../../../console-api/workers.ts';
 import { formatCountOf } from '../../../kit/charts/times.ts';
 
 export interface Attention {

@@ -2,7 +2,7 @@
 // adapter cannot report in place of a zero or an empty list (QUE-2, QUE-4), and why the head of a FIFO group, and so
 // the whole group, does not run (QUE-4). Pure: the caller keeps the values and the clock.
 
-import type { JobRow, QueueDetail, QueueRow, QueueSecret } from '../../../../../console-api/queues.ts';
+import type { JobRow, QueueDetail, QueueRow, UnreportedDetail } from '../../../../../console-api/queues.ts';
 
 export type DepthHistory = ReadonlyMap<string, readonly number[]>;
 
@@ -41,7 +41,7 @@ export function storeName(adapter: string): string {
   return STORES[adapter] ?? `The adapter ${adapter}`;
 }
 
-const WORDS: Readonly<Record<QueueSecret, string>> = {
+const WORDS: Readonly<Record<UnreportedDetail, string>> = {
   jobs: 'reports how many jobs wait, but not which ones',
   waits: 'does not count the jobs that wait for their time or their next attempt',
   attempts: 'keeps the last error of a job, but not each of its attempts',
@@ -53,7 +53,7 @@ const WORDS: Readonly<Record<QueueSecret, string>> = {
 /** A sentence; undefined where the adapter reports it. */
 export function secretOf(
   { adapter, not_told: secrets }: Pick<QueueRow, 'adapter' | 'not_told'>,
-  secret: QueueSecret,
+  secret: UnreportedDetail,
 ): string | undefined {
   return secrets.includes(secret) ? `${storeName(adapter)} ${WORDS[secret]}.` : undefined;
 }

@@ -1,7 +1,6 @@
-// The chain of segments that determined when the root ended. The walk goes back from its end, always into the child
-// that ended last before the current point. Time that no child covers belongs to the span itself. Every span is entered
-// once at most and its children are sorted once, so the walk is linear after sorting.
+// The critical path of a trace in columns, and what each service contributed to it. `core/telemetry` computes the path.
 
+import { criticalPath, type SpanIntervals } from '../../../../../core/telemetry/spans/critical-path.ts';
 import { FLAG, type TraceColumns } from './trace-columns.ts';
 
 export interface CriticalPath {
@@ -13,17 +12,15 @@ export interface CriticalPath {
   readonly isOnPath: Uint8Array;
 }
 
-export function criticalPath(columns: TraceColumns): CriticalPath {
-  const segments: [row: number, from: number, to: number][] = [];
+export function criticalPathOf(columns: TraceColumns): CriticalPath {
   const root = rootOf(columns);
-  if (root !== undefined) walkBack(columns, root, segments);
-  segments.reverse();
+  const segments = root === undefined ? [] : criticalPath(root, rowIntervals(columns));
   const isOnPath = new Uint8Array(columns.count);
-  for (const [row] of segments) isOnPath[row] = 1;
+  for (const { span } of segments) isOnPath[span] = 1;
   return {
-    spans: Uint32Array.from(segments, ([row]) => row),
-    fromMs: Float64Array.from(segments, ([, from]) => from),
-    toMs: Float64Array.from(segments, ([, , to]) => to),
+    spans: Uint32Array.from(segments, ({ span }) => span),
+    fromMs: Float64Array.from(segments, ({ start }) => start),
+    toMs: Float64Array.from(segments, ({ end }) => end),
     isOnPath,
   };
 }
@@ -49,53 +46,19 @@ function rankOfRoot(columns: TraceColumns, row: number): number {
   return ((columns.flags[row] ?? 0) & FLAG.unknownParent) === 0 ? lengthMs + columns.durationMs + 1 : lengthMs;
 }
 
-interface Step {
-  readonly row: number;
-  /** How far back the walk has come within this span. */
-  cursorMs: number;
-  /** Children by end, latest first. */
-  readonly children: readonly number[];
-  next: number;
-}
-
-function walkBack(columns: TraceColumns, root: number, segments: [number, number, number][]): void {
-  const { startMs, endMs } = columns;
-  const step = (row: number, cursorMs: number): Step => ({
-    row,
-    cursorMs,
-    children: childrenByEnd(columns, row),
-    next: 0,
-  });
-  const push = (row: number, from: number, to: number): void => {
-    if (to > from) segments.push([row, from, to]);
+/** The rows as the critical path reads them, in milliseconds. */
+export function rowIntervals({ startMs, endMs, subtreeEnd }: TraceColumns): SpanIntervals<number> {
+  return {
+    startOf: (row) => startMs[row] ?? 0,
+    endOf: (row) => endMs[row] ?? 0,
+    childrenOf(row) {
+      const children: number[] = [];
+      const end = subtreeEnd[row] ?? 0;
+      for (let child = row + 1; child < end; child = subtreeEnd[child] ?? end) children.push(child);
+      return children;
+    },
+    clockSlack: 1,
   };
-  const stack = [step(root, endMs[root] ?? 0)];
-  for (let top = stack.at(-1); top !== undefined; top = stack.at(-1)) {
-    const child = top.children[top.next];
-    top.next += 1;
-    const starts = Math.max(startMs[top.row] ?? 0, 0);
-    if (child === undefined) {
-      push(top.row, starts, top.cursorMs);
-      stack.pop();
-      const above = stack.at(-1);
-      if (above !== undefined) above.cursorMs = Math.min(above.cursorMs, starts);
-      continue;
-    }
-    // A child may end after its parent, which did not wait for it: only the part inside counts.
-    const childEnd = Math.min(endMs[child] ?? 0, endMs[top.row] ?? 0);
-    const childStart = startMs[child] ?? 0;
-    if (childEnd > top.cursorMs || childStart >= childEnd || childStart < starts) continue;
-    push(top.row, childEnd, top.cursorMs);
-    top.cursorMs = childEnd;
-    stack.push(step(child, childEnd));
-  }
-}
-
-function childrenByEnd(columns: TraceColumns, row: number): number[] {
-  const children: number[] = [];
-  const end = columns.subtreeEnd[row] ?? 0;
-  for (let child = row + 1; child < end; child = columns.subtreeEnd[child] ?? end) children.push(child);
-  return children.sort((a, b) => (columns.endMs[b] ?? 0) - (columns.endMs[a] ?? 0) || b - a);
 }
 
 export interface PathShare {

@@ -2,7 +2,7 @@
 // everything drawn from them go out. The page keeps only columns and asks for a span when it is opened.
 
 import type { SpanRecord } from '../../../../../core/telemetry/records/records.ts';
-import { type CriticalPath, criticalPath, type PathShare, pathByService } from './critical-path.ts';
+import { type CriticalPath, criticalPathOf, type PathShare, pathByService } from './critical-path.ts';
 import { type FlameBlock, type FlameLayout, flameByName, flameLanes } from './flame-layout.ts';
 import { buildTrace, type TraceColumns } from './trace-columns.ts';
 import { type ComparedSpan, compareTraces } from './trace-compare.ts';
@@ -77,7 +77,7 @@ export class TraceSession {
   constructor(nowUnixNano: () => number) {
     this.#nowUnixNano = nowUnixNano;
     this.#columns = buildTrace([], 0).columns;
-    this.#path = criticalPath(this.#columns);
+    this.#path = criticalPathOf(this.#columns);
   }
 
   handle(request: TraceRequest): TraceReplies[keyof TraceReplies] {
@@ -139,7 +139,7 @@ export class TraceSession {
       : { columns: built.columns, movedCount: 0 };
     this.#rows = built.spans;
     this.#columns = columns;
-    this.#path = criticalPath(columns);
+    this.#path = criticalPathOf(columns);
     return {
       columns,
       path: this.#path,

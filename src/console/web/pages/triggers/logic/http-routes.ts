@@ -2,7 +2,7 @@
 // it sends, and routes that conflict (TRG-3).
 
 import type { HttpRequest } from '../../../../../console-api/console-server.ts';
-import type { TriggerRow } from '../../../../../console-api/triggers.ts';
+import type { TriggerRow } from '../../../../../console-api/registry.ts';
 import { parseRoutePattern, type RoutePattern } from '../../../../../core/routing/route-pattern.ts';
 import { shellQuote } from '../../../kit/inputs/call-text.ts';
 import { configOf, textIn } from './trigger-kinds.ts';

@@ -1,0 +1,156 @@
+// Spans as records: rows of the engine's spans become records (modules 11.4), and the parts of every span are bounded
+// (guarantees 4). Attributes that are secret by their key are redacted (X22). Runs on the telemetry thread.
+
+import { isSecretKey, isUrlKey, REDACTED, redactUrl } from '../../config-fields/redaction.ts';
+import { cutText, TRUNCATED_ATTRIBUTE } from '../logs/log-record.ts';
+import type { ServiceIdentity } from '../records/intake.ts';
+import type { Attributes, SpanRecord } from '../records/records.ts';
+import { baggageEntries, spanIdOf, traceIdOf } from './context.ts';
+import { ROW_LENGTH, readRow, SEPARATOR, type SpanRow, STATUS } from './span-rows.ts';
+
+export type Pairs = (readonly [key: string, value: string])[];
+
+const ATTRIBUTES_MAX = 128;
+const VALUE_BYTES_MAX = 4 * 1024;
+const KEY_BYTES_MAX = 256;
+const EVENTS_MAX = 128;
+const LINKS_MAX = 128;
+const NAME_BYTES_MAX = 512;
+
+/** `cut` is called once when something was left out; an attribute says so too. */
+export function boundAttributes(pairs: Attributes, cut: () => void): Attributes {
+  if (pairs.length <= ATTRIBUTES_MAX && pairs.every(mayStay)) return pairs;
+  let isCut = pairs.length > ATTRIBUTES_MAX;
+  const kept = (isCut ? pairs.slice(0, ATTRIBUTES_MAX - 1) : pairs).map(([key, value]) => {
+    const shortKey = cutText(key, KEY_BYTES_MAX);
+    const shown = shownValue(key, value);
+    const short = cutText(shown, VALUE_BYTES_MAX);
+    isCut ||= shortKey.length < key.length || short.length < shown.length;
+    return [shortKey, short] as const;
+  });
+  if (!isCut) return kept;
+  cut();
+  return [...kept.slice(0, ATTRIBUTES_MAX - 1), [TRUNCATED_ATTRIBUTE, 'true']];
+}
+
+/** Nearly all spans are within the limits. */
+function mayStay([key, value]: Pairs[number]): boolean {
+  const isShort = cutText(key, KEY_BYTES_MAX) === key && cutText(value, VALUE_BYTES_MAX) === value;
+  return isShort && shownValue(key, value) === value;
+}
+
+/** A span of a worker, which may contain anything. */
+export function boundSpan(span: SpanRecord, cut: () => void): SpanRecord {
+  let isCut = span.events.length > EVENTS_MAX || span.links.length > LINKS_MAX;
+  const note = (): void => {
+    isCut = true;
+  };
+  const bounded = {
+    ...span,
+    name: cutText(span.name, NAME_BYTES_MAX),
+    service_name: cutText(span.service_name, NAME_BYTES_MAX),
+    attributes: boundAttributes(span.attributes, note),
+    events: span.events.slice(0, EVENTS_MAX).map((event) => ({
+      ...event,
+      name: cutText(event.name, NAME_BYTES_MAX),
+      attributes: boundAttributes(event.attributes, note),
+    })),
+    links: span.links
+      .slice(0, LINKS_MAX)
+      .map((link) => ({ ...link, attributes: boundAttributes(link.attributes, note) })),
+  };
+  if (isCut) cut();
+  return bounded;
+}
+
+/** Queries contain tokens as often as headers do: parameters are hidden by their names. */
+function shownValue(key: string, value: string): string {
+  if (isSecretKey(lastPart(key))) return REDACTED;
+  if (key === 'url.query') return redactQuery(value);
+  if (key === 'url.full') return redactFullUrl(value);
+  return isUrlKey(key) ? redactUrl(value) : value;
+}
+
+/** `http.request.header.authorization` is as secret as `authorization`. */
+function lastPart(key: string): string {
+  return key.slice(key.lastIndexOf('.') + 1);
+}
+
+function redactQuery(query: string): string {
+  return query
+    .split('&')
+    .map((pair) => {
+      const equals = pair.indexOf('=');
+      const name = equals < 0 ? pair : pair.slice(0, equals);
+      return isSecretKey(decodedName(name)) ? `${name}=${REDACTED}` : pair;
+    })
+    .join('&');
+}
+
+function decodedName(name: string): string {
+  return new URLSearchParams(`${name}=`).keys().next().value ?? name;
+}
+
+function redactFullUrl(url: string): string {
+  const start = url.indexOf('?');
+  return start < 0 ? url : `${url.slice(0, start + 1)}${redactQuery(url.slice(start + 1))}`;
+}
+
+const SCOPE_NAME = 'svc';
+const NANOS_PER_MS = 1e6;
+const SAMPLED = 1;
+
+/** `cut` is called for each span of which something was left out. */
+export function engineSpans(rows: readonly (string | number)[], facts: ServiceIdentity, cut: () => void): SpanRecord[] {
+  const spans: SpanRecord[] = [];
+  for (let at = 0; at < rows.length; at += ROW_LENGTH) spans.push(spanOf(readRow(rows, at), facts, cut));
+  return spans;
+}
+
+function spanOf(row: SpanRow, { serviceName, engineVersion }: ServiceIdentity, cut: () => void): SpanRecord {
+  const isPending = row.endMs === 0;
+  const [code = '', message = '', stack = ''] = row.error === '' ? [] : row.error.split(SEPARATOR);
+  return {
+    trace_id: row.traceId,
+    span_id: row.spanId,
+    parent_span_id: row.parentSpanId === '' ? null : row.parentSpanId,
+    name: row.name,
+    start_time_unix_nano: nanos(row.startMs),
+    end_time_unix_nano: isPending ? 0 : nanos(Math.max(row.endMs, row.startMs)),
+    status: row.status === STATUS.error ? 'error' : row.status === STATUS.ok ? 'ok' : 'unset',
+    ...(row.error !== '' && { status_description: message === '' ? code : `${code}: ${message}` }),
+    attributes: boundAttributes(attributesOf(row), cut),
+    service_name: serviceName,
+    events: row.error === '' ? [] : [exceptionEvent(nanos(row.endMs), code, message, stack)],
+    links: row.link === '' ? [] : [{ trace_id: traceIdOf(row.link), span_id: spanIdOf(row.link), attributes: [] }],
+    instrumentation_scope_name: SCOPE_NAME,
+    instrumentation_scope_version: engineVersion,
+    flags: SAMPLED,
+    ...(isPending && { pending: true }),
+  };
+}
+
+export function exceptionEvent(timeNanos: number, code: string, message: string, stack: string) {
+  const attributes: Pairs = [
+    ['exception.type', code],
+    ['exception.message', message],
+  ];
+  if (stack !== '') attributes.push(['exception.stacktrace', stack]);
+  return { name: 'exception', timestamp_unix_nano: timeNanos, attributes };
+}
+
+function attributesOf({ functionId, attributes, baggage }: SpanRow): Pairs {
+  const pairs: Pairs = functionId === '' ? [] : [['function_id', functionId]];
+  const parts = attributes.split(SEPARATOR);
+  for (let at = 1; at + 1 < parts.length; at += 2) pairs.push([parts[at] ?? '', parts[at + 1] ?? '']);
+  return [...pairs, ...baggageAttributes(baggage)];
+}
+
+/** Shown by key like any other field (PD-47). */
+export function baggageAttributes(baggage: string): Pairs {
+  return baggageEntries(baggage).map(([key, value]) => [`baggage.${key}`, isSecretKey(key) ? REDACTED : value]);
+}
+
+function nanos(ms: number): number {
+  return Math.round(ms * NANOS_PER_MS);
+}

@@ -1,0 +1,102 @@
+// Which workers connected and left within the last hour (WRK-1). The router forgets a worker with its connection, so
+// this file compares the router's workers once a second, and only when something changed.
+//
+// Invariants:
+// - Events are kept for an hour, at most EVENTS_MAX of them. Of the workers that left, at most GONE_MAX are kept.
+// - #connects counts the kept events of that kind, by name.
+
+import type { WorkerEvent, WorkerRow } from '../../../console-api/registry.ts';
+import type { RouterPort } from '../../../router/port.ts';
+import { workerRowOf } from '../routes/rows.ts';
+
+const KEPT_MS = 3_600_000;
+const EVENTS_MAX = 5_000;
+const GONE_MAX = 1_000;
+
+interface NamedEvent extends WorkerEvent {
+  readonly name: string;
+}
+
+export class WorkerHistory {
+  readonly #router: RouterPort;
+  readonly #events: NamedEvent[] = [];
+  #present = new Map<string, WorkerRow>();
+  /** In the order in which they left. */
+  readonly #gone = new Map<string, WorkerRow>();
+  readonly #connects = new Map<string, number>();
+  #version = -1;
+
+  constructor(router: RouterPort) {
+    this.#router = router;
+  }
+
+  look(): void {
+    const router = this.#router;
+    const atMs = router.nowMs;
+    this.#forget(atMs - KEPT_MS);
+    if (router.registryVersion === this.#version) return;
+    this.#version = router.registryVersion;
+    const present = new Map(
+      router.workers().map((session) => [session.workerId, workerRowOf(router, session, 0)] as const),
+    );
+    for (const [id, row] of present) {
+      if (!this.#present.has(id))
+        this.#add({ at: row.connected_at, event: 'connected', worker_id: id, name: row.name });
+    }
+    for (const [id, row] of this.#present) {
+      if (present.has(id)) continue;
+      this.#add({ at: atMs, event: 'disconnected', worker_id: id, name: row.name });
+      this.#gone.set(id, { ...row, status: 'disconnected', disconnected_at: atMs, in_flight: 0 });
+    }
+    for (const id of this.#gone.keys()) {
+      if (this.#gone.size <= GONE_MAX) break;
+      this.#gone.delete(id);
+    }
+    this.#present = present;
+  }
+
+  /** Newest first. */
+  of(name: string): WorkerEvent[] {
+    return this.#events
+      .filter((event) => event.name === name)
+      .map(({ at, event, worker_id }) => ({ at, event, worker_id }))
+      .reverse();
+  }
+
+  reconnectsOf(name: string): number {
+    return Math.max(0, (this.#connects.get(name) ?? 0) - 1);
+  }
+
+  /** Workers that left and have not come back under their name. */
+  gone(): WorkerRow[] {
+    const names = new Set([...this.#present.values()].map(({ name }) => name));
+    const last = new Map<string, WorkerRow>();
+    for (const row of this.#gone.values()) if (!names.has(row.name)) last.set(row.name, row);
+    return [...last.values()].map((row) => ({ ...row, reconnects: this.reconnectsOf(row.name) }));
+  }
+
+  #add(event: NamedEvent): void {
+    this.#events.push(event);
+    if (event.event === 'connected') this.#connects.set(event.name, (this.#connects.get(event.name) ?? 0) + 1);
+    if (this.#events.length > EVENTS_MAX) this.#drop(EVENTS_MAX / 2);
+  }
+
+  /** Removes the oldest entries. */
+  #drop(count: number): void {
+    for (const { name, event } of this.#events.splice(0, count)) {
+      if (event !== 'connected') continue;
+      const left = (this.#connects.get(name) ?? 0) - 1;
+      if (left > 0) this.#connects.set(name, left);
+      else this.#connects.delete(name);
+    }
+  }
+
+  #forget(beforeMs: number): void {
+    const kept = this.#events.findIndex(({ at }) => at >= beforeMs);
+    this.#drop(kept < 0 ? this.#events.length : kept);
+    for (const [id, row] of this.#gone) {
+      if ((row.disconnected_at ?? 0) >= beforeMs) break;
+      this.#gone.delete(id);
+    }
+  }
+}

@@ -1,0 +1,107 @@
+// The functions of the telemetry threads by id, with what they may read. The router's thread lists them without loading
+// their code.
+
+import type { ListedLog, LogHistogram, LogPage, ServiceCount } from '../../core/telemetry/logs/log-list.ts';
+import type { LogStore } from '../../core/telemetry/logs/log-store.ts';
+import type { AggregateRow } from '../../core/telemetry/metrics/aggregate.ts';
+import type { DurationSummary, EngineCounters } from '../../core/telemetry/metrics/engine-counters.ts';
+import type { EngineMetrics, FunctionTotals } from '../../core/telemetry/metrics/engine-metrics.ts';
+import type { MetricStore } from '../../core/telemetry/metrics/metric-store.ts';
+import type { RollupList } from '../../core/telemetry/metrics/rollup.ts';
+import type { MetricRecord, SpanRecord } from '../../core/telemetry/records/records.ts';
+import type { SpanStore } from '../../core/telemetry/spans/span-store.ts';
+import type { TraceEdges } from '../../core/telemetry/spans/trace-edges.ts';
+import type { Facet, SpanGroup } from '../../core/telemetry/spans/trace-groups.ts';
+import type { TracePage } from '../../core/telemetry/spans/trace-list.ts';
+import type { TreeSpan } from '../../core/telemetry/spans/trace-tree.ts';
+import type { DiskHistory } from '../disk-history.ts';
+
+export type FunctionId = keyof typeof DESCRIPTIONS;
+
+/** What the functions answer. The console reads these types, and `src/validators/console-answers.ts` compiles them. */
+export interface TelemetryAnswers {
+  'engine::traces::list': TracePage & Page;
+  'engine::traces::tree': { roots: readonly TreeSpan[]; span_count: number };
+  'engine::traces::span': { span: SpanRecord & { duration_ms: number } };
+  'engine::traces::clear': Cleared;
+  'engine::traces::group_by': SpanGroups;
+  'engine::traces::edges': TraceEdges;
+  'engine::traces::facets': { facets: readonly Facet[]; services: string[] };
+  'engine::logs::list': LogPage & { query?: unknown; timestamp: number };
+  'engine::logs::clear': Cleared;
+  'engine::logs::search': LogPage & { services: readonly ServiceCount[]; timestamp: number };
+  'engine::logs::histogram': LogHistogram;
+  'engine::logs::context': { logs: readonly ListedLog[]; log_id: number };
+  'engine::metrics::list': EngineAndWorkerMetrics;
+  'engine::metrics::prometheus': { text: string };
+  'engine::rollups::list': RollupList & { level: number; query: unknown; timestamp: number };
+}
+
+interface Page {
+  offset: number;
+  limit: number;
+}
+
+interface Cleared {
+  success: boolean;
+  message?: string;
+}
+
+interface SpanGroups {
+  groups: readonly SpanGroup[];
+  /** The time from which on all spans are stored. */
+  since_ms: number | null;
+  storage: { spans: number; bytes: number };
+}
+
+interface EngineAndWorkerMetrics {
+  engine_metrics: {
+    invocations: EngineCounters['invocations'] & { by_function: Record<string, number> };
+    functions: readonly FunctionTotals[];
+    workers: EngineCounters['workers'];
+    performance: DurationSummary;
+  };
+  sdk_metrics: MetricRecord[];
+  aggregated_metrics?: AggregateRow[];
+  timestamp: number;
+  query?: unknown;
+}
+
+/** A store that is undefined is not kept: its records are exported only, or dropped. */
+export interface TelemetryStores {
+  readonly nowMs: number;
+  readonly spans: SpanStore | undefined;
+  readonly logs: LogStore | undefined;
+  /** Set where spans and logs are kept on the disk too. */
+  readonly disk: DiskHistory | undefined;
+  readonly metrics: MetricStore | undefined;
+  readonly counters: EngineCounters;
+  readonly functions: EngineMetrics;
+  /** The current counts of both, in the shape of metrics of workers. */
+  readonly engineMetrics: () => readonly MetricRecord[];
+}
+
+export interface TelemetryFunction<Id extends FunctionId = FunctionId> {
+  readonly id: Id;
+  run(payload: unknown, stores: TelemetryStores): TelemetryAnswers[Id];
+}
+
+export const DESCRIPTIONS = {
+  'engine::traces::list': 'Lists traces by their root spans, filtered and sorted',
+  'engine::traces::tree': 'Shows the spans of a trace under their parents',
+  'engine::traces::span': 'Shows one span of a trace',
+  'engine::traces::clear': 'Forgets all stored spans',
+  'engine::traces::group_by': 'Counts and times spans by the value of an attribute',
+  'engine::traces::edges': 'Counts which functions called which functions, queues, states and streams',
+  'engine::traces::facets': 'Lists attribute keys with their frequent values, and services, of stored spans',
+  'engine::logs::list': 'Lists log records, newest first',
+  'engine::logs::clear': 'Forgets all stored log records',
+  'engine::logs::search': 'Finds log records: words, "phrase", -not, service:, severity>=warn, attr.key=value, /regex/',
+  'engine::logs::histogram': 'Counts log records by time and severity; takes the filters of engine::logs::search',
+  'engine::logs::context': 'Lists what was logged before and after a record, oldest first',
+  'engine::metrics::list': 'Shows counts and times of calls, counts of workers, and the metrics of workers',
+  'engine::metrics::prometheus': 'Shows the metrics of engine and workers in the text format of Prometheus',
+  'engine::rollups::list': 'Lists metrics of the last hour, six hours or week in buckets',
+} as const satisfies Record<keyof TelemetryAnswers, string>;
+
+export const ROLLUPS_LIST = 'engine::rollups::list';

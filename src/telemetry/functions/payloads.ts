@@ -1,0 +1,150 @@
+// The payloads of the functions of the telemetry threads, and the check of their numbers.
+// `src/validators/telemetry-payloads.ts` compiles the shapes; null counts as absent, because clients of other languages
+// send it.
+
+import { Refusal } from '../../core/calls/refusal.ts';
+
+export interface TracesListPayload {
+  trace_id?: string | null;
+  trace_ids?: string[] | null;
+  service_name?: string | null;
+  name?: string | null;
+  status?: string | null;
+  min_duration_ms?: number | null;
+  max_duration_ms?: number | null;
+  start_time?: number | null;
+  end_time?: number | null;
+  sort_by?: 'duration' | 'duration_ms' | 'start_time' | 'name' | 'service_name' | null;
+  sort_order?: 'asc' | 'desc' | null;
+  attributes?: [string, string][] | null;
+  exclude_attributes?: [string, string][] | null;
+  search_all_spans?: boolean | null;
+  include_internal?: boolean | null;
+  offset?: number | null;
+  limit?: number | null;
+}
+
+export interface TracesTreePayload {
+  trace_id: string;
+  /** Levels below the roots. */
+  max_depth?: number | null;
+  /** Only spans below this one. */
+  parent?: string | null;
+}
+
+export interface TracesSpanPayload {
+  trace_id: string;
+  span_id: string;
+}
+
+export interface TracesEdgesPayload {
+  start_time?: number | null;
+  end_time?: number | null;
+}
+
+export interface TracesGroupByPayload {
+  attribute: string;
+  since_ms?: number | null;
+  limit?: number | null;
+  include_internal?: boolean | null;
+  label_attribute?: string | null;
+  parts?: number | null;
+}
+
+export interface TracesFacetsPayload {
+  key?: string | null;
+  search?: string | null;
+  limit?: number | null;
+  values_limit?: number | null;
+}
+
+export interface LogsListPayload {
+  start_time?: number | null;
+  end_time?: number | null;
+  trace_id?: string | null;
+  span_id?: string | null;
+  severity_min?: number | null;
+  severity_text?: string | null;
+  offset?: number | null;
+  limit?: number | null;
+}
+
+export interface LogsFilterPayload {
+  query?: string | null;
+  start_time?: number | null;
+  end_time?: number | null;
+  trace_id?: string | null;
+  span_id?: string | null;
+  severity_min?: number | null;
+  severities?: string[] | null;
+  services?: string[] | null;
+}
+
+export interface LogsSearchPayload extends LogsFilterPayload {
+  order?: 'asc' | 'desc' | null;
+  offset?: number | null;
+  limit?: number | null;
+}
+
+export interface LogsHistogramPayload extends LogsFilterPayload {
+  buckets?: number | null;
+}
+
+export interface LogsContextPayload {
+  log_id: number;
+  before?: number | null;
+  after?: number | null;
+}
+
+export interface MetricsListPayload {
+  start_time?: number | null;
+  end_time?: number | null;
+  metric_name?: string | null;
+  /** Seconds. */
+  aggregate_interval?: number | null;
+}
+
+export interface RollupsListPayload {
+  start_time?: number | null;
+  end_time?: number | null;
+  level?: number | null;
+  metric_name?: string | null;
+}
+
+export interface NumberRange {
+  readonly min: number;
+  readonly max: number;
+  readonly isWhole?: boolean;
+}
+
+/** Unix milliseconds up to the year 3000: the limit catches nanoseconds given by mistake. */
+export const TIME: NumberRange = { min: 0, max: 32_503_680_000_000 };
+export const COUNT: NumberRange = { min: 0, max: 10_000_000, isWhole: true };
+
+export function optionalNumber(
+  name: string,
+  value: number | null | undefined,
+  { min, max, isWhole = false }: NumberRange,
+): number | undefined {
+  if (value === undefined || value === null) return undefined;
+  if (value >= min && value <= max && (!isWhole || Number.isInteger(value))) return value;
+  const kind = isWhole ? 'a whole number' : 'a number';
+  throw new Refusal('BAD_REQUEST', `'${name}' must be ${kind} from ${min} to ${max}, found ${value}`);
+}
+
+export function numberOr(name: string, value: number | null | undefined, fallback: number, range: NumberRange): number {
+  return optionalNumber(name, value, range) ?? fallback;
+}
+
+/** A start after its end is a mistake, not an empty result. */
+export function timeRange(payload: { start_time?: number | null; end_time?: number | null }): {
+  readonly startTime: number | undefined;
+  readonly endTime: number | undefined;
+} {
+  const startTime = optionalNumber('start_time', payload.start_time, TIME);
+  const endTime = optionalNumber('end_time', payload.end_time, TIME);
+  if (startTime !== undefined && endTime !== undefined && startTime > endTime) {
+    throw new Refusal('BAD_REQUEST', `'start_time' (${startTime}) must not be after 'end_time' (${endTime})`);
+  }
+  return { startTime, endTime };
+}
