@@ -6,8 +6,8 @@ import { Refusal } from '../../calls/refusal.ts';
 
 /**
  * Of an expression, program instructions times characters: about a second of the worst expressions, 30 ms of ordinary
- * ones. They are enough for 20 instructions over 12 000 records of 200 characters. A step takes at most some 20 ns: what
- * takes longer is charged as several.
+ * ones. They are enough for 20 instructions over 12 000 records of 200 characters. A step takes up to 20 ns; what takes
+ * longer is charged as several.
  */
 export const SEARCH_STEPS_MAX = 50_000_000;
 /** Of each text that is compared, also of an empty one. */

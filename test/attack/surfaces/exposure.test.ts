@@ -3,12 +3,12 @@
 // and to one that is not.
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { BinaryClient } from '../support/clients/binary-client.ts';
-import { ChannelClient, channelUrl, type Ref } from '../support/clients/channel-client.ts';
-import { RawWorker } from '../support/clients/raw-worker.ts';
-import { tryUpgrade } from '../support/clients/upgrade.ts';
-import { startTestEngine, type TestEngine } from '../support/engine/test-engine.ts';
-import { waitFor } from '../support/wait-for.ts';
+import { BinaryClient } from '../../support/clients/binary-client.ts';
+import { ChannelClient, channelUrl, type Ref } from '../../support/clients/channel-client.ts';
+import { RawWorker } from '../../support/clients/raw-worker.ts';
+import { tryUpgrade } from '../../support/clients/upgrade.ts';
+import { startTestEngine, type TestEngine } from '../../support/engine/test-engine.ts';
+import { waitFor } from '../../support/wait-for.ts';
 
 const OPEN = 'api::open';
 const SECRET = 'secret::x';

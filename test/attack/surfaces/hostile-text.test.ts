@@ -3,12 +3,12 @@
 
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { visibleText } from '../../src/console/web/kit/json/logic/visible-text.ts';
-import { hasChromium, launchChromium } from '../browser/support/chromium.ts';
-import { type ConsolePage, openConsole } from '../browser/support/console-page.ts';
-import { ConsoleWorld } from '../browser/support/console-world.ts';
-import { IDS, plantAll, TEXTS } from '../support/clients/hostile-texts.ts';
-import { RawWorker } from '../support/clients/raw-worker.ts';
+import { visibleText } from '../../../src/console/web/kit/json/logic/visible-text.ts';
+import { hasChromium, launchChromium } from '../../browser/support/chromium.ts';
+import { type ConsolePage, openConsole } from '../../browser/support/console-page.ts';
+import { ConsoleWorld } from '../../browser/support/console-world.ts';
+import { IDS, plantAll, TEXTS } from '../../support/clients/hostile-texts.ts';
+import { RawWorker } from '../../support/clients/raw-worker.ts';
 
 describe.skipIf(!hasChromium)('in the pages of the console', () => {
   let world: ConsoleWorld;

@@ -2,12 +2,12 @@
 // and nothing of them moves the cursor, changes a colour, writes the clipboard or turns a line around.
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { runSvc } from '../e2e/cli/cli-process.ts';
-import { ALL, plantAll, SEQUENCES, UNSAFE } from '../support/clients/hostile-texts.ts';
-import { RawWorker } from '../support/clients/raw-worker.ts';
-import { startTestEngine, type TestEngine } from '../support/engine/test-engine.ts';
-import { deadLettersOf } from '../support/stores/queue-engine.ts';
-import { waitFor } from '../support/wait-for.ts';
+import { runSvc } from '../../e2e/cli/cli-process.ts';
+import { ALL, plantAll, SEQUENCES, UNSAFE } from '../../support/clients/hostile-texts.ts';
+import { RawWorker } from '../../support/clients/raw-worker.ts';
+import { startTestEngine, type TestEngine } from '../../support/engine/test-engine.ts';
+import { deadLettersOf } from '../../support/stores/queue-engine.ts';
+import { waitFor } from '../../support/wait-for.ts';
 
 const MEMORY = 'adapter: {name: kv, config: {store_method: in_memory}}';
 const YAML = `drain_timeout_ms: 100

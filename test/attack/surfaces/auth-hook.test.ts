@@ -4,10 +4,10 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
-import { type Frame, RawWorker } from '../support/clients/raw-worker.ts';
-import { tryUpgrade } from '../support/clients/upgrade.ts';
-import { startTestEngine, type TestEngine } from '../support/engine/test-engine.ts';
-import { waitFor } from '../support/wait-for.ts';
+import { type Frame, RawWorker } from '../../support/clients/raw-worker.ts';
+import { tryUpgrade } from '../../support/clients/upgrade.ts';
+import { startTestEngine, type TestEngine } from '../../support/engine/test-engine.ts';
+import { waitFor } from '../../support/wait-for.ts';
 
 const YAML = `drain_timeout_ms: 100
 limits: {browser: {ask_timeout_ms: 250}}

@@ -2,10 +2,10 @@
 // is hidden in another never runs, on neither transport. And answers in which a handler would hide one.
 
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { sendBytes, statusesIn } from '../contract/transport/http-port.ts';
-import { AMBIGUOUS_REQUESTS, BROKEN_REQUESTS, EVIL_PATH } from '../contract/transport/smuggled-requests.ts';
-import { type HttpEngine, startHttpEngine } from '../support/clients/http-engine.ts';
-import { RawWorker } from '../support/clients/raw-worker.ts';
+import { sendBytes, statusesIn } from '../../contract/transport/http-port.ts';
+import { AMBIGUOUS_REQUESTS, BROKEN_REQUESTS, EVIL_PATH } from '../../contract/transport/smuggled-requests.ts';
+import { type HttpEngine, startHttpEngine } from '../../support/clients/http-engine.ts';
+import { RawWorker } from '../../support/clients/raw-worker.ts';
 
 const EVIL = `GET ${EVIL_PATH} HTTP/1.1\r\nHost: a\r\n\r\n`;
 const CHUNKS = `0\r\n\r\n${EVIL}`;
