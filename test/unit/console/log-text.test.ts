@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { similarKey } from '../../../src/console/web/kit/json/logic/similar-text.ts';
 import { hiddenCount, logListRows, messageKey } from '../../../src/console/web/pages/logs/logic/log-rows.ts';
 import { ansiRuns, linkPieces, stripAnsi } from '../../../src/console/web/pages/logs/logic/text-pieces.ts';
-import { causeChain, foldStack, hasStack } from '../../../src/console/web/pages/traces/views/stack.tsx';
+import { causeChain, foldStack, hasStack } from '../../../src/console/web/pages/traces/logic/stack-fold.ts';
 import type { LogRow } from '../../../src/console-api/telemetry.ts';
 import { forEachSeed } from '../../support/random/seeded-random.ts';
 

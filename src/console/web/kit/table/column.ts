@@ -1,7 +1,8 @@
-// Columns of a table: what a page declares, and what this browser remembers (APP-11).
+// Columns of a table: what a page declares, what this browser remembers (APP-11), and which of them fit.
 
-import { type ReactNode, useMemo, useState } from 'react';
+import { type ReactNode, type RefObject, useLayoutEffect, useMemo, useState } from 'react';
 import { keep, readKept } from '../../data/preferences.ts';
+import { type Fit, fitColumns } from './fit.ts';
 import { flipIn } from './selection.ts';
 
 export interface Column<Row> {
@@ -105,4 +106,22 @@ function moved<Row>(all: readonly Column<Row>[], id: string, by: -1 | 1): readon
   ids[from] = other;
   ids[to] = id;
   return ids;
+}
+
+/** The columns that fit, computed before the table is painted. */
+export function useFit<Row>(
+  choice: ColumnChoice<Row>,
+  element: RefObject<HTMLElement | null>,
+  takenPx: number,
+): Fit<Column<Row>> {
+  const [widthPx, setWidth] = useState(0);
+  useLayoutEffect(() => {
+    const { current } = element;
+    if (current === null) return;
+    setWidth(current.clientWidth);
+    const observer = new ResizeObserver(() => setWidth(current.clientWidth));
+    observer.observe(current);
+    return () => observer.disconnect();
+  }, [element]);
+  return useMemo(() => fitColumns(choice, widthPx - takenPx), [choice, widthPx, takenPx]);
 }

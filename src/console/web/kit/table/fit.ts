@@ -1,9 +1,6 @@
 // Which columns of a table are drawn as its container becomes wider or narrower: next to an open detail, on a phone. A
 // row that ends in half a column is useless.
 
-import { type RefObject, useLayoutEffect, useMemo, useState } from 'react';
-import type { Column, ColumnChoice } from './column.ts';
-
 export interface FittedColumn {
   readonly id: string;
   readonly grow?: number;
@@ -35,14 +32,14 @@ const COLUMNS_MIN = 2;
 /**
  * Hides columns from the right, except those that the page or the user marked. Without a known width, none is hidden.
  */
-export function fitColumns<C extends FittedColumn>(choice: FitChoice<C>, roomPx: number): Fit<C> {
+export function fitColumns<C extends FittedColumn>(choice: FitChoice<C>, widthPx: number): Fit<C> {
   const least = (column: C): number => {
     const width = choice.widthOf(column);
     return column.grow === undefined || choice.isOwn(column.id) ? width : Math.round(width * SHRINKS_TO);
   };
   const drawn = [...choice.visible];
   let needed = drawn.reduce((sum, column) => sum + least(column), 0);
-  while (roomPx > 0 && needed > roomPx && drawn.length > COLUMNS_MIN) {
+  while (widthPx > 0 && needed > widthPx && drawn.length > COLUMNS_MIN) {
     const mayGo = ({ id, keeps }: C): boolean => keeps !== true && !choice.isOwn(id);
     const yielding = drawn.findIndex((column) => column.yields === true && mayGo(column));
     const at = yielding === -1 ? drawn.findLastIndex((column, index) => index > 0 && mayGo(column)) : yielding;
@@ -51,22 +48,4 @@ export function fitColumns<C extends FittedColumn>(choice: FitChoice<C>, roomPx:
     needed -= least(gone);
   }
   return { drawn, least };
-}
-
-/** Computes them before the table is painted. */
-export function useFit<Row>(
-  choice: ColumnChoice<Row>,
-  element: RefObject<HTMLElement | null>,
-  takenPx: number,
-): Fit<Column<Row>> {
-  const [widthPx, setWidth] = useState(0);
-  useLayoutEffect(() => {
-    const { current } = element;
-    if (current === null) return;
-    setWidth(current.clientWidth);
-    const observer = new ResizeObserver(() => setWidth(current.clientWidth));
-    observer.observe(current);
-    return () => observer.disconnect();
-  }, [element]);
-  return useMemo(() => fitColumns(choice, widthPx - takenPx), [choice, widthPx, takenPx]);
 }

@@ -7,9 +7,10 @@ import { formatDuration } from '../../../kit/charts/times.ts';
 import { CopyId } from '../../../kit/inputs/copy.tsx';
 import { visibleText } from '../../../kit/json/logic/visible-text.ts';
 import { keyed, LogText, Severity } from '../../logs/log-text.tsx';
+import { causeChain } from '../logic/stack-fold.ts';
 import type { Span, SpanError } from '../logic/trace-span.ts';
 import { AttributeList } from './attribute-list.tsx';
-import { causeChain, Stack } from './stack.tsx';
+import { Stack } from './stack.tsx';
 
 interface Moment {
   readonly at: number;
