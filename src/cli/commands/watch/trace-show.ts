@@ -1,8 +1,8 @@
 // `svc trace show` and `export`: one trace drawn, or printed as a file for other tools.
 
 import type { LogRecord } from '../../../core/telemetry/records/records.ts';
-import { toChromeTrace, toOtlpJson } from '../../../core/telemetry/spans/trace-export.ts';
 import { criticalPath, type PathSegment, treeIntervals } from '../../../core/telemetry/spans/critical-path.ts';
+import { toChromeTrace, toOtlpJson } from '../../../core/telemetry/spans/trace-export.ts';
 import { layoutTrace, type TraceLayout, type TraceRowLayout } from '../../../core/telemetry/spans/trace-layout.ts';
 import type { TreeSpan } from '../../../core/telemetry/spans/trace-tree.ts';
 import { type EngineConnection, withEngine } from '../../engine/connection.ts';
