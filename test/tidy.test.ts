@@ -105,7 +105,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
 const LIBRARIES: Readonly<Record<string, readonly string[]>> = {
   piscina: ['src/effects/pool.ts', 'workers/store.ts', 'workers/telemetry.ts', 'workers/rollups.ts'],
   re2js: ['src/core/telemetry/logs/log-expression.ts'],
-  'hdr-histogram-js': ['src/core/telemetry/metrics/aggregate.ts', 'src/cli/bench/latencies.ts'],
+  'hdr-histogram-js': ['src/core/telemetry/metrics/aggregate.ts', 'src/cli/commands/bench/load.ts'],
   lmdb: ['src/store/kv/kv-lmdb.ts'],
   'sorted-btree': ['src/store/kv/kv-memory.ts'],
   typia: [
@@ -151,7 +151,7 @@ const LIBRARIES: Readonly<Record<string, readonly string[]>> = {
     'src/config/edit.ts',
     'src/config/plain-tree.ts',
     'src/config/yaml-syntax.ts',
-    'src/cli/commands/engine/config-show.ts',
+    'src/cli/commands/engine/config.ts',
   ],
 };
 

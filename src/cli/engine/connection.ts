@@ -11,10 +11,10 @@ import type { Platform } from '../../sdk/worker/platform.ts';
 import type { Context } from '../kernel/command.ts';
 import { EXIT } from '../kernel/exit-codes.ts';
 import { CliFailure, usageFailure } from '../kernel/failures.ts';
-import { formatDuration } from '../text/durations.ts';
-import { printedNumber, withNumberWatch } from '../text/number-watch.ts';
+import type { CONNECTION_FLAGS } from '../kernel/shared-flags.ts';
+import { printedNumber, withNumberWatch } from '../text/number-loss.ts';
+import { formatDuration } from '../text/times.ts';
 import { callFailure } from './call-failure.ts';
-import type { CONNECTION_FLAGS } from './connection-flags.ts';
 
 export interface CallSettings {
   readonly timeoutMs?: number;
@@ -53,13 +53,13 @@ export async function withEngine<T>(
   const startedMs = terminal.elapsedMs();
   // The socket library is slow to load: help texts and usage errors do not need it.
   const { createWorker, nodePlatform } = await import('../../sdk/internal.ts');
-  const shown = output.showsWire ? await loggedPlace(nodePlatform, output) : nodePlatform;
+  const shown = output.showsWire ? await loggedPlatform(nodePlatform, output) : nodePlatform;
   const loss: { number?: string } = {};
   const noteLoss = (number: string): void => {
     loss.number ??= number;
   };
-  const place = printsValues ? withNumberWatch(shown, noteLoss) : shown;
-  const contexts = place.createContextStorage();
+  const platform = printsValues ? withNumberWatch(shown, noteLoss) : shown;
+  const contexts = platform.createContextStorage();
   const caller = createWorker(
     flags.url,
     {
@@ -70,7 +70,7 @@ export async function withEngine<T>(
       ...(token === undefined ? {} : { token }),
       log: (_level, message) => output.detail(message),
     },
-    { ...place, createContextStorage: () => contexts },
+    { ...platform, createContextStorage: () => contexts },
   );
   const call = async (functionId: string, payload: unknown, settings: CallSettings = {}) => {
     const { timeoutMs, action, traceparent } = settings;
@@ -117,8 +117,8 @@ function lossText(number: string): string {
   return `The answer holds the number ${number}, which is printed as ${printed}: this program cannot keep its digits.`;
 }
 
-async function loggedPlace(platform: Platform, output: ConnectionContext['output']): Promise<Platform> {
-  const { withWireLog } = await import('../commands/call/wire-log.ts');
+async function loggedPlatform(platform: Platform, output: ConnectionContext['output']): Promise<Platform> {
+  const { withWireLog } = await import('./wire-log.ts');
   return withWireLog(platform, (line) => output.detail(line));
 }
 
@@ -198,9 +198,9 @@ export function lostEngine(reason: string, address: string): CliFailure {
 
 /** The SDK appends the system's error in parentheses. */
 export function readReason(message: string): string {
-  const said = /^[^(]*\((.*)\)$/.exec(message)?.[1] ?? message;
-  const known = Object.entries(SYSTEM_ERRORS).find(([code]) => said.includes(code));
-  return known?.[1] ?? said;
+  const reason = /^[^(]*\((.*)\)$/.exec(message)?.[1] ?? message;
+  const known = Object.entries(SYSTEM_ERRORS).find(([code]) => reason.includes(code));
+  return known?.[1] ?? reason;
 }
 
 const SYSTEM_ERRORS: Readonly<Record<string, string>> = {

@@ -54,9 +54,9 @@ export async function writeContexts(env: Environment, { current, byName }: Conte
 }
 
 /** The environment, with empty variables filled from the context. */
-export function withContext(env: Environment, asked: string | undefined): Environment {
+export function withContext(env: Environment, wanted: string | undefined): Environment {
   const contexts = readContexts(env);
-  const name = asked ?? contexts.current;
+  const name = wanted ?? contexts.current;
   if (name === undefined) return env;
   const context = contexts.byName.get(name);
   if (context === undefined) throw unknownContext(name, contexts);

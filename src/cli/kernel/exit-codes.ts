@@ -1,4 +1,4 @@
-// The exit codes of `svc` (CLI-4), and the exit code for each error code of the engine.
+// The exit codes of `svc` (CLI-4), the exit code for each error code of the engine, and the codes of `svc check …`.
 
 export const EXIT = {
   done: 0,
@@ -62,3 +62,11 @@ export function exitCodeOfError(code: string, reason?: string): ExitCode {
   if (code === 'enqueue_error' && reason === 'QUEUE_NOT_FOUND') return EXIT.notFound;
   return (Object.hasOwn(EXIT_OF_ERROR, code) ? EXIT_OF_ERROR[code] : undefined) ?? EXIT.failed;
 }
+
+/** Exit codes of these commands, instead of those of CLI-4. */
+export const MONITOR_CODES: readonly (readonly [code: string, meaning: string])[] = [
+  ['0', 'Everything is fine.'],
+  ['1', 'Warning: a warning threshold is reached.'],
+  ['2', 'Critical: down, missing, or a critical threshold is reached.'],
+  ['3', 'Unknown: the check could not run, or was called with a wrong argument.'],
+];

@@ -16,7 +16,7 @@ export const OWN_CODES: readonly string[] = [
   'FILE_UNUSABLE',
 ];
 
-export interface FailureFacts {
+export interface FailureReport {
   /** Stable word for scripts. Codes of the engine are passed on unchanged. */
   readonly code: string;
   readonly message: string;
@@ -33,11 +33,11 @@ export interface FailureFacts {
 
 export class CliFailure extends Error {
   override readonly name = 'CliFailure';
-  readonly facts: FailureFacts;
+  readonly report: FailureReport;
 
-  constructor(facts: FailureFacts) {
-    super(facts.message);
-    this.facts = facts;
+  constructor(report: FailureReport) {
+    super(report.message);
+    this.report = report;
   }
 }
 
@@ -76,14 +76,14 @@ function isFileError(error: unknown): error is Error & { readonly code: string; 
 
 /** The failure as text for stderr, without the final line break. */
 export function formatFailure(failure: CliFailure, paintLabel: (label: string) => string): string {
-  const { message, lines = [], hint } = failure.facts;
+  const { message, lines = [], hint } = failure.report;
   const body = stripUnsafeLines([message, ...lines, ...(hint === undefined ? [] : [hint])].join('\n'));
   return `${paintLabel('error:')} ${body}`;
 }
 
 /** The failure as one line of JSON: `{"error":{"code","message","hint?","doc_url?",…}}`. */
 export function formatFailureJson(failure: CliFailure): string {
-  const { code, message, hint, details } = failure.facts;
+  const { code, message, hint, details } = failure.report;
   const isExplained = OWN_CODES.includes(code) || Object.hasOwn(ERROR_CODES, code);
   return escapeUnsafe(
     JSON.stringify({

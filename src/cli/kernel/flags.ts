@@ -1,10 +1,10 @@
 // What a flag is, and how its text becomes a value. A value comes from the command line, else from the environment,
 // else from the fallback; all three are text and are parsed in the same way.
 
-import { parseDurationMs } from '../text/durations.ts';
+import { parseDurationMs } from '../text/times.ts';
 import { usageFailure } from './failures.ts';
 
-interface FlagFacts {
+interface FlagBase {
   readonly help: string;
   /** One letter: `-o`. */
   readonly short?: string;
@@ -13,42 +13,42 @@ interface FlagFacts {
 }
 
 /** Absent means false; `--no-<name>` sets it to false again. */
-export interface SwitchFlag extends FlagFacts {
+export interface SwitchFlag extends FlagBase {
   readonly kind: 'switch';
 }
 
-interface ValueFlagFacts extends FlagFacts {
+interface ValueFlagBase extends FlagBase {
   /** Shown in help and error texts: `<file>`. */
   readonly placeholder: string;
   readonly fallback?: string;
 }
 
-export interface TextFlag extends ValueFlagFacts {
+export interface TextFlag extends ValueFlagBase {
   readonly kind: 'text';
 }
 
 /** May be repeated; the values in their order, none when it is absent. */
-export interface TextsFlag extends FlagFacts {
+export interface TextsFlag extends FlagBase {
   readonly kind: 'texts';
   readonly placeholder: string;
   readonly fallback?: undefined;
 }
 
-export interface CountFlag extends ValueFlagFacts {
+export interface CountFlag extends ValueFlagBase {
   readonly kind: 'count';
   readonly min: number;
   readonly max: number;
 }
 
 /** Read as milliseconds from `250ms`, `10s`, `5m`, `1h`. */
-export interface DurationFlag extends ValueFlagFacts {
+export interface DurationFlag extends ValueFlagBase {
   readonly kind: 'duration';
   /** Default 1: a duration of 0 is usually a mistake. */
   readonly minMs?: number;
   readonly maxMs: number;
 }
 
-export interface ChoiceFlag extends ValueFlagFacts {
+export interface ChoiceFlag extends ValueFlagBase {
   readonly kind: 'choice';
   readonly choices: readonly string[];
 }

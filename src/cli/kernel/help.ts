@@ -1,21 +1,16 @@
 // Help texts at every level (CLI-7), generated from the tables that the parser uses. Less than 80 columns wide.
 
-import { MONITOR_CODES } from '../commands/check/monitor-codes.ts';
-import { TOPICS } from '../commands/queue/topics.ts';
-import { CONNECTION_FLAGS } from '../engine/connection-flags.ts';
-import { wrap } from '../text/display-text.ts';
-import { formatPairs, INDENT, TEXT_COLUMNS } from '../text/two-columns.ts';
-import { CATALOGUE, type CatalogueEntry, SECTIONS } from './catalogue.ts';
+import { formatPairs, INDENT, TEXT_COLUMNS, wrap } from '../text/display-text.ts';
+import type { Catalogue, CatalogueEntry } from './catalogue.ts';
 import type { Command, Example } from './command.ts';
-import { EXIT_MEANINGS, type ExitCode } from './exit-codes.ts';
+import { EXIT_MEANINGS, type ExitCode, MONITOR_CODES } from './exit-codes.ts';
 import type { Flag, FlagTable } from './flags.ts';
-import { GLOBAL_FLAGS } from './global-flags.ts';
-import { OUTPUT_FLAGS } from './output-flags.ts';
+import { TOPICS } from './help-topics.ts';
+import { CONNECTION_FLAGS, GLOBAL_FLAGS, OUTPUT_FLAGS } from './shared-flags.ts';
 
-export function formatRootHelp(version: string): string {
-  const shown = CATALOGUE.filter((entry) => entry.aliasOf === undefined);
-  const sections = SECTIONS.flatMap((section) => {
-    const rows = shown.filter((entry) => entry.section === section).map(entryRow);
+export function formatRootHelp(version: string, catalogue: Catalogue): string {
+  const sections = Object.entries(catalogue.sections).flatMap(([section, entries]) => {
+    const rows = entries.filter((entry) => entry.aliasOf === undefined).map(entryRow);
     if (section === 'Help')
       rows.push(['help', `Show the help of a command or topic: ${Object.keys(TOPICS).join(', ')}.`]);
     return [section, ...formatPairs(rows), ''];
@@ -85,7 +80,7 @@ function outputFlags(formats: readonly string[]): FlagTable {
 
 const HELP_FLAG: Flag = { kind: 'switch', short: 'h', help: 'Show this help.' };
 
-export function formatExitCodes(codes: readonly ExitCode[]): string[] {
+function formatExitCodes(codes: readonly ExitCode[]): string[] {
   return formatPairs(codes.map((code) => [String(code), EXIT_MEANINGS[code]]));
 }
 
@@ -100,12 +95,12 @@ function flagUsage(name: string, flag: Flag): string {
 
 function flagText(flag: Flag): string {
   if (flag.kind === 'switch') return flag.help;
-  const facts = [
+  const notes = [
     ...(flag.kind === 'choice' ? [`one of ${flag.choices.join(', ')}`] : []),
     ...(flag.fallback === undefined ? [] : [`default ${flag.fallback}`]),
     ...(flag.env === undefined ? [] : [`environment ${flag.env}`]),
   ];
-  return facts.length === 0 ? flag.help : `${flag.help} [${facts.join('; ')}]`;
+  return notes.length === 0 ? flag.help : `${flag.help} [${notes.join('; ')}]`;
 }
 
 function formatExamples(examples: readonly Example[]): string[] {

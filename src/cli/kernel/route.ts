@@ -1,11 +1,8 @@
 // Finds the command for the words on the command line, without loading it.
 
-import { nearestWords } from '../../core/config-fields/nearest.ts';
-import { CONNECTION_FLAGS } from '../engine/connection-flags.ts';
-import { CATALOGUE, type CatalogueEntry, DEFAULT_COMMAND } from './catalogue.ts';
-import { type CliFailure, usageFailure } from './failures.ts';
+import { type Catalogue, type CatalogueEntry, unknownCommand } from './catalogue.ts';
 import type { Flag } from './flags.ts';
-import { GLOBAL_FLAGS } from './global-flags.ts';
+import { CONNECTION_FLAGS, GLOBAL_FLAGS } from './shared-flags.ts';
 
 export type Route =
   | { readonly kind: 'version' }
@@ -22,19 +19,19 @@ export type Route =
       readonly named: boolean;
     };
 
-export function routeArguments(args: readonly string[]): Route {
+export function routeArguments(args: readonly string[], catalogue: Catalogue): Route {
   const [first, ...positions] = commandWords(args);
-  if (first === undefined) return routeWithoutCommand(args);
+  if (first === undefined) return routeWithoutCommand(args, catalogue);
   const word = args[first] ?? '';
   if (word === 'help') return { kind: 'help', words: args.slice(first + 1).filter((arg) => !arg.startsWith('-')) };
 
   let name = word;
   for (const [depth, position] of [...positions, undefined].entries()) {
-    const entry = entryNamed(name);
+    const entry = catalogue.entryNamed(name);
     const used = [first, ...positions.slice(0, depth)];
     if (entry !== undefined) return { kind: 'command', entry, args: without(args, used), named: true };
-    const members = groupMembers(name);
-    if (members.length === 0) throw unknownCommand(name, namesBeside(name));
+    const members = catalogue.groupMembers(name);
+    if (members.length === 0) throw unknownCommand(name, siblingNames(catalogue, name));
     if (position === undefined) break;
     name = `${name} ${args[position] ?? ''}`;
   }
@@ -42,37 +39,19 @@ export function routeArguments(args: readonly string[]): Route {
 }
 
 /** Suggestions for the last of these words. */
-function namesBeside(name: string): readonly string[] {
+function siblingNames(catalogue: Catalogue, name: string): readonly string[] {
   const group = name.split(' ').slice(0, -1).join(' ');
-  return group === '' ? firstWords() : groupMembers(group).map((member) => member.name);
+  return group === '' ? catalogue.firstWords() : catalogue.groupMembers(group).map((member) => member.name);
 }
 
-export function entryNamed(name: string): CatalogueEntry | undefined {
-  return CATALOGUE.find((entry) => entry.name === name);
-}
-
-/** The commands that begin with this word, without aliases unless a command has only an alias here. */
-export function groupMembers(word: string): readonly CatalogueEntry[] {
-  return CATALOGUE.filter((entry) => entry.name.startsWith(`${word} `));
-}
-
-export function unknownCommand(typed: string, known: readonly string[]): CliFailure {
-  const [suggestion] = nearestWords(typed, known);
-  return usageFailure(
-    `Unknown command '${typed}'.`,
-    suggestion === undefined ? 'List the commands with: svc --help' : `Did you mean: svc ${suggestion}?`,
-  );
-}
-
-export function firstWords(): readonly string[] {
-  return [...new Set([...CATALOGUE.map((entry) => entry.name.split(' ')[0] ?? ''), 'help'])];
-}
+/** The command of a line without a command word: `svc --config svc-config.yaml`. */
+const DEFAULT_COMMAND = 'start';
 
 /** A line that begins with a flag: help, version, or the start of the engine. */
-function routeWithoutCommand(args: readonly string[]): Route {
+function routeWithoutCommand(args: readonly string[], catalogue: Catalogue): Route {
   if (args.includes('--version') || args.includes('-V')) return { kind: 'version' };
   if (args.includes('--help') || args.includes('-h')) return { kind: 'help', words: [] };
-  const entry = entryNamed(DEFAULT_COMMAND);
+  const entry = catalogue.entryNamed(DEFAULT_COMMAND);
   if (entry === undefined) throw new Error('the default command is not in the catalogue');
   return { kind: 'command', entry, args, named: false };
 }

@@ -1,4 +1,4 @@
-// Untrusted text for a terminal: unsafe characters removed, measured and cut in columns.
+// Text for a terminal: unsafe characters removed, measured and cut in columns, wrapped, and laid out in two columns.
 
 /**
  * Removes characters that could move the cursor, recolour the screen or reorder the line (CLI-5): C0 and C1 controls,
@@ -94,3 +94,25 @@ const WIDE = new RegExp(
     String.raw`|[\u3000-\u303f\uff01-\uff60\uffe0-\uffe6]|\p{Emoji_Presentation}`,
   'u',
 );
+
+/** Leaves the last two of 80 columns free, as some terminals wrap early. */
+export const TEXT_COLUMNS = 78;
+export const INDENT = '  ';
+const LEFT_COLUMNS_MAX = 30;
+
+/** Two columns, the second one wrapped. A first part that is too long gets its own line. */
+export function formatPairs(pairs: readonly (readonly [string, string])[]): string[] {
+  const longest = pairs.reduce((length, [left]) => Math.max(length, displayWidth(left)), 0);
+  const left = Math.min(longest, LEFT_COLUMNS_MAX);
+  return pairs.flatMap(([name, text]) => {
+    const lines = wrap(text, TEXT_COLUMNS - INDENT.length - left - 2);
+    const own = displayWidth(name) > left ? [INDENT + name] : [];
+    return [
+      ...own,
+      ...lines.map((line, index) => {
+        const first = index === 0 && own.length === 0 ? name : '';
+        return `${INDENT}${padEnd(first, left)}  ${line}`.trimEnd();
+      }),
+    ];
+  });
+}

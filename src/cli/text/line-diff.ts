@@ -20,7 +20,7 @@ export function diffValues(before: unknown, after: unknown): DiffLine[] {
   return diffLines(linesOf(before), linesOf(after));
 }
 
-export function diffLines(before: readonly string[], after: readonly string[]): DiffLine[] {
+function diffLines(before: readonly string[], after: readonly string[]): DiffLine[] {
   if (before.length * after.length > PAIRS_MAX) {
     return [
       ...before.map((text) => ({ kind: 'gone', text }) as const),
@@ -60,8 +60,8 @@ function commonLengths(before: readonly string[], after: readonly string[]): Uin
     for (let column = after.length - 1; column >= 0; column--) {
       const at = row * width + column;
       const isSame = before[row] === after[column];
-      const [below = 0, beside = 0] = [lengths[at + width], lengths[at + 1]];
-      lengths[at] = isSame ? (lengths[at + width + 1] ?? 0) + 1 : Math.max(below, beside);
+      const [below = 0, right = 0] = [lengths[at + width], lengths[at + 1]];
+      lengths[at] = isSame ? (lengths[at + width + 1] ?? 0) + 1 : Math.max(below, right);
     }
   }
   return lengths;

@@ -1,6 +1,8 @@
-// Finds numbers in JSON input that JavaScript cannot represent, so that they would be sent with other digits.
+// Finds numbers in JSON that JavaScript cannot represent: in input, where they are refused because they would be sent
+// with other digits, and in answers, where a warning says that they are printed with other digits than stored.
 
 import { mayHoldUnfitNumber } from '../../core/calls/exact-json.ts';
+import type { Platform } from '../../sdk/worker/platform.ts';
 import { usageFailure } from '../kernel/failures.ts';
 
 /** `what`: begins the message, such as `The payload from --payload`. */
@@ -31,3 +33,25 @@ function isLost(token: string): boolean {
 
 const TEXT_OR_NUMBER = /"(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*/g;
 const WHOLE = /^-?\d+$/;
+
+export function withNumberWatch(platform: Platform, lost: (number: string) => void): Platform {
+  return {
+    ...platform,
+    requestedWire: () => 'json',
+    openSocket: (request, events) =>
+      platform.openSocket(request, {
+        onMessage(message) {
+          const number = typeof message === 'string' ? firstLostNumber(message) : undefined;
+          if (number !== undefined) lost(number);
+          events.onMessage(message);
+        },
+        onAlive: () => events.onAlive(),
+        onClose: (closure) => events.onClose(closure),
+      }),
+  };
+}
+
+/** The printed number; a number too large for a double is printed as null. */
+export function printedNumber(number: string): string {
+  return JSON.stringify(Number(number));
+}

@@ -2,12 +2,12 @@
 // a pipe gets only data.
 
 import { CliFailure, formatFailure, formatFailureJson } from '../kernel/failures.ts';
-import { asTyped } from '../kernel/started-as.ts';
 import { type ColourMode, createPainter, type Painter } from './colour.ts';
 import { escapeUnsafe, stripUnsafeLines } from './display-text.ts';
-import type { TimeStyle } from './durations.ts';
+import { asTyped } from './shell.ts';
 import { type Column, formatCsv, formatTabbed, formatTable } from './table.ts';
 import type { Terminal } from './terminal.ts';
+import type { TimeStyle } from './times.ts';
 
 /** The last three are only for `svc check`. */
 export type Format = 'table' | 'wide' | 'json' | 'jsonl' | 'csv' | 'text' | 'nagios' | 'prometheus';
@@ -46,7 +46,8 @@ export interface Output extends OutputOptions {
   fail(failure: CliFailure): void;
 }
 
-export function createOutput(terminal: Terminal, options: OutputOptions): Output {
+/** `commandWords`: see `asTyped`. */
+export function createOutput(terminal: Terminal, options: OutputOptions, commandWords: readonly string[]): Output {
   const { out, err, env } = terminal;
   const { format, colour: mode } = options;
   const paintOut = createPainter({ mode, env, isTerminal: out.isTerminal });
@@ -54,8 +55,8 @@ export function createOutput(terminal: Terminal, options: OutputOptions): Output
   const printLines = (lines: readonly string[]) => {
     if (lines.length > 0) out.write(`${lines.join('\n')}\n`);
   };
-  const typed = (text: string) => asTyped(text, terminal.startedAs);
-  const say = (text: string) => err.write(`${text}\n`);
+  const typed = (text: string) => asTyped(text, terminal.startedAs, commandWords);
+  const printError = (text: string) => err.write(`${text}\n`);
   const indent = out.isTerminal ? 2 : undefined;
 
   return {
@@ -78,16 +79,16 @@ export function createOutput(terminal: Terminal, options: OutputOptions): Output
     printJson: (value) => printLines([toJson(value, format === 'jsonl' ? undefined : indent)]),
     printLine: (value) => printLines([toJson(value)]),
     note: (text) => {
-      if (!options.quiet) say(typed(text));
+      if (!options.quiet) printError(typed(text));
     },
     typed,
     detail: (text) => {
-      if (options.verbose) say(paintErr.dim(text));
+      if (options.verbose) printError(paintErr.dim(text));
     },
-    warn: (text) => say(`${paintErr.yellow('warning:')} ${stripUnsafeLines(typed(text))}`),
-    fail: ({ facts }) => {
-      const failure = new CliFailure({ ...facts, ...(facts.hint !== undefined && { hint: typed(facts.hint) }) });
-      say(options.jsonAsked ? formatFailureJson(failure) : formatFailure(failure, paintErr.red));
+    warn: (text) => printError(`${paintErr.yellow('warning:')} ${stripUnsafeLines(typed(text))}`),
+    fail: ({ report }) => {
+      const failure = new CliFailure({ ...report, ...(report.hint !== undefined && { hint: typed(report.hint) }) });
+      printError(options.jsonAsked ? formatFailureJson(failure) : formatFailure(failure, paintErr.red));
     },
   };
 

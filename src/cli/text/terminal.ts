@@ -3,7 +3,7 @@
 
 import { createInterface } from 'node:readline';
 import { EXIT } from '../kernel/exit-codes.ts';
-import { type StartedAs, startedAs } from '../kernel/started-as.ts';
+import { type StartedAs, startedAs } from './shell.ts';
 
 const COLUMNS_UNKNOWN = 80;
 

@@ -1,10 +1,10 @@
-// `svc bench`: every kind runs, says what it measured, and leaves nothing behind. Figures are not judged here.
+// `svc bench`: every kind runs, prints its figures, and cleans up. The figures themselves are not judged here.
 
 import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { KINDS } from '../../../src/cli/bench/stages.ts';
+import { KINDS } from '../../../src/cli/commands/bench/stages.ts';
 import { registerWorker, type SvcWorker } from '../../../src/sdk/index.ts';
 import { TemporaryFolder } from '../../support/engine/temporary-folder.ts';
 import {
@@ -34,7 +34,7 @@ const CONFIG = `${ANY_PORT}  - name: svc-state
 
 const folder = new TemporaryFolder();
 let engine: EngineProcess;
-/** Without any module of those measured. */
+/** An engine without the modules that the benchmarks measure. */
 let bare: EngineProcess;
 let observer: SvcWorker;
 let addresses: readonly string[];
@@ -70,7 +70,7 @@ test.each(KINDS)('[CLI-32] svc bench %s measures operations without an error', a
   expect(report.engine).toEqual({ cpu_percent: expect.any(Number), rss_bytes: expect.any(Number) });
 });
 
-test('[CLI-32] nothing of a run is left', async () => {
+test('[CLI-32] a run leaves no function, trigger, scope or stream in the engine', async () => {
   await Promise.all(['state-set', 'stream-set', 'http', 'enqueue'].map((kind) => bench(kind)));
   const lists = [
     'engine::functions::list',
@@ -81,7 +81,7 @@ test('[CLI-32] nothing of a run is left', async () => {
   expect((await Promise.all(lists.map(list))).join()).not.toContain('svc-bench');
 });
 
-test('[CLI-32] --csv and --hdr write files', async () => {
+test('[CLI-32] --csv and --hdr write their files', async () => {
   await bench('invoke', '--csv', 'run.csv', '--hdr', 'run.hdr');
   expect(readFileSync(join(folder.path, 'run.csv'), 'utf8')).toMatch(
     /^client,ops,per_second\n0,\d+,.*\n1,\d+,.*\ntotal,20,/,
@@ -95,7 +95,7 @@ describe('[CLI-32] --compare', () => {
   test.each([
     ['a run that was slower', 0.0001, 0],
     ['a run that was much faster', 1e9, 1],
-  ])('with %s gives %d', async (_what, perSecond, expected) => {
+  ])('with %s, the exit code is %d', async (_what, perSecond, expected) => {
     const old = { ...OLD, per_second: perSecond };
     writeFileSync(join(folder.path, 'old.json'), JSON.stringify(old));
     const { code, stdout } = await bench('invoke', '--compare', 'old.json');
@@ -106,7 +106,7 @@ describe('[CLI-32] --compare', () => {
   test.each([
     ['no run', '{}', 'is not the output of svc bench'],
     ['a run of another kind', JSON.stringify({ ...OLD, kind: 'void' }), 'is a run of svc bench void'],
-  ])('%s is refused before anything runs, with how to make one', async (_what, text, reason) => {
+  ])('%s is refused before the run starts, with a hint how to save one', async (_what, text, reason) => {
     writeFileSync(join(folder.path, 'other.json'), text);
     const { code, stdout, stderr } = await bench('invoke', '--compare', 'other.json');
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
@@ -114,7 +114,7 @@ describe('[CLI-32] --compare', () => {
     expect(JSON.parse(stderr).error.hint).toContain('svc bench invoke --json > old.json');
   });
 
-  test('with a run of other parameters says which they are', async () => {
+  test('names the parameters in which the two runs differ', async () => {
     const parameters = { clients: 50, size: 128 };
     writeFileSync(join(folder.path, 'old.json'), JSON.stringify({ ...OLD, parameters }));
     const { stderr } = await bench('invoke', '--compare', 'old.json');
@@ -122,32 +122,32 @@ describe('[CLI-32] --compare', () => {
   });
 });
 
-test('[CLI-32] errors are counted by code, and nothing but errors is a failure', async () => {
-  const { code, stdout } = await bench('invoke', '--function', 'nobody::offers');
+test('[CLI-32] errors are counted by code; a run with only errors fails', async () => {
+  const { code, stdout } = await bench('invoke', '--function', 'missing::function');
   expect(JSON.parse(stdout).errors).toEqual({ function_not_found: 20 });
   expect(code).toBe(1);
 });
 
-test('[CLI-32] a warm-up may be left out', async () => {
+test('[CLI-32] --warmup 0s measures from the start', async () => {
   const { code, stdout } = await bench('invoke', '--warmup', '0s');
   expect(code).toBe(0);
   expect(JSON.parse(stdout).parameters.warmup_ms).toBe(0);
 });
 
-test('[CLI-9] a file that cannot be written does not cost what was measured', async () => {
+test('[CLI-9] a file that cannot be written does not lose the result', async () => {
   const { code, stdout, stderr } = await bench('invoke', '--csv', 'none/run.csv');
   expect(code).toBe(1);
   expect(JSON.parse(stdout).ops).toBe(20);
   expect(JSON.parse(stderr).error).toMatchObject({ code: 'FILE_UNUSABLE' });
 });
 
-test('[CLI-9] a stream server that is not there is waited for no longer than --timeout', async () => {
+test('[CLI-9] the wait for a missing stream server ends after --timeout', async () => {
   const { code, stderr } = await bench('stream-fanout', '--stream-url', 'ws://127.0.0.1:1', '--timeout', '1s');
   expect(code).toBe(5);
   expect(JSON.parse(stderr).error.hint).toContain('--stream-url');
 });
 
-test('[CLI-11] Ctrl-C also ends a run that has not begun', async () => {
+test('[CLI-11] Ctrl-C also ends a run before its first operation', async () => {
   const args = ['bench', 'stream-fanout', '--url', engine.url, '--stream-url', 'ws://127.0.0.1:1'];
   const running = spawnSvc(args);
   const ended = once(running, 'exit');
@@ -156,21 +156,24 @@ test('[CLI-11] Ctrl-C also ends a run that has not begun', async () => {
   expect(await ended).toEqual([130, null]);
 });
 
-test.each(['invoke', 'cron', 'state-set'])('[CLI-9] svc bench %s ends with an engine that is killed', async (kind) => {
-  const doomed = await startEngineProcess(CONFIG);
-  const running = spawnSvc(['bench', kind, '--url', doomed.url, '--duration', '1h', '--warmup', '1ms', '--json']);
-  const end = finished(running);
-  const witness = registerWorker(doomed.url, { handle_signals: false });
-  const functions = async () =>
-    JSON.stringify(await witness.trigger({ function_id: 'engine::functions::list', payload: {} }));
-  await vi.waitFor(async () => expect(await functions()).toContain('svc-bench'), 30_000);
-  doomed.child.kill('SIGKILL');
-  const { code, stdout, stderr } = await end;
-  expect({ code, stdout }).toEqual({ code: 5, stdout: '' });
-  expect(JSON.parse(stderr).error.message).toMatch(/^(Lost|Cannot reach) the engine at/);
-  await witness.shutdown();
-  await doomed.stop();
-});
+test.each(['invoke', 'cron', 'state-set'])(
+  '[CLI-9] svc bench %s ends with an error when the engine is killed',
+  async (kind) => {
+    const doomed = await startEngineProcess(CONFIG);
+    const running = spawnSvc(['bench', kind, '--url', doomed.url, '--duration', '1h', '--warmup', '1ms', '--json']);
+    const end = finished(running);
+    const witness = registerWorker(doomed.url, { handle_signals: false });
+    const functions = async () =>
+      JSON.stringify(await witness.trigger({ function_id: 'engine::functions::list', payload: {} }));
+    await vi.waitFor(async () => expect(await functions()).toContain('svc-bench'), 30_000);
+    doomed.child.kill('SIGKILL');
+    const { code, stdout, stderr } = await end;
+    expect({ code, stdout }).toEqual({ code: 5, stdout: '' });
+    expect(JSON.parse(stderr).error.message).toMatch(/^(Lost|Cannot reach) the engine at/);
+    await witness.shutdown();
+    await doomed.stop();
+  },
+);
 
 test('[CLI-11] Ctrl-C prints what was measured so far and exits with 130', async () => {
   let noteCall = (): void => {};
@@ -194,7 +197,7 @@ async function list(function_id: string): Promise<string> {
 }
 
 test.each(KINDS.filter((kind) => kind !== 'invoke' && kind !== 'void'))(
-  '[CLI-9] without the module that svc bench %s measures, it says which, and runs nothing',
+  '[CLI-9] without the module for svc bench %s, the error names the module and nothing runs',
   async (kind) => {
     const { code, stdout, stderr } = await runSvc(['bench', kind, '--url', bare.url, '--clients', '1', '--msgs', '1']);
     expect({ code, stdout }).toEqual({ code: 3, stdout: '' });
@@ -202,7 +205,7 @@ test.each(KINDS.filter((kind) => kind !== 'invoke' && kind !== 'void'))(
   },
 );
 
-test('[CLI-8] a kind that does not exist names those that do', async () => {
+test('[CLI-8] an unknown kind is refused with the list of kinds', async () => {
   const { code, stderr } = await bench('nothing');
   expect(code).toBe(2);
   expect(stderr).toContain('state-set');

@@ -1,4 +1,4 @@
-// `svc completion …`, and what its scripts get to complete.
+// `svc completion …`, and the candidates that its scripts receive.
 
 import { spawnSync } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
@@ -14,7 +14,7 @@ const WITH_STATE = `${ANY_PORT}  - name: svc-state
     config: {adapter: {name: kv, config: {store_method: in_memory}}}
 `;
 
-/** A busy machine of tests is slower than a shell may be. */
+/** A busy test machine answers slower than a shell would accept. */
 const PATIENT = { SVC_COMPLETION_MS: '5000' };
 
 let engine: EngineProcess;
@@ -44,29 +44,29 @@ async function completed(...words: string[]): Promise<string[]> {
 }
 
 describe('[CLI-10] completion', () => {
-  test('offers commands, then the words behind them', async () => {
+  test('offers commands, then the next words of the commands', async () => {
     expect(await completed('fun')).toEqual(['functions']);
     expect(await completed('functions', '')).toEqual(['info', 'list']);
   });
 
-  test('offers each word of a command that has three', async () => {
+  test('offers each word of a command with three words', async () => {
     expect(await completed('queue', 'dl')).toEqual(['dlq']);
     expect(await completed('queue', 'dlq', '')).toEqual(['discard', 'list', 'purge', 'redrive', 'show']);
     expect(await completed('queue', 'dlq', 'list', '--gro')).toEqual(['--group-by']);
   });
 
-  test('offers the words of an operand that takes few, and the formats that the command prints', async () => {
+  test('offers the choices of an operand, and the output formats of the command', async () => {
     expect(await completed('bench', 'state-')).toEqual(['state-get', 'state-set', 'state-update']);
     expect(await completed('completion', '')).toEqual(['bash', 'fish', 'powershell', 'zsh']);
     expect(await completed('state', 'get', '-o', '')).toEqual(['json', 'jsonl']);
   });
 
-  test('offers flags, and the values of a flag that has few', async () => {
+  test('offers flags, and the choices of a flag', async () => {
     expect(await completed('functions', 'list', '--ou')).toEqual(['--output']);
     expect(await completed('functions', 'list', '-o', 'j')).toEqual(['json', 'jsonl']);
   });
 
-  test('offers what the engine knows: functions, scopes, keys', async () => {
+  test('offers functions, scopes and keys of the running engine', async () => {
     expect(await completed('trigger', 'orders::c')).toEqual(['orders::cancel', 'orders::create']);
     expect(await completed('state', 'get', 'b')).toEqual(['baskets']);
     expect(await completed('state', 'get', 'baskets', '')).toEqual(['b-1']);
@@ -88,7 +88,7 @@ describe('[CLI-10] completion', () => {
     expect(await completed('trace', 'show', '')).toEqual(expect.arrayContaining(['last', trace]));
   });
 
-  test('is silent without an engine', async () => {
+  test('prints nothing without an engine', async () => {
     const env = { SVC_URL: 'ws://127.0.0.1:9', TMPDIR: folder.path };
     expect(await runSvc(['__complete', '--', 'trigger', 'x'], { env })).toMatchObject({
       code: 0,
@@ -97,7 +97,7 @@ describe('[CLI-10] completion', () => {
     });
   });
 
-  test('works in bash as pasted, also behind the colons of an id and for a svc typed with its path', async () => {
+  test('works in bash as pasted, also after the colons of an id and for svc typed with its path', async () => {
     const script = join(folder.path, 'try.sh');
     await writeFile(
       script,

@@ -1,4 +1,4 @@
-// `svc context …`: engines by name.
+// `svc context …`: saved engines by name.
 
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -26,7 +26,7 @@ const svc = (args: readonly string[], env: Record<string, string> = {}) =>
   runSvc(args, { env: { XDG_CONFIG_HOME: folder.path, ...env } });
 
 describe('contexts', () => {
-  test('[CLI-4] the first one is used at once; a second one by name or by choice', async () => {
+  test('[CLI-4] the first context is used immediately; another one by --context or after svc context use', async () => {
     await svc(['context', 'add', 'here', '--url', engine.url]);
     expect(await svc(['workers', 'list'])).toMatchObject({ code: 0 });
     await svc(['context', 'add', 'gone', '--url', 'ws://127.0.0.1:9']);
@@ -41,7 +41,7 @@ describe('contexts', () => {
     ]);
   });
 
-  test('a flag and the environment count for more than the context, and show says what counts', async () => {
+  test('flags and the environment take precedence over the context, and show names the source', async () => {
     await svc(['context', 'add', 'gone', '--url', 'ws://127.0.0.1:9', '--http-url', 'http://127.0.0.1:9']);
     expect(await svc(['workers', 'list', '--url', engine.url])).toMatchObject({ code: 0 });
     expect(await svc(['workers', 'list'], { SVC_URL: engine.url })).toMatchObject({ code: 0 });
@@ -54,12 +54,12 @@ describe('contexts', () => {
     });
   });
 
-  test('are kept for the user alone', async () => {
+  test('are readable only by the user', async () => {
     await svc(['context', 'add', 'here', '--url', engine.url, '--token-file', 'token']);
     expect((await stat(join(folder.path, 'svc', 'contexts.json'))).mode & 0o777).toBe(0o600);
   });
 
-  test('[CLI-8] an unknown name is told with the nearest one, a known one is not replaced unasked', async () => {
+  test('[CLI-8] an unknown name gets a suggestion; an existing name is replaced only with --force', async () => {
     await svc(['context', 'add', 'staging', '--url', engine.url]);
     const unknown = await svc(['workers', 'list', '--context', 'stagin']);
     expect(unknown).toMatchObject({ code: 3 });

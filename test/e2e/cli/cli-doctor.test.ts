@@ -1,4 +1,4 @@
-// `svc doctor`: what it finds in a project that is well, in one that is not, and what it mends.
+// `svc doctor`: its findings in a healthy and in a broken project, and its fixes.
 
 import { once } from 'node:events';
 import { existsSync, writeFileSync } from 'node:fs';
@@ -10,7 +10,7 @@ import { registerWorker } from '../../../src/sdk/index.ts';
 import { TemporaryFolder } from '../../support/engine/temporary-folder.ts';
 import { ANY_PORT, type EngineProcess, runSvc, startEngineProcess } from './cli-process.ts';
 
-/** Each runs the command several times, which loads the engine's checks. */
+/** Each test runs the command several times, and the command loads the engine's checks. */
 vi.setConfig({ testTimeout: 60_000 });
 
 let engine: EngineProcess;
@@ -41,7 +41,7 @@ async function examine(yaml: string, ...args: readonly string[]) {
   return { code, ...report, of: (name: string) => report.checks.filter((check) => check.name === name) };
 }
 
-test('[CLI-30] a project that is well has no failure, and the exit code is 0', async () => {
+test('[CLI-30] a healthy project has no failure, and the exit code is 0', async () => {
   const found = await examine(ANY_PORT);
   expect(found.checks.filter(({ level }) => level === 'fail')).toEqual([]);
   expect(found).toMatchObject({ code: 0, ok: true });
@@ -52,7 +52,7 @@ test('[CLI-30] a project that is well has no failure, and the exit code is 0', a
   for (const { level, fix } of found.checks) expect(fix !== undefined).toBe(level !== 'ok');
 });
 
-test('[CLI-30] a worker without functions is a warning, unless it is the console, which has none', async () => {
+test('[CLI-30] a worker without functions is a warning; the console without functions is not', async () => {
   const names = ['svc-console', 'idle'];
   const workers = names.map((worker_name) => registerWorker(engine.url, { worker_name, handle_signals: false }));
   await Promise.all(workers.map((worker) => worker.ready()));
@@ -61,7 +61,7 @@ test('[CLI-30] a worker without functions is a warning, unless it is the console
   expect(found.of('workers')).toMatchObject([{ level: 'warn', text: 'without functions: idle' }]);
 });
 
-test('[CLI-30] a configuration that is wrong is a failure, and the exit code is 1', async () => {
+test('[CLI-30] an invalid configuration is a failure, and the exit code is 1', async () => {
   const found = await examine('worker: []\n');
   expect(found).toMatchObject({ code: 1, ok: false });
   expect(found.of('configuration')).toMatchObject([{ level: 'fail', text: expect.stringContaining('worker') }]);
@@ -76,13 +76,13 @@ test.each([
   expect(found.of('console')).toMatchObject([{ level: 'ok', text: expect.stringContaining(text) }]);
 });
 
-test('[CLI-30] an engine that does not answer is a failure that says where it was looked for', async () => {
+test('[CLI-30] an engine that does not answer is a failure that names the address', async () => {
   const found = await examine(ANY_PORT, '--url', 'ws://127.0.0.1:9');
   expect(found.code).toBe(1);
   expect(found.of('engine')).toMatchObject([{ level: 'fail', text: expect.stringContaining('ws://127.0.0.1:9') }]);
 });
 
-test('[CLI-30] a port that another program has is a failure', async () => {
+test('[CLI-30] a port that another program uses is a failure', async () => {
   const other = createServer().listen(0, '127.0.0.1');
   await once(other, 'listening');
   const { port } = other.address() as AddressInfo;
@@ -94,7 +94,7 @@ test('[CLI-30] a port that another program has is a failure', async () => {
   }
 });
 
-test('[CLI-30] --fix makes a data directory that is missing, and says so first', async () => {
+test('[CLI-30] --fix announces and creates a missing data directory', async () => {
   const store = 'adapter: {name: kv, config: {store_method: file_based, file_path: ./data/state}}';
   const yaml = `${ANY_PORT}  - name: svc-state\n    config: {${store}}\n`;
   const missing = (await examine(yaml)).of('data directory');
@@ -106,7 +106,7 @@ test('[CLI-30] --fix makes a data directory that is missing, and says so first',
   expect((await examine(yaml)).of('data directory')).toMatchObject([{ level: 'ok' }]);
 });
 
-test('[CLI-30] a data directory that the first start can create is ok; one that it cannot create is a failure', async () => {
+test('[CLI-30] a missing data directory is ok if the first start can create it, else a failure', async () => {
   const yaml = (path: string) => `${ANY_PORT}  - name: svc-state
     config: {adapter: {name: kv, config: {store_method: file_based, file_path: ${path}}}}\n`;
   const noEngine = ['--url', 'ws://127.0.0.1:9'];
@@ -116,7 +116,7 @@ test('[CLI-30] a data directory that the first start can create is ok; one that 
   expect(blocked).toMatchObject({ level: 'fail', fix: expect.stringContaining('file_path') });
 });
 
-test('[CLI-1] off a terminal it prints a line for each check and what to do below', async () => {
+test('[CLI-1] in a pipe it prints one line for each check, and the fix below it', async () => {
   const { stdout, code } = await runSvc(['doctor', '--url', 'ws://127.0.0.1:9'], { cwd: folder.path });
   expect(code).toBe(1);
   expect(stdout).toMatch(/^fail\tengine: Cannot reach the engine at ws:\/\/127\.0\.0\.1:9/m);

@@ -1,4 +1,4 @@
-// `svc http` as a shell would start it, against a real engine.
+// `svc http` as a process, against a real engine.
 
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type HttpEngine, startHttpEngine } from '../../support/clients/http-engine.ts';
@@ -49,7 +49,7 @@ test('-i shows status and headers, --json one document', async () => {
   expect(JSON.parse(stdout)).toMatchObject({ status: 201, headers: { 'x-a': 'b' }, body: { path: '/a/:id' } });
 });
 
-test('[CLI-4] the exit code tells what kind of failure the answer is', async () => {
+test('[CLI-4] the exit code shows the kind of failure', async () => {
   const none = await svc('GET', '/none');
   expect(none).toMatchObject({ code: 3, stdout: expect.stringContaining('NOT_FOUND') });
   expect(none.stderr).not.toContain('trace=');

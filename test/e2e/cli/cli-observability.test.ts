@@ -19,7 +19,7 @@ const CONFIG = `workers:
       alerts: [{name: any-call, metric: iii.invocations.total, threshold: 0, action: {type: log}}]
 `;
 
-describe('seeing things', () => {
+describe('observability commands', () => {
   let engine: EngineProcess;
   let worker: RawWorker;
   const svc = (...args: string[]) => runSvc([...args, '--url', engine.url]);
@@ -51,7 +51,7 @@ describe('seeing things', () => {
     await engine?.stop();
   });
 
-  test('[console 6.6] trace list shows what ran, filtered', { timeout: 60_000 }, async () => {
+  test('[console 6.6] trace list shows the traces that match the filters', { timeout: 60_000 }, async () => {
     const all = JSON.parse((await svc('trace', 'list', '--name', 'orders::', '--json')).stdout);
     expect(all).toHaveLength(2);
     const created = await svc('trace', 'list', '--name', 'orders::create', '-o', 'jsonl');
@@ -65,7 +65,7 @@ describe('seeing things', () => {
     expect(none.stderr).toContain('No trace matches');
   });
 
-  test('[console 6.6] trace show draws one by the beginning of its id, without boxes in a pipe', {
+  test('[console 6.6] trace show finds a trace by the first digits of its id, and draws no boxes in a pipe', {
     timeout: 60_000,
   }, async () => {
     const { trace_id: traceId } = JSON.parse(
@@ -82,14 +82,14 @@ describe('seeing things', () => {
     expect(document.critical_path.length).toBeGreaterThan(0);
   });
 
-  test('[console 6.6] a trace that is not there is exit code 3, a word that is no id is 2', {
+  test('[console 6.6] an unknown trace is exit code 3, an invalid id is exit code 2', {
     timeout: 60_000,
   }, async () => {
     expect(await svc('trace', 'show', '00000000')).toMatchObject({ code: 3, stdout: '' });
     expect(await svc('trace', 'show', 'nonsense')).toMatchObject({ code: 2, stdout: '' });
   });
 
-  test('[console 6.6] what became of a job is said once in its trace, and a redrive is no trace of the user', {
+  test('[console 6.6] the outcome of a job appears once in its trace, and a redrive is not listed as a trace', {
     timeout: 60_000,
   }, async () => {
     await using mailer = await RawWorker.connect(engine.url);
@@ -100,7 +100,7 @@ describe('seeing things', () => {
     await waitFor('it is a dead letter', async () => (await svc('queue', 'dlq', 'show', messageReceiptId)).code === 0);
     expect(await svc('queue', 'dlq', 'redrive', messageReceiptId)).toMatchObject({ code: 0 });
     mailer.answer(await mailer.next('invokefunction'), { result: null });
-    // Spans reach the list in the order in which they end: the redrive's would be there before that of its job.
+    // Spans reach the list in the order in which they end: the span of the redrive would come before that of its job.
     const show = async () => JSON.parse((await svc('trace', 'show', 'last', '--json')).stdout);
     const attempts = await waitFor('both attempts are in the last trace', async () => {
       const { spans } = await show();
@@ -113,7 +113,7 @@ describe('seeing things', () => {
     expect((await svc('trace', 'list', '--name', 'redrive', '--internal')).stdout).toContain('svc::queue::redrive');
   });
 
-  test('[TRC-19] trace export prints OTLP JSON, or what Chrome reads', { timeout: 60_000 }, async () => {
+  test('[TRC-19] trace export prints OTLP JSON or the trace event format of Chrome', { timeout: 60_000 }, async () => {
     const otlp = JSON.parse((await svc('trace', 'export', 'last')).stdout);
     expect(otlp.resourceSpans[0].scopeSpans[0].spans[0]).toMatchObject({
       traceId: expect.stringMatching(/^[\da-f]{32}$/),
@@ -122,7 +122,7 @@ describe('seeing things', () => {
     expect(chrome.traceEvents.some(({ ph }: { ph: string }) => ph === 'X')).toBe(true);
   });
 
-  test('[console 6.6] logs: by level, text, service; the newest last', { timeout: 60_000 }, async () => {
+  test('[console 6.6] logs filters by level, text and service, newest last', { timeout: 60_000 }, async () => {
     const warnings = await svc('logs', '--level', 'warn', '--grep', 'stock', '-o', 'jsonl');
     expect(lines(warnings.stdout)).toHaveLength(1);
     expect(JSON.parse(warnings.stdout)).toMatchObject({ body: 'stock is low', attributes: { sku: 'a1', left: 2 } });
@@ -131,13 +131,13 @@ describe('seeing things', () => {
     expect((await svc('logs', '--service', 'BILL')).stdout).toContain('first line second line');
     expect(await svc('logs', '--grep', '(')).toMatchObject({ code: 2 });
     expect(lines((await svc('logs', '--grep', '^stock\\s+is', '-o', 'jsonl')).stdout)).toHaveLength(1);
-    // Only what takes time linear in the text (PD-48).
+    // Only expressions that take linear time are accepted (PD-48).
     expect(await svc('logs', '--grep', '(?=stock)')).toMatchObject({ code: 2 });
     expect(await svc('logs', '--grep', 'a'.repeat(257))).toMatchObject({ code: 2 });
     expect(await svc('logs', '--since', 'yesterday')).toMatchObject({ code: 2 });
   });
 
-  test('[console 6.6] logs -f goes on with what is written, once each', { timeout: 60_000 }, async () => {
+  test('[console 6.6] logs -f prints each new entry once', { timeout: 60_000 }, async () => {
     const child = spawnSvc(['logs', '-f', '-n', '0', '--grep', 'followed', '--json', '--url', engine.url]);
     let out = '';
     child.stdout?.setEncoding('utf8').on('data', (text: string) => {
@@ -168,7 +168,7 @@ describe('seeing things', () => {
     expect(lines(out).map((line) => JSON.parse(line).name)).toEqual([expect.stringContaining('orders::create')]);
   });
 
-  test('[console 6.6] metrics, top and alerts show what happened', { timeout: 60_000 }, async () => {
+  test('[console 6.6] metrics, top and alerts show the calls that ran', { timeout: 60_000 }, async () => {
     const metrics = JSON.parse((await svc('metrics', '--json')).stdout);
     const total = metrics.find(({ name }: { name: string }) => name === 'iii.invocations.total');
     expect(total.value).toBeGreaterThanOrEqual(2);
@@ -197,12 +197,12 @@ describe('seeing things', () => {
     expect(await svc('check', 'queue', 'default', '--oldest-warn', '1ms')).toMatchObject({ code: 1 });
     expect(await svc('check', 'queue', 'default', '--oldest-critical', '1h')).toMatchObject({ code: 0 });
     expect(await svc('check', 'queue', 'none')).toMatchObject({ code: 2 });
-    expect(await svc('check', 'worker', 'nobody')).toMatchObject({ code: 2 });
+    expect(await svc('check', 'worker', 'missing')).toMatchObject({ code: 2 });
     expect(await svc('check', 'trigger', 'none')).toMatchObject({ code: 2 });
     expect(await svc('check', 'queue')).toMatchObject({ code: 3, stdout: '' });
   });
 
-  test('[CLI-31] check speaks nagios, JSON and prometheus', { timeout: 60_000 }, async () => {
+  test('[CLI-31] check prints nagios, JSON and prometheus output', { timeout: 60_000 }, async () => {
     const nagios = (await svc('check', 'queue', 'mail', '--depth-warn', '5', '-o', 'nagios')).stdout;
     expect(nagios).toMatch(/^SVC queue mail OK - .* \| depth=0;5 oldest=0ms dead=0\n$/);
     const json = JSON.parse((await svc('check', 'queue', 'mail', '--json')).stdout);
@@ -217,25 +217,27 @@ describe('seeing things', () => {
     expect(prometheus).toContain('svc_check_status{check="queue",service_name="svc",subject="mail"} 0\n');
   });
 
-  test('[CLI-31] without an engine check engine is critical, the others do not know', { timeout: 60_000 }, async () => {
+  test('[CLI-31] without an engine, check engine is critical and the other checks are unknown', {
+    timeout: 60_000,
+  }, async () => {
     const nowhere = ['--url', 'ws://127.0.0.1:1'];
     const down = await runSvc(['check', 'engine', '-o', 'nagios', ...nowhere]);
     expect(down).toMatchObject({ code: 2, stdout: expect.stringContaining('SVC engine CRITICAL - Cannot reach') });
     expect(await runSvc(['check', 'alerts', ...nowhere])).toMatchObject({ code: 3 });
   });
 
-  test('[CLI-6] trace clear wants to be told that it is meant', { timeout: 60_000 }, async () => {
+  test('[CLI-6] trace clear needs a confirmation', { timeout: 60_000 }, async () => {
     expect(await svc('trace', 'clear')).toMatchObject({ code: 2 });
     expect(await svc('trace', 'clear', '--yes')).toMatchObject({ code: 0 });
     expect((await svc('trace', 'list', '--name', 'orders::fail')).stdout).toBe('');
   });
 
-  test('[CLI-22] a call says which worker ran it and where to look at it', { timeout: 120_000 }, async () => {
+  test('[CLI-22] a call prints its worker and its trace id', { timeout: 120_000 }, async () => {
     await worker.serve('seen::create', () => ({ made: true }));
     await worker.serve('seen::fail', () => {
       throw new Error('no stock');
     });
-    // The thread that knows yields to calls: on a machine that is full it may be silent for longer than anybody waits.
+    // The telemetry thread yields to calls: on a busy machine it may answer later than the test waits.
     const said = async (pattern: RegExp, ...args: string[]) =>
       waitFor(
         `it says ${pattern}`,
@@ -250,7 +252,7 @@ describe('seeing things', () => {
     expect((await svc('trace', 'show', failed, '--logs')).stdout).toContain('no stock');
   });
 
-  test('[CLI-21] [CLI-22] trigger --trace draws the trace of the call on stderr, of a failed one too', {
+  test('[CLI-21] [CLI-22] trigger --trace draws the trace on stderr, also of a failed call', {
     timeout: 60_000,
   }, async () => {
     await worker.serve('traced::create', () => ({ made: true }));

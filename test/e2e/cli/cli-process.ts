@@ -1,4 +1,4 @@
-// `svc` as a real process: the built program behind bin/svc.js, spawned as a shell would.
+// `svc` as a real process: the built program of bin/svc.js, started as a shell starts it.
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -20,7 +20,7 @@ export interface RunOptions {
   readonly env?: Record<string, string>;
   readonly cwd?: string;
   readonly input?: string;
-  /** Another Node than the one that runs the tests. */
+  /** Path of another Node; default: the one that runs the tests. */
   readonly node?: string;
 }
 
@@ -34,13 +34,13 @@ export function spawnSvc(
 
 export async function runSvc(args: readonly string[], options: RunOptions = {}): Promise<Finished> {
   const child = spawnSvc(args, options);
-  // It may have ended by then: what it says of that is what counts.
+  // The process may have ended already; its output and exit code are the result.
   child.stdin?.on('error', () => {});
   child.stdin?.end(options.input ?? '');
   return await finished(child);
 }
 
-/** Everything the process says until it has ended. */
+/** All output of the process until it ends. */
 export async function finished(child: ChildProcess): Promise<Finished> {
   let stdout = '';
   let stderr = '';
@@ -54,7 +54,7 @@ export async function finished(child: ChildProcess): Promise<Finished> {
   return { code, signal, stdout, stderr };
 }
 
-/** Resolves with everything written so far once the stream has said something that matches. */
+/** Resolves with all text so far once it matches the pattern. */
 export async function waitForText(stream: NodeJS.ReadableStream | null, pattern: RegExp): Promise<string> {
   if (stream === null) throw new Error('the process has no such stream');
   let text = '';
@@ -67,7 +67,7 @@ export async function waitForText(stream: NodeJS.ReadableStream | null, pattern:
   });
 }
 
-/** A folder of its own for each call, removed by the returned function. */
+/** A new folder for each call, removed by the returned function. */
 export async function makeFolder(
   files: Record<string, string> = {},
 ): Promise<{ path: string; remove(): Promise<void> }> {

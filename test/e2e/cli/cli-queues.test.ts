@@ -25,7 +25,7 @@ async function start() {
 
 type Started = Awaited<ReturnType<typeof start>>;
 
-/** Jobs of `mail::fail` that have become dead letters, by their texts. */
+/** Makes dead letters of `mail::fail`, one for each text. */
 async function die({ worker }: Started, ...texts: string[]): Promise<string[]> {
   await worker.serve('mail::fail', (payload) => {
     throw (payload as { text: string }).text;
@@ -37,10 +37,10 @@ async function die({ worker }: Started, ...texts: string[]): Promise<string[]> {
 }
 
 describe('svc queue', () => {
-  test('[console 6.5] list, info and jobs show where jobs stand; an unknown queue is exit code 3', async () => {
+  test('[console 6.5] list, info and jobs show the state of jobs; an unknown queue is exit code 3', async () => {
     await using started = await start();
     const { svc, worker } = started;
-    await receiptOf(enqueue(worker, 'mail::nobody', { n: 1 }, { queue: 'mail' }));
+    await receiptOf(enqueue(worker, 'mail::unoffered', { n: 1 }, { queue: 'mail' }));
     const listed = await svc('queue', 'list', '--json');
     expect(JSON.parse(listed.stdout)).toContainEqual(
       expect.objectContaining({ name: 'mail', type: 'standard', adapter: 'builtin', enqueued_total: 1, dead: 0 }),
@@ -50,17 +50,17 @@ describe('svc queue', () => {
     expect(JSON.parse(info.stdout)).toMatchObject({ name: 'orders', config: { message_group_field: 'order' } });
     await waitFor('it waits', async () => (await statsOf(worker, 'mail')).states.waiting_for_worker === 1);
     const jobs = JSON.parse((await svc('queue', 'jobs', 'mail', '--json')).stdout);
-    expect(jobs).toMatchObject([{ state: 'waiting_for_worker', function_id: 'mail::nobody', attempt: 0 }]);
+    expect(jobs).toMatchObject([{ state: 'waiting_for_worker', function_id: 'mail::unoffered', attempt: 0 }]);
     expect((await svc('queue', 'jobs', 'mail', '--state', 'running', '--json')).stdout).toBe('[]\n');
     expect(await svc('queue', 'info', 'mial')).toMatchObject({ code: 3, stderr: expect.stringContaining('mail') });
   }, 60_000);
 
-  test('[console 6.5] list --watch prints a line for every second, with what came in', async () => {
+  test('[console 6.5] list --watch prints a line every second, with the jobs that arrived', async () => {
     await using started = await start();
     const child = spawnSvc(['queue', 'list', '--watch', '--json', '--url', started.url]);
     const over = finished(child);
     await waitForText(child.stdout, /\n/);
-    await receiptOf(enqueue(started.worker, 'mail::nobody', {}, { queue: 'mail' }));
+    await receiptOf(enqueue(started.worker, 'mail::unoffered', {}, { queue: 'mail' }));
     await waitForText(child.stdout, /"name":"mail"[^}]*"in_per_second":[1-9]/);
     child.kill('SIGINT');
     const { code, stdout } = await over;
@@ -68,14 +68,14 @@ describe('svc queue', () => {
     for (const line of stdout.trim().split('\n')) expect(JSON.parse(line)).toHaveProperty('queues');
   }, 60_000);
 
-  test('[console 6.5] publish prints the receipt of a job, and says where a message under a topic went', async () => {
+  test('[console 6.5] publish prints the receipt of a job, or the number of subscribers of a topic', async () => {
     await using started = await start();
     const { svc, worker } = started;
     const job = await svc('queue', 'publish', 'mail', '{"to":"ann"}', '--function', 'mail::send', '--delay', '1h');
     const { messageReceiptId } = JSON.parse(job.stdout);
     const [row] = JSON.parse((await svc('queue', 'jobs', 'mail', '--state', 'delayed', '--json')).stdout);
     expect(row).toMatchObject({ messageReceiptId, function_id: 'mail::send' });
-    // Of two clocks, each read in whole milliseconds.
+    // Two clocks, each read in whole milliseconds.
     const delayMs = Date.parse(row.due_at) - Date.parse(row.enqueued_at);
     expect(Math.abs(delayMs - 3_600_000)).toBeLessThan(5);
     expect(await svc('queue', 'publish', 'mail', '{}')).toMatchObject({ code: 2 });
@@ -84,7 +84,7 @@ describe('svc queue', () => {
     expect(await svc('queue', 'publish', 'nowhere', '{}', '--function', 'mail::send')).toMatchObject({ code: 3 });
   }, 60_000);
 
-  test('[console 6.5] a paused queue hands over nothing until it is resumed', async () => {
+  test('[console 6.5] a paused queue starts no job until it is resumed', async () => {
     await using started = await start();
     const { svc, worker } = started;
     const seen: unknown[] = [];
@@ -102,7 +102,7 @@ describe('svc queue', () => {
 });
 
 describe('svc queue dlq', () => {
-  test('[QUE-3] list shows dead letters, or groups them by their error with digits and ids folded', async () => {
+  test('[QUE-3] list shows dead letters, or groups them by error without numbers and ids', async () => {
     await using started = await start();
     const { svc } = started;
     const [first = ''] = await die(started, 'box 7 full', 'box 12 full', 'no address');
@@ -122,7 +122,7 @@ describe('svc queue dlq', () => {
     expect(await svc('queue', 'dlq', 'show', 'nothing')).toMatchObject({ code: 3 });
   }, 60_000);
 
-  test('[console 6.5] redrive takes receipts, errors, ages or all, and reports what moved', async () => {
+  test('[console 6.5] redrive selects by receipt, error, age or all, and reports the counts', async () => {
     await using started = await start();
     const { svc, worker } = started;
     const [first = '', second = ''] = await die(started, 'box 7 full', 'box 12 full', 'no address');
@@ -131,16 +131,16 @@ describe('svc queue dlq', () => {
     const choose = ['queue', 'dlq', 'redrive'];
     expect(await svc(...choose)).toMatchObject({ code: 2 });
     expect(await svc(...choose, '--all', '--error', 'x')).toMatchObject({ code: 2 });
-    // `dlq list` takes a queue at this place.
+    // `dlq list` takes the name of a queue here.
     const says = (text: string) => expect.stringContaining(text);
     expect(await svc(...choose, 'mail', '--all')).toMatchObject({ code: 2, stderr: says('--queue <queue>') });
     expect(await svc(...choose, 'mail')).toMatchObject({ code: 3, stderr: says('--queue <queue> --all') });
     const dry = await svc(...choose, '--error', 'box <n> full', '--dry-run', '--json');
     expect(JSON.parse(dry.stdout)).toEqual({ dry_run: true, would_redrive: 2 });
-    const edited = await svc(...choose, first, '--payload', '{"text":"mended"}', '--json');
+    const edited = await svc(...choose, first, '--payload', '{"text":"fixed"}', '--json');
     expect(JSON.parse(edited.stdout)).toEqual({ redriven: 1, failed: 0, skipped: 0 });
     await waitFor('it has run', () => seen.length === 1);
-    expect(seen).toEqual([{ text: 'mended' }]);
+    expect(seen).toEqual([{ text: 'fixed' }]);
     expect(await svc(...choose, first)).toMatchObject({ code: 3 });
     expect(JSON.parse((await svc(...choose, '--older-than', '1h', '--json')).stdout).redriven).toBe(0);
     expect(JSON.parse((await svc(...choose, '--all', '--queue', 'mail', '--rate', '50/s', '--json')).stdout)).toEqual({
@@ -152,7 +152,7 @@ describe('svc queue dlq', () => {
     expect(await svc(...choose, second, '--rate', '5')).toMatchObject({ code: 2 });
   }, 60_000);
 
-  test('[console 6.5] discard and purge throw dead letters away, purge only with --yes', async () => {
+  test('[console 6.5] discard and purge delete dead letters, purge only with --yes', async () => {
     await using started = await start();
     const { svc, worker } = started;
     const [first = ''] = await die(started, 'a', 'b', 'c');
@@ -168,7 +168,7 @@ describe('svc queue dlq', () => {
   }, 60_000);
 });
 
-test('[CLI-21] trigger --queue --wait follows the job and ends with what became of it', async () => {
+test('[CLI-21] trigger --queue --wait follows the job and prints its outcome', async () => {
   await using started = await start();
   const { svc, worker } = started;
   await worker.serve('mail::send', () => ({ thrown: 'away' }));
@@ -185,6 +185,6 @@ test('[CLI-21] trigger --queue --wait follows the job and ends with what became 
   expect(letter).toMatchObject({ state: 'dead', error: expect.stringContaining('no') });
   expect(dead.stderr).toContain(`svc queue dlq show ${letter.messageReceiptId}`);
   expect((await svc('queue', 'dlq', 'show', letter.messageReceiptId)).code).toBe(0);
-  expect(await call('mail::nobody', '--timeout', '3s')).toMatchObject({ code: 4 });
+  expect(await call('mail::unoffered', '--timeout', '3s')).toMatchObject({ code: 4 });
   expect(await svc('trigger', 'mail::send', '--wait')).toMatchObject({ code: 2 });
 }, 60_000);

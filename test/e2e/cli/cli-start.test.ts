@@ -25,7 +25,7 @@ describe.concurrent('svc start', { timeout: 60_000 }, () => {
     await folder.remove();
   });
 
-  test('[CLI-4] either signal ends it cleanly with exit code 0', async () => {
+  test('[CLI-4] SIGINT and SIGTERM stop the engine with exit code 0', async () => {
     for (const signal of ['SIGINT', 'SIGTERM'] as const) {
       const engine = await startEngineProcess();
       engine.child.kill(signal);
@@ -34,7 +34,7 @@ describe.concurrent('svc start', { timeout: 60_000 }, () => {
     }
   });
 
-  test('[G1] a second signal ends it at once with exit code 130 while a call still runs', async () => {
+  test('[G1] a second signal stops the engine immediately with exit code 130, although a call runs', async () => {
     const engine = await startEngineProcess();
     const worker = registerWorker(engine.url, { handle_signals: false, drain_timeout_ms: 0, log: () => undefined });
     const called = new Promise<void>((resolve) => {
@@ -70,7 +70,7 @@ describe.concurrent('svc start', { timeout: 60_000 }, () => {
     await engine.stop();
   });
 
-  test('[CLI-12] on an old Node the engine runs on the pinned one, and one signal ends it cleanly', async ({
+  test('[CLI-12] on an old Node the engine runs on the pinned Node, and one signal stops it cleanly', async ({
     skip,
   }) => {
     const oldNode = findOldNode();
@@ -85,7 +85,7 @@ describe.concurrent('svc start', { timeout: 60_000 }, () => {
   });
 });
 
-describe.concurrent('which configuration', { timeout: 60_000 }, () => {
+describe.concurrent('the configuration of svc start', { timeout: 60_000 }, () => {
   test('[CLI-7] without a file the help is shown, nothing is created, and the exit code is 2', async () => {
     const folder = await makeFolder();
     for (const args of [[], ['start']]) {
@@ -102,7 +102,7 @@ describe.concurrent('which configuration', { timeout: 60_000 }, () => {
     [['--config', 'none.yaml']],
     [['start', '--config=none.yaml']],
     [['config', 'check', '--config', 'none.yaml']],
-  ])('[CLI-4] %j names a file that is missing: exit code 78 with the path', async (args) => {
+  ])('[CLI-4] %j with a missing file ends with exit code 78 and names the path', async (args) => {
     const folder = await makeFolder();
     const done = await runSvc(args, { cwd: folder.path });
     expect(done).toMatchObject({ code: 78, stdout: '' });
@@ -110,7 +110,7 @@ describe.concurrent('which configuration', { timeout: 60_000 }, () => {
     await folder.remove();
   });
 
-  test('[CLI-3] an invalid file gives every problem with its place and exit code 78, also as JSON', async () => {
+  test('[CLI-3] an invalid file is reported with the place of every problem and exit code 78, also as JSON', async () => {
     const text = 'workers:\n  - name: svc-worker-manger\n    config:\n      port: 0\ndrain_timeout_ms: -1\n';
     const folder = await makeFolder({ 'svc-config.yaml': text });
     for (const args of [['start'], ['start', '--check'], ['config', 'check'], ['config', 'show']]) {
@@ -128,7 +128,7 @@ describe.concurrent('which configuration', { timeout: 60_000 }, () => {
     await folder.remove();
   });
 
-  test('[X22] config show prints every default and no secret', async () => {
+  test('[X22] config show prints all defaults and no secret', async () => {
     const token = 'a-token-of-more-than-thirty-two-bytes';
     const folder = await makeFolder({ 'svc-config.yaml': `bridge_token: \${MY_TOKEN}\n${ANY_PORT}` });
     const options = { cwd: folder.path, env: { MY_TOKEN: token } };
@@ -150,7 +150,7 @@ describe.concurrent('which configuration', { timeout: 60_000 }, () => {
     await folder.remove();
   });
 
-  test('config show --sources says of every value where it comes from', async () => {
+  test('config show --sources prints the source of every value', async () => {
     const text = `threads: 3\n${ANY_PORT}  - {name: orders, path: ./orders, env: {LEVEL: '\${MY_LEVEL:info}'}}\n`;
     const folder = await makeFolder({ 'svc-config.yaml': text });
     const done = await runSvc(['config', 'show', '--sources', '--json'], { cwd: folder.path });
@@ -167,7 +167,7 @@ describe.concurrent('which configuration', { timeout: 60_000 }, () => {
     await folder.remove();
   });
 
-  test('[X1] a check warns of what the start would warn of', async () => {
+  test('[X1] a check prints the same warnings as a start', async () => {
     const folder = await makeFolder({ 'svc-config.yaml': `${ANY_PORT}  - {name: svc-stream, config: {port: 0}}\n` });
     for (const args of [
       ['config', 'check'],
@@ -180,7 +180,7 @@ describe.concurrent('which configuration', { timeout: 60_000 }, () => {
     await folder.remove();
   });
 
-  test('[CLI-2] a valid file is said to be valid, and nothing is started', async () => {
+  test('[CLI-2] a valid file is reported as valid, and nothing is started', async () => {
     const folder = await makeFolder({ 'svc-config.yaml': ANY_PORT });
     for (const args of [
       ['config', 'check'],
@@ -201,7 +201,7 @@ describe.concurrent('which configuration', { timeout: 60_000 }, () => {
     [['start', '--threads', 'many'], "--threads is 'many'"],
     [['start', '--config', 'a', '--use-default-config'], 'exclude each other'],
     [['--confg', 'a'], 'Did you mean --config?'],
-  ])('[CLI-4] %j is a wrong use, with exit code 2', async (args, text) => {
+  ])('[CLI-4] %j is a usage error with exit code 2', async (args, text) => {
     const folder = await makeFolder({ 'svc-config.yaml': ANY_PORT });
     const done = await runSvc(args, { cwd: folder.path });
     expect(done).toMatchObject({ code: 2, stdout: '' });

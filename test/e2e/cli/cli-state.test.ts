@@ -1,4 +1,4 @@
-// `svc state …` as processes, against a real engine.
+// `svc state …` as processes against a real engine.
 
 import { once } from 'node:events';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
@@ -54,8 +54,8 @@ describe('svc state get', () => {
     });
   });
 
-  test('[CLI-20] a number that loses digits on the way is named, and an export with it has not worked', async () => {
-    // As a program writes it that has such numbers: ours refuse them.
+  test('[CLI-20] a number that loses digits is quoted in a warning, and an export with it ends with exit code 1', async () => {
+    // Written with a raw frame: the command line refuses such numbers.
     await using other = await RawWorker.connect(engine.url);
     other.sendText(
       '{"type":"invokefunction","invocation_id":"5e6a3a37-3c2c-4b8e-9c55-0a4a4f6d1c11","function_id":"state::set",' +
@@ -74,21 +74,21 @@ describe('svc state get', () => {
     expect(await svc('export')).toMatchObject({ code: 1, stderr: `${warning}1 entries\n` });
   });
 
-  test('[CLI-4] tells a stored null from a key that is not there', async () => {
+  test('[CLI-4] distinguishes a stored null from a missing key', async () => {
     await worker.state.set('users', 'ann', null);
     await worker.state.set('users', 'annabel', 1);
     expect(await svc('get', 'users', 'ann')).toMatchObject({ code: 0, stdout: 'null\n' });
     expect(await svc('get', 'users', 'anna')).toMatchObject({ code: 3, stdout: '' });
   });
 
-  test('[CLI-8] suggests the key, or the scope, that may have been meant', async () => {
+  test('[CLI-8] suggests a similar key or scope', async () => {
     await worker.state.set('users', 'ann', 1);
     expect((await svc('get', 'users', 'amn')).stderr).toContain("no key 'amn' in the scope 'users'");
     expect((await svc('get', 'users', 'amn')).stderr).toContain('Did you mean: ann?');
     expect((await svc('get', 'user', 'ann')).stderr).toContain('Did you mean: users?');
   });
 
-  test('[CLI-1] --path and --raw print what stands inside', async () => {
+  test('[CLI-1] --path and --raw print a value inside the entry', async () => {
     await worker.state.set('users', 'ann', { home: [{ city: 'Köln' }] });
     expect(await svc('get', 'users', 'ann', '--path', 'home.0.city', '--raw')).toMatchObject({ stdout: 'Köln\n' });
     expect(await svc('get', 'users', 'ann', '--path', 'home.0')).toMatchObject({ stdout: '{"city":"Köln"}\n' });
@@ -113,7 +113,7 @@ describe('svc state set', () => {
     expect(values).toEqual([{ from: 'file' }, [1], '[1']);
   });
 
-  test('[CLI-4] a value that is no JSON is a usage error that says how to write it', async () => {
+  test('[CLI-4] a value that is not JSON is a usage error with a hint', async () => {
     const done = await svc('set', 's', 'k', 'hello');
     expect(done).toMatchObject({ code: 2, stdout: '' });
     expect(done.stderr).toContain('is not valid JSON');
@@ -129,8 +129,8 @@ describe('svc state set', () => {
   });
 });
 
-describe('svc state set and delete, if nothing came between', () => {
-  test('[CLI-4] --if-absent writes a new entry only; one that is there stays, and the exit code is 7', async () => {
+describe('svc state set and delete with a condition', () => {
+  test('[CLI-4] --if-absent writes only a new entry; an existing entry stays, and the exit code is 7', async () => {
     expect(await svc('set', 'locks', 'import', '"me"', '--if-absent')).toMatchObject({ code: 0, stdout: '' });
     const late = await svc('set', 'locks', 'import', '"you"', '--if-absent', '--json');
     expect(late).toMatchObject({ code: 7, stdout: '' });
@@ -138,7 +138,7 @@ describe('svc state set and delete, if nothing came between', () => {
     expect(await worker.state.get('locks', 'import')).toBe('me');
   });
 
-  test('[CLI-4] --if-version writes and deletes only what was read', async () => {
+  test('[CLI-4] --if-version writes and deletes only the version that was read', async () => {
     await worker.state.set('s', 'k', { n: 1 });
     const read = JSON.parse((await svc('get', 's', 'k', '--with-version')).stdout);
     expect(read).toEqual({ value: { n: 1 }, version: expect.any(String) });
@@ -152,7 +152,7 @@ describe('svc state set and delete, if nothing came between', () => {
     expect(await svc('get', 's', 'k', '--with-version')).toMatchObject({ code: 3, stdout: '' });
   });
 
-  test('[CLI-4] both at once is a usage error', async () => {
+  test('[CLI-4] both conditions together are a usage error', async () => {
     const done = await svc('set', 's', 'k', '1', '--if-absent', '--if-version', 'x');
     expect(done).toMatchObject({ code: 2, stdout: '' });
     expect(done.stderr).toContain('exclude each other');
@@ -160,13 +160,13 @@ describe('svc state set and delete, if nothing came between', () => {
 });
 
 describe('svc state update', () => {
-  test('[CLI-1] applies the operations in their order', async () => {
+  test('[CLI-1] applies the operations in the given order', async () => {
     const ops = ['--op', 'increment:n:2', '--op', 'set:name:Ann', '--op', 'append:tags:{"x":1}', '--op', 'decrement:n'];
     expect(await svc('update', 's', 'k', ...ops)).toMatchObject({ code: 0, stdout: '', stderr: '' });
     expect(await worker.state.get('s', 'k')).toEqual({ n: 1, name: 'Ann', tags: [{ x: 1 }] });
   });
 
-  test('[CLI-4] an operation that fails is told on stderr with exit code 1, and the others apply', async () => {
+  test('[CLI-4] a failed operation is reported on stderr with exit code 1, and the others apply', async () => {
     await worker.state.set('s', 'k', { name: 'Ann' });
     const done = await svc('update', 's', 'k', '--op', 'increment:name:1', '--op', 'set:a:1', '--json');
     expect(done.code).toBe(1);
@@ -175,7 +175,7 @@ describe('svc state update', () => {
     expect(JSON.parse(done.stdout)).toMatchObject({ new_value: { name: 'Ann', a: 1 } });
   });
 
-  test('[CLI-20] takes the list as JSON', async () => {
+  test('[CLI-20] --ops takes the operations as a JSON list', async () => {
     const list = JSON.stringify([{ type: 'merge', path: ['a', 'b'], value: { c: 1 } }]);
     expect(await svc('update', 's', 'k', '--ops', list)).toMatchObject({ code: 0 });
     expect(await worker.state.get('s', 'k')).toEqual({ a: { b: { c: 1 } } });
@@ -210,19 +210,19 @@ describe('svc state scopes, list, delete and diff', () => {
     expect(await svc('list', 'nothing', '--json')).toMatchObject({ code: 0, stdout: '[]\n' });
   });
 
-  test('[CLI-2] scopes prints those that hold entries', async () => {
+  test('[CLI-2] scopes prints the scopes that have entries', async () => {
     await worker.state.set('b', 'k', 1);
     await worker.state.set('a', 'k', 1);
     expect((await svc('scopes')).stdout).toBe('a\nb\n');
   });
 
-  test('[CLI-4] delete deletes, and says when there was nothing', async () => {
+  test('[CLI-4] delete removes the entry; a missing entry is exit code 3', async () => {
     await worker.state.set('s', 'k', { a: 1 });
     expect(await svc('delete', 's', 'k', '--json')).toMatchObject({ code: 0, stdout: '{"a":1}\n' });
     expect(await svc('delete', 's', 'k')).toMatchObject({ code: 3, stdout: '' });
   });
 
-  test('[CLI-4] diff ends with 1 when the two differ', async () => {
+  test('[CLI-4] diff ends with exit code 1 when the values differ', async () => {
     await worker.state.set('s', 'a', { n: 1 });
     await worker.state.set('s', 'b', { n: 2 });
     expect(await svc('diff', 's', 'a', 'b')).toMatchObject({ code: 1, stdout: '  {\n-   "n": 1\n+   "n": 2\n  }\n' });
@@ -234,7 +234,7 @@ describe('svc state scopes, list, delete and diff', () => {
 describe('svc state export and import', () => {
   const LINES = '{"scope":"a","key":"k","value":{"__proto__":1}}\n{"scope":"b","key":"größe","value":null}\n';
 
-  test('[CLI-2] export prints a line for each entry, and import writes them again', async () => {
+  test('[CLI-2] export prints one line for each entry, and import writes the entries', async () => {
     const env = { SVC_URL: engine.url };
     const written = await runSvc(['state', 'import', '-', '--json'], { env, input: LINES });
     expect(JSON.parse(written.stdout)).toEqual({ new: 1, changed: 0, same: 1, dry_run: false });
@@ -242,7 +242,7 @@ describe('svc state export and import', () => {
     expect((await svc('export', 'a', '--prefix', 'x')).stdout).toBe('');
   });
 
-  test('[CLI-2] --dry-run writes nothing and counts what would change', async () => {
+  test('[CLI-2] --dry-run writes nothing and counts the changes', async () => {
     await worker.state.set('a', 'k', 'old');
     const env = { SVC_URL: engine.url };
     const dry = await runSvc(['state', 'import', '-', '--dry-run', '--json'], { env, input: LINES });
@@ -254,7 +254,7 @@ describe('svc state export and import', () => {
     ['{"scope":"a","key":"k","value":1}\n{"scope":"a"', 'line 2 is not valid JSON'],
     ['{"scope":"a","key":"k","value":1}\n\n{"scope":"a","value":1}', 'line 3 lacks a key'],
     ['[1]', 'line 1 must be an object'],
-  ])('[CLI-4] A line that cannot be read stops it before anything is written', async (input, message) => {
+  ])('[CLI-4] an invalid line stops the import before the first write', async (input, message) => {
     const done = await runSvc(['state', 'import', '-'], { env: { SVC_URL: engine.url }, input });
     expect(done).toMatchObject({ code: 2, stdout: '' });
     expect(done.stderr).toContain(message);
@@ -279,7 +279,7 @@ describe('svc state watch', () => {
     expect(events.map((line) => JSON.parse(line).event_type)).toEqual(['state:updated', 'state:deleted']);
   });
 
-  test('[CLI-4] ends with exit code 5 when the engine goes', async () => {
+  test('[CLI-4] ends with exit code 5 when the engine stops', async () => {
     const other = await startEngineProcess(WITH_STATE);
     const child = spawnSvc(['state', 'watch'], { env: { SVC_URL: other.url } });
     const done = finished(child);
@@ -291,7 +291,7 @@ describe('svc state watch', () => {
   });
 });
 
-test('[CLI-9] without the state module, the error says what to add', async () => {
+test('[CLI-9] without the state module, the error names the module to add', async () => {
   const bare = await startEngineProcess();
   const done = await runSvc(['state', 'scopes'], { env: { SVC_URL: bare.url } });
   expect(done.code).toBe(3);

@@ -9,7 +9,7 @@ import { startStreamEngine } from '../../support/stores/stream-engine.ts';
 import { waitFor } from '../../support/wait-for.ts';
 import { runSvc, spawnSvc } from './cli-process.ts';
 
-/** `svc stream watch`, once it watches: with --json one group, unless the test says otherwise. */
+/** `svc stream watch` once it is connected; by default of one group, with --json. */
 async function startWatch(streamUrl: string, ...args: string[]) {
   const asked = args.length > 0 ? args : ['chat/room', '--json'];
   const child = spawnSvc(['stream', 'watch', ...asked, '--stream-url', streamUrl]);
@@ -32,7 +32,7 @@ async function startWatch(streamUrl: string, ...args: string[]) {
 }
 
 describe('svc stream', () => {
-  test('[console 6.5] writes, reads and lists what streams hold', { timeout: 60_000 }, async () => {
+  test('[console 6.5] writes, reads and lists items, groups and streams', { timeout: 60_000 }, async () => {
     await using engine = await startStreamEngine();
     const svc = (...args: string[]) => runSvc(['stream', ...args, '--url', engine.url]);
     expect(await svc('set', 'chat/room/1', 'm1', '{"text":"hello"}')).toMatchObject({ code: 0, stdout: '' });
@@ -46,7 +46,7 @@ describe('svc stream', () => {
     expect(await svc('set', 'chat/room', 'm1', '{broken')).toMatchObject({ code: 2 });
   });
 
-  test('[console 6.5] [S4] lists the items of a group that are too much for one answer', {
+  test('[console 6.5] [S4] lists a group that is too large for one answer', {
     timeout: 60_000,
   }, async () => {
     await using engine = await startStreamEngine();
@@ -83,7 +83,7 @@ describe('svc stream', () => {
     await watch.ended;
   });
 
-  test('[console 6.5] [T4] watch goes on after a cut with what was missed', { timeout: 60_000 }, async () => {
+  test('[console 6.5] [T4] watch prints the missed events after a lost connection', { timeout: 60_000 }, async () => {
     await using engine = await startStreamEngine();
     await using proxy = await CutProxy.start(Number(new URL(engine.streams).port));
     await using worker = await RawWorker.connect(engine.url);
@@ -97,7 +97,7 @@ describe('svc stream', () => {
     expect(await watch.ended).toBe(130);
   });
 
-  test('[T5] watch --conflate stays when it was too slow, and says how many events were left out', {
+  test('[T5] watch --conflate stays connected when it is slow, and prints how many events were left out', {
     timeout: 60_000,
   }, async () => {
     await using engine = await startStreamEngine();
@@ -110,21 +110,21 @@ describe('svc stream', () => {
     watch.goOn();
     await worker.call('stream::send', { ...PRICES, type: 'end', data: null });
     await waitFor('all is printed', () => watch.out.includes('  end  '), 15_000);
-    // The output is long: no failure should print it.
+    // Compared as a boolean: a failure must not print the long output.
     expect(/ {2}(create|update|delete) \+\d+ {2}i\d+ {2}\{/.test(watch.out)).toBe(true);
     expect(watch.err).not.toContain('Connection lost');
     watch.interrupt();
     await watch.ended;
   });
 
-  test('[CLI-9] watch says that the stream server cannot be reached', { timeout: 60_000 }, async () => {
+  test('[CLI-9] watch reports a stream server that cannot be reached', { timeout: 60_000 }, async () => {
     const { code, stdout, stderr } = await runSvc(['stream', 'watch', 'chat/room', '--stream-url', 'ws://127.0.0.1:1']);
     expect({ code, stdout }).toEqual({ code: 5, stdout: '' });
     expect(stderr).toContain('Cannot reach the stream server at ws://127.0.0.1:1');
   });
 });
 
-test('[T4] watch goes on when its server comes back', { timeout: 60_000 }, async () => {
+test('[T4] watch continues when the server is back', { timeout: 60_000 }, async () => {
   await using engine = await startStreamEngine();
   await using proxy = await CutProxy.start(Number(new URL(engine.streams).port));
   const watch = await startWatch(proxy.url);

@@ -1,4 +1,4 @@
-// `svc types generate`: what it writes compiles, and types calls.
+// `svc types generate`: its output compiles, and calls are typed by it.
 
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -9,7 +9,7 @@ import { TemporaryFolder } from '../../support/engine/temporary-folder.ts';
 import { waitFor } from '../../support/wait-for.ts';
 import { type EngineProcess, runSvc, spawnSvc, startEngineProcess } from './cli-process.ts';
 
-/** Put together, so that only real silencing is found by a search for it. */
+/** Built from two parts, so that a search for silenced checks does not find it. */
 const FAILS = ['@ts', 'expect', 'error'].join('-');
 
 const ROOT = join(import.meta.dirname, '../../..');
@@ -38,7 +38,7 @@ afterAll(async () => {
   folder[Symbol.dispose]();
 });
 
-test('[SDK-2] svc types generate writes the registry of the running engine, which types calls', async () => {
+test('[SDK-2] svc types generate writes the functions of the running engine, and calls are typed by them', async () => {
   const done = await runSvc(['types', 'generate', '--out', 'svc.d.ts', '--url', engine.url], { cwd: folder.path });
   expect(done, done.stderr).toMatchObject({ code: 0 });
   writeFileSync(
@@ -55,7 +55,7 @@ test('[SDK-2] svc types generate writes the registry of the running engine, whic
   expect(compile(['svc.d.ts', 'program.ts'])).toBe('');
 }, 120_000);
 
-test('without a file it prints them; a second run leaves the file alone', async () => {
+test('without --out the types are printed; a second run does not write an unchanged file', async () => {
   const { stdout } = await runSvc(['types', 'generate', '--url', engine.url]);
   expect(stdout).toContain(`    /** Creates an order */
     "orders::create": { in: { "sku": string }; out: { "id": number } };
@@ -67,7 +67,7 @@ test('without a file it prints them; a second run leaves the file alone', async 
   expect(readFileSync(join(folder.path, 'again.d.ts'), 'utf8')).toBe(stdout);
 });
 
-test('--watch writes it again when a function comes', async () => {
+test('--watch updates the file when a function is registered', async () => {
   const file = join(folder.path, 'watched.d.ts');
   const watching = spawnSvc(['types', 'generate', '--out', file, '--watch', '--url', engine.url]);
   const text = () => readFileSync(file, { encoding: 'utf8', flag: 'a+' });
@@ -92,7 +92,7 @@ function compile(files: readonly string[]): string {
       moduleResolution: ts.ModuleResolutionKind.Bundler,
       target: ts.ScriptTarget.ES2023,
       lib: ['lib.es2023.d.ts', 'lib.dom.d.ts'],
-      // Where a program outside the repository finds the SDK.
+      // The path at which a program outside the repository finds the SDK.
       paths: { 'svc-sdk': [join(ROOT, 'src/sdk/dist/sdk/index.d.ts')] },
       types: [],
       strict: true,

@@ -1,4 +1,4 @@
-// Client commands as processes, against a real engine and a real worker.
+// Client commands as processes against a real engine and a real worker.
 
 import { readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -18,7 +18,7 @@ import {
   waitForText,
 } from './cli-process.ts';
 
-const NOBODY = 'ws://127.0.0.1:9';
+const NO_ENGINE = 'ws://127.0.0.1:9';
 
 let engine: EngineProcess;
 let worker: SvcWorker;
@@ -52,7 +52,7 @@ function svc(...args: string[]) {
 }
 
 describe.concurrent('svc trigger', { timeout: 60_000 }, () => {
-  test('[CLI-22] the seed form prints the result as JSON on stdout and the time on stderr', async () => {
+  test('[CLI-22] --function-id and --payload: the result is JSON on stdout, the duration is on stderr', async () => {
     const done = await svc('trigger', '--function-id=orders::echo', '--payload={"sku":"a1"}');
     expect(done).toMatchObject({ code: 0, stdout: '{"sku":"a1"}\n' });
     expect(done.stderr).toMatch(/^✔ [\d.]+ m?s( {2}|\n$)/);
@@ -66,7 +66,7 @@ describe.concurrent('svc trigger', { timeout: 60_000 }, () => {
     expect(JSON.parse(over.stdout)).toEqual({ sku: 'new', qty: 1 });
   });
 
-  test('-vv tells every frame as well, secrets taken out', async () => {
+  test('-vv also prints every frame, without secrets', async () => {
     const done = await svc('trigger', 'orders::echo', 'sku=a1', 'password=hunter2', '-vv');
     expect(done.stdout).toBe('{"sku":"a1","password":"hunter2"}\n');
     expect(done.stderr).toMatch(/^> \{.*"invokefunction".*"orders::echo".*"password":"\[redacted\]"/m);
@@ -90,7 +90,7 @@ describe.concurrent('svc trigger', { timeout: 60_000 }, () => {
     await folder.remove();
   });
 
-  test('[CLI-22] a handler that throws gives message, code and frames, and exit code 1', async () => {
+  test('[CLI-22] a handler that throws is reported with message, code and stack frames, and exit code 1', async () => {
     const done = await svc('trigger', 'orders::fail');
     expect(done).toMatchObject({ code: 1, stdout: '' });
     expect(done.stderr).toContain('error: orders::fail failed: no [31msku');
@@ -98,7 +98,7 @@ describe.concurrent('svc trigger', { timeout: 60_000 }, () => {
     expect(done.stderr).toMatch(/at .*cli\.test\.ts/);
   });
 
-  test('[CLI-8] an unknown function suggests registered ones, with exit code 3', async () => {
+  test('[CLI-8] an unknown function gets suggestions and exit code 3', async () => {
     const done = await svc('trigger', 'orders::ecko', '--json');
     expect(done).toMatchObject({ code: 3, stdout: '' });
     const { error } = JSON.parse(done.stderr);
@@ -113,21 +113,21 @@ describe.concurrent('svc trigger', { timeout: 60_000 }, () => {
     expect(done.stderr).toContain('code TIMEOUT');
   });
 
-  test('[CLI-21] --void is not waited for, and prints no result', async () => {
+  test('[CLI-21] --void does not wait and prints no result', async () => {
     const done = await svc('trigger', 'orders::never', '--void');
     expect(done).toMatchObject({ code: 0, stdout: '' });
     expect(done.stderr).toMatch(/^✔ .* not waited for( {2}|\n$)/);
     expect((await svc('trigger', 'orders::never', '--void', '--json')).stdout).toBe('null\n');
   });
 
-  test('[CLI-4] a queue that does not exist is refused with its reason', async () => {
+  test('[CLI-4] an unknown queue is refused with the reason', async () => {
     const done = await svc('trigger', 'orders::echo', '--queue', 'no-such-queue', '--json');
     expect(done.stdout).toBe('');
     expect(JSON.parse(done.stderr).error).toMatchObject({ code: 'enqueue_error', reason: expect.any(String) });
     expect([3, 6]).toContain(done.code);
   });
 
-  test('[CLI-21] --repeat prints every result, and with --json one document with the measurements', async () => {
+  test('[CLI-21] --repeat prints every result; with --json, one document with durations', async () => {
     const lines = await svc('trigger', 'orders::echo', 'a:=1', '--repeat', '5', '--concurrency', '2');
     expect(lines.stdout).toBe('{"a":1}\n'.repeat(5));
     expect(lines.stderr).toMatch(/^5 calls in .* none failed\n {2}min .* max /);
@@ -139,7 +139,7 @@ describe.concurrent('svc trigger', { timeout: 60_000 }, () => {
     expect(failing.stderr).toContain('3 failed (invocation_failed 3)');
   });
 
-  test('[CLI-21] --edit needs somebody who writes', async () => {
+  test('[CLI-21] --edit needs a terminal', async () => {
     const done = await svc('trigger', 'orders::create', '--edit');
     expect(done).toMatchObject({ code: 2, stdout: '' });
     expect(done.stderr).toContain('Pass the payload with --payload.');
@@ -151,7 +151,7 @@ describe.concurrent('svc trigger', { timeout: 60_000 }, () => {
       return new OnTerminal(command, { cwd: tmpdir(), env: { EDITOR, VISUAL: '', SVC_URL: engine.url } });
     };
 
-    test('begins with what the function expects and what was given, and calls with what was written', async () => {
+    test('starts from the expected fields and the given values, and calls with the edited payload', async () => {
       await using terminal = edit(`sed -i -e 's/"sku": ""/"sku": "a1"/' -e "\\$ a // end"`, 'gift:=true');
       expect(await terminal.ends()).toBe(0);
       expect(terminal.screen.replaceAll(/\s+/g, '')).toContain('{"sku":"a1","qty":1,"gift":true}');
@@ -163,7 +163,7 @@ describe.concurrent('svc trigger', { timeout: 60_000 }, () => {
       expect(terminal.screen).toMatch(/\/\/ +sku +string, required\. Article number/);
     });
 
-    test('calls nothing with an emptied file, nor when the editor fails; what is not JSON stays', async () => {
+    test('makes no call when the file is emptied or the editor fails; a file with invalid JSON is kept', async () => {
       await using emptied = edit('truncate -s 0');
       await using failed = edit('false');
       await using broken = edit("sed -i 's/{/{{/'");
@@ -176,13 +176,13 @@ describe.concurrent('svc trigger', { timeout: 60_000 }, () => {
     });
   });
 
-  test('[CLI-23] --help beside an id shows what the function expects, and plain help without an engine', async () => {
+  test('[CLI-23] --help with an id also shows the parameters, and works without an engine', async () => {
     const done = await svc('trigger', 'orders::create', '--help');
     expect(done).toMatchObject({ code: 0, stderr: '' });
     expect(done.stdout).toContain('orders::create: Creates an order');
     expect(done.stdout).toMatch(/sku +string, required\. Article number/);
     expect(done.stdout).toMatch(/qty +integer\. Default 1\./);
-    const alone = await runSvc(['trigger', 'orders::create', '--help'], { env: { SVC_URL: NOBODY } });
+    const alone = await runSvc(['trigger', 'orders::create', '--help'], { env: { SVC_URL: NO_ENGINE } });
     expect(alone).toMatchObject({ code: 0, stderr: '' });
     expect(alone.stdout).toContain('Usage: svc trigger <id> [key=value ...] [flags]');
     expect(alone.stdout).not.toContain('Creates an order');
@@ -201,7 +201,7 @@ describe.concurrent('svc trigger', { timeout: 60_000 }, () => {
     [['functions', 'list', '--url', 'http://x'], 'expected ws://host:port'],
     [['functions'], 'svc functions list, svc functions info'],
     [['triger'], 'Did you mean: svc trigger?'],
-  ])('[CLI-4] %j is a wrong use, with exit code 2 and the reason', async (args, text) => {
+  ])('[CLI-4] %j is a usage error with exit code 2 and the reason', async (args, text) => {
     const done = await svc(...args);
     expect(done).toMatchObject({ code: 2, stdout: '' });
     expect(done.stderr).toContain(text);
@@ -220,7 +220,7 @@ describe('svc functions, workers, version', () => {
     expect(internal).toContainEqual(expect.objectContaining({ function_id: 'engine::health::check' }));
   });
 
-  test('[FUN-2] functions list shows what workers offer; those of modules only with --internal', async () => {
+  test('[FUN-2] functions list shows functions of workers; those of modules only with --internal', async () => {
     await using queues = await startQueueEngine();
     const shop = registerWorker(queues.url, { worker_name: 'shop', handle_signals: false });
     shop.registerFunction('shop::sell', () => null);
@@ -233,7 +233,7 @@ describe('svc functions, workers, version', () => {
     await shop.shutdown();
   });
 
-  test('[CLI-8] functions info shows schema and call, and suggests for an unknown id', async () => {
+  test('[CLI-8] functions info shows schemas and an example call; an unknown id gets suggestions', async () => {
     const done = await svc('functions', 'info', 'orders::create');
     expect(done.stdout).toContain('svc trigger orders::create sku=text');
     expect(JSON.parse((await svc('functions', 'info', 'orders::create', '--json')).stdout)).toMatchObject({
@@ -245,7 +245,7 @@ describe('svc functions, workers, version', () => {
     expect(unknown.stderr).toContain('Did you mean: orders::create');
   });
 
-  test('[CLI-2] workers list and worker list are one command, and the caller is not among them', async () => {
+  test('[CLI-2] workers list and worker list are the same command, and do not list their own connection', async () => {
     const [one, other] = await Promise.all([svc('workers', 'list', '--json'), svc('worker', 'list', '--json')]);
     const names = (text: string) => JSON.parse(text).map((record: { name: string | null }) => record.name);
     expect(names(one.stdout)).toEqual(names(other.stdout));
@@ -256,7 +256,7 @@ describe('svc functions, workers, version', () => {
     expect(csv[1]).toMatch(/^orders,available,5,\d+,\d{4}-\d\d-\d\dT/);
   });
 
-  test('worker list --watch shows who comes and who goes', async () => {
+  test('worker list --watch shows workers that connect and disconnect', async () => {
     const child = spawnSvc(['worker', 'list', '--watch', '--json'], { env: { SVC_URL: engine.url } });
     await waitForText(child.stdout, /"name":"orders"/);
     const guest = registerWorker(engine.url, { worker_name: 'guest', handle_signals: false, drain_timeout_ms: 0 });
@@ -274,19 +274,19 @@ describe('svc functions, workers, version', () => {
       engine: { version: engine.startDocument.version },
       workers: [expect.objectContaining({ name: 'orders' })],
     });
-    const alone = await runSvc(['version', '--json', '--url', NOBODY]);
+    const alone = await runSvc(['version', '--json', '--url', NO_ENGINE]);
     expect(alone.code).toBe(0);
     expect(JSON.parse(alone.stdout)).toMatchObject({ engine: null, workers: [] });
     expect((await runSvc(['--version'])).stdout).toBe(`svc ${versions.cli}\n`);
   });
 });
 
-describe.concurrent('an engine that is not there', { timeout: 60_000 }, () => {
-  test('[CLI-9] the error names address, reason and what to do, with exit code 5', async () => {
-    const done = await runSvc(['functions', 'list', '--url', NOBODY]);
+describe.concurrent('an engine that cannot be reached', { timeout: 60_000 }, () => {
+  test('[CLI-9] the error names address, reason and next step, with exit code 5', async () => {
+    const done = await runSvc(['functions', 'list', '--url', NO_ENGINE]);
     expect(done).toMatchObject({ code: 5, stdout: '' });
     expect(done.stderr).toBe(
-      `error: Cannot reach the engine at ${NOBODY} (connection refused).\n` +
+      `error: Cannot reach the engine at ${NO_ENGINE} (connection refused).\n` +
         'Start it with: svc --config svc-config.yaml\n',
     );
   });
@@ -306,7 +306,7 @@ describe.concurrent('an engine that is not there', { timeout: 60_000 }, () => {
     });
   });
 
-  test('[CLI-4] an engine that dies during the call ends the command with exit code 5', async () => {
+  test('[CLI-4] a command whose engine is killed during the call ends with exit code 5', async () => {
     const mortal = await startEngineProcess();
     const handler = registerWorker(mortal.url, { handle_signals: false, drain_timeout_ms: 0, log: () => undefined });
     const called = new Promise<void>((resolve) => {
@@ -327,8 +327,8 @@ describe.concurrent('an engine that is not there', { timeout: 60_000 }, () => {
   });
 });
 
-describe('a bridge with a token', () => {
-  test('[CLI-4] without the token the command is refused, and the token comes from a file or a variable', async () => {
+describe('a worker port with a bridge token', () => {
+  test('[CLI-4] a command without the token is refused; a file or a variable gives the token', async () => {
     const token = 'a-token-of-more-than-thirty-two-bytes';
     const guarded = await startEngineProcess(
       `bridge_token: ${token}\nworkers:\n  - name: svc-worker-manager\n    config:\n      port: 0\n`,
@@ -359,7 +359,7 @@ describe.concurrent('questions', { timeout: 60_000 }, () => {
     ['functions', 'list'],
     ['workers', 'list'],
     ['config', 'show', '--use-default-config'],
-  ])('[CLI-6] svc %s asks nothing where nobody can answer: it ends although its input stays open', async (...args) => {
+  ])('[CLI-6] without a terminal, svc %s asks no question and ends, although its input stays open', async (...args) => {
     const child = spawnSvc(args, { env: { SVC_URL: engine.url } });
     const { code } = await finished(child);
     expect(code).toBe(0);

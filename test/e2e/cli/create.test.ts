@@ -1,5 +1,5 @@
-// `svc create`: every template becomes a project that type-checks, passes its own test, and runs. What a project would
-// install is one folder of links, so that nothing is fetched.
+// `svc create`: every template becomes a project that type-checks, passes its own test, and runs. The packages that a
+// project would install are links in one folder, so nothing is downloaded.
 
 import { type ExecFileException, execFile } from 'node:child_process';
 import { mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
@@ -69,7 +69,7 @@ interface Running {
   readonly http: string;
 }
 
-/** What shows that a project of the template works; undefined as long as it does not. */
+/** A request that shows that the project works; undefined until it does. */
 const PROBES: Readonly<Record<string, (running: Running) => Promise<unknown>>> = {
   quickstart: async ({ http }) => expect(await json(`${http}/hello/Ada`)).toEqual({ text: 'Hello, Ada!' }),
   'http-api': async ({ http }) => {
@@ -81,7 +81,7 @@ const PROBES: Readonly<Record<string, (running: Running) => Promise<unknown>>> =
     let { job } = await signUp();
     const isSent = async () => {
       const { state } = (await json(http + job)) as { state: string };
-      // Its mail server is down every third time: once in eighty all four attempts fail.
+      // Its mail server fails every third time: about once in eighty runs all four attempts fail.
       if (state === 'dead') ({ job } = await signUp());
       return state === 'done';
     };
@@ -125,7 +125,7 @@ async function json(url: string, body?: object): Promise<unknown> {
   return await response.json();
 }
 
-/** The functions whose presence says that the workers are there. */
+/** The functions that are registered once all workers are connected. */
 const FIRST_FUNCTIONS: Readonly<Record<string, string>> = {
   quickstart: 'greet::page',
   'http-api': 'orders::delete',
@@ -146,7 +146,7 @@ describe.concurrent('every template', () => {
     const projects = TEMPLATES.filter(({ language }) => language === 'ts').map(({ name }) => name);
     const [first = ''] = projects;
     for (const project of projects) {
-      // One program for all, which is what each would run for itself.
+      // One compiler run for all projects, with the settings that each project has.
       expect(await readProject(project, 'tsconfig.json')).toBe(await readProject(first, 'tsconfig.json'));
       expect(JSON.parse(await readProject(project, 'package.json'))).toMatchObject({ scripts: { types: 'tsc' } });
     }
@@ -179,7 +179,7 @@ describe.concurrent('every template', () => {
 describe('svc create', () => {
   const create = (...args: string[]) => runSvc(['create', ...args], { cwd: folder.path });
 
-  test('refuses a folder that is not empty, and writes into it when told to', async () => {
+  test('refuses a folder that is not empty, unless --force is given', async () => {
     const full = join(folder.path, 'full');
     await mkdir(full);
     await writeFile(join(full, 'mine.txt'), 'mine');
@@ -190,7 +190,7 @@ describe('svc create', () => {
     expect(await readFile(join(full, 'mine.txt'), 'utf8')).toBe('mine');
   });
 
-  test('makes a git repository, names the package after the folder, and ends with the three next commands', async () => {
+  test('creates a git repository, names the package after the folder, and prints the three next commands', async () => {
     const done = await create('--template', 'http-api', '--directory', 'My Shop');
     expect(done.stdout).toBe("Created My Shop from http-api. Next:\n\n  cd 'My Shop'\n  npm install\n  npm start\n");
     const manifest: unknown = JSON.parse(await readFile(join(folder.path, 'My Shop', 'package.json'), 'utf8'));
@@ -202,7 +202,7 @@ describe('svc create', () => {
     expect(await readFile(join(folder.path, 'My Shop', '.gitignore'), 'utf8')).toContain('node_modules');
   });
 
-  test('[PD-61] gives a project of an old Node one that runs TypeScript files', async ({ skip }) => {
+  test('[PD-61] on an old Node, adds a Node that runs TypeScript files to the project', async ({ skip }) => {
     const node = findOldNode();
     if (node === undefined) return skip('no Node from 20.12 to 22.14 on the PATH');
     await runSvc(['create', 'old', '--template', 'quickstart', '--no-git'], { cwd: folder.path, node });
@@ -220,7 +220,7 @@ describe('svc create', () => {
     [['x'], 'svc create needs --template <name>.'],
     [['--template', 'demo'], 'svc create needs --directory <dir>.'],
     [['x', '--template', 'demo', '--directory', 'y'], 'Two folders are given: x and y.'],
-  ])('%j is answered with what is missing', async (args, text) => {
+  ])('%j is refused with the missing argument', async (args, text) => {
     const done = await create(...args);
     expect(done.code).toBe(2);
     expect(done.stderr).toContain(text);
@@ -231,7 +231,7 @@ test.each([
   ['create', '--template', 'quickstart', '--directory', 'taken'],
   ['worker', 'init', 'taken'],
   ['worker', 'init', 'taken/below', '--force'],
-])('[CLI-9] svc %s %s where a file is in the way says which, and is no defect', async (...args) => {
+])('[CLI-9] svc %s %s names a file that is in its way, and does not report a defect of svc', async (...args) => {
   await writeFile(join(folder.path, 'taken'), '');
   const { code, stderr } = await runSvc(args, { cwd: folder.path });
   expect(code).toBe(1);

@@ -1,4 +1,4 @@
-// `svc dev` on a terminal: what its keys do.
+// The keys of `svc dev` on a terminal.
 
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
@@ -27,7 +27,7 @@ describe.skipIf(missing !== undefined)('on a terminal, svc dev', { timeout: 120_
     removeFolder = made.remove;
     await mkdir(join(folder, 'orders'));
     for (const [file, text] of Object.entries(pidWorker('orders'))) await writeFile(join(folder, 'orders', file), text);
-    // Stands for the browser of the desktop.
+    // Takes the place of the desktop's browser.
     await mkdir(join(folder, 'bin'));
     await writeFile(join(folder, 'bin/xdg-open'), '#!/bin/sh\necho "$1" >"$OPENED"\n');
     await chmod(join(folder, 'bin/xdg-open'), 0o755);
@@ -46,23 +46,23 @@ describe.skipIf(missing !== undefined)('on a terminal, svc dev', { timeout: 120_
     const [, url = ''] = /Console: (\S+)/.exec(dev.screen) ?? [];
     dev.press('o');
     await waitFor('the browser is asked', () => existsSync(join(folder, 'opened')), 30_000);
-    await waitFor('the address is told', async () => (await readFile(join(folder, 'opened'), 'utf8')) === `${url}\n`);
+    await waitFor('the browser is opened', async () => (await readFile(join(folder, 'opened'), 'utf8')) === `${url}\n`);
   });
 
-  test('l shows the lines of one worker after the other', async () => {
+  test('l switches between the output of all workers and of each one', async () => {
     dev.press('l');
     await dev.shows('· lines of orders');
     dev.press('l');
     await dev.shows('· lines of all workers');
   });
 
-  test('r restarts the workers', async () => {
+  test('r restarts the workers that are shown', async () => {
     const times = dev.count('orders is up');
     dev.press('r');
     await dev.shows('orders is up', times + 1);
   });
 
-  test('t asks for a function and its payload, calls it, and listens for keys again', async () => {
+  test('t asks for a function and its payload, calls it, and then accepts keys again', async () => {
     const [, SVC_URL = ''] = /workers\s+(ws:\S+)/.exec(dev.screen) ?? [];
     const isThere = async () => (await runSvc(['functions', 'info', 'orders::pid'], { env: { SVC_URL } })).code === 0;
     await waitFor('the worker has registered', isThere, 60_000);
@@ -79,7 +79,7 @@ describe.skipIf(missing !== undefined)('on a terminal, svc dev', { timeout: 120_
     await dev.shows('· lines of orders', times + 1);
   });
 
-  test('q ends it', async () => {
+  test('q stops the engine', async () => {
     dev.press('q');
     expect(await dev.ends()).toBe(0);
   });

@@ -1,4 +1,4 @@
-// `svc dev`: engine and workers in one place, started anew as their files change.
+// `svc dev`: the engine and its workers in one terminal, restarted when their files change.
 
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
@@ -33,7 +33,7 @@ class Dev implements AsyncDisposable {
     });
   }
 
-  /** Without a console, unless a test is about it: its port is one for all. */
+  /** Without a console, unless the test is about it: all tests would share its port. */
   static async start(...given: string[]): Promise<Dev> {
     const args = given.includes('--port-offset') ? given : [...given, '--no-console'];
     const { path, remove } = await makeFolder({ 'svc-config.yaml': CONFIG });
@@ -70,7 +70,9 @@ async function freePort(): Promise<number> {
   return address.port;
 }
 
-test('lines come behind the name of their worker, and a change starts it anew', { timeout: 90_000 }, async () => {
+test('each line starts with the name of its worker, and a change restarts the worker', {
+  timeout: 90_000,
+}, async () => {
   await using dev = await Dev.start();
   await dev.prints('orders │ orders is up');
   const program = join(dev.folder, 'orders', 'worker.mjs');
@@ -82,7 +84,7 @@ test('lines come behind the name of their worker, and a change starts it anew', 
   expect(await once(dev.child, 'exit')).toEqual([0, null]);
 });
 
-test('the configuration is followed, and stays in memory', { timeout: 90_000 }, async () => {
+test('changes of the configuration apply, and the stores stay in memory', { timeout: 90_000 }, async () => {
   await using dev = await Dev.start();
   await dev.prints('orders │ orders is up');
   await writeFile(join(dev.folder, 'svc-config.yaml'), `${CONFIG}  - {name: mail, path: ./mail}\n`);
@@ -90,7 +92,7 @@ test('the configuration is followed, and stays in memory', { timeout: 90_000 }, 
   expect(dev.err).not.toContain('can only change with a new start');
 });
 
-test('the console is served beside the engine, and knows it', { timeout: 90_000 }, async () => {
+test('the console is served and connects to the engine', { timeout: 90_000 }, async () => {
   await using dev = await Dev.start('--port-offset', String((await freePort()) - 3113));
   const [, url = ''] = await waitFor(
     'the address is printed',
@@ -101,7 +103,7 @@ test('the console is served beside the engine, and knows it', { timeout: 90_000 
   expect((await fetch(new URL('api/status', url))).status).toBe(200);
 });
 
-test('--keep keeps what is stored', { timeout: 90_000 }, async () => {
+test('--keep uses the stores of the configuration', { timeout: 90_000 }, async () => {
   await using dev = await Dev.start('--keep');
   await dev.prints('orders │ orders is up');
   expect(existsSync(join(dev.folder, 'data'))).toBe(true);

@@ -1,14 +1,14 @@
-// [CLI-7] Every example that `--help` shows, run as pasted: in a project's folder, beside an engine with all modules.
+// [CLI-7] Every example of `--help`, run as pasted, in a project's folder with a running engine that has all modules.
 //
-// An example may speak of a job or a trace that this engine has never had; then the exit code is one that the same help
-// names. What follows something is interrupted when it has said its first word.
+// An example may name a job or a trace that this engine does not have; then the exit code is one that the same help
+// lists. A command that keeps running is interrupted after its first output.
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmod, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { CATALOGUE } from '../../../src/cli/kernel/catalogue.ts';
+import { CATALOGUE } from '../../../src/cli/catalogue.ts';
 import { ProjectEngine, pidWorker } from '../../support/engine/project-engine.ts';
 import { finished, makeFolder, SVC, waitForText } from './cli-process.ts';
 
@@ -33,17 +33,19 @@ const JSON_FILES = ['ann', 'mail', 'a', 'user', 'message'];
 
 const examples = (
   await Promise.all(
-    CATALOGUE.filter(({ aliasOf }) => aliasOf === undefined).map(async (entry) => {
-      const command = await entry.load();
-      return command.examples.map(({ line }) => ({ line, command }));
-    }),
+    CATALOGUE.entries
+      .filter(({ aliasOf }) => aliasOf === undefined)
+      .map(async (entry) => {
+        const command = await entry.load();
+        return command.examples.map(({ line }) => ({ line, command }));
+      }),
   )
 ).flat();
-/** What takes something away comes last: others are about it. */
+/** Examples that stop or remove something run last, because other examples need it. */
 const isLast = (line: string): boolean => /^svc (worker (stop|remove)|queue pause|restore)/.test(line);
-/** Opens an editor, for somebody who sits there: `cli.test.ts` is one. */
-const needsSomebody = (line: string): boolean => line.endsWith('--edit');
-const runnable = examples.filter(({ line }) => !needsSomebody(line));
+/** Opens an editor; `cli.test.ts` covers it. */
+const needsEditor = (line: string): boolean => line.endsWith('--edit');
+const runnable = examples.filter(({ line }) => !needsEditor(line));
 const inOrder = [...runnable.filter(({ line }) => !isLast(line)), ...runnable.filter(({ line }) => isLast(line))];
 
 let engine: ProjectEngine;
@@ -85,7 +87,7 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => engine?.[Symbol.asyncDispose]());
 
-/** Where this folder stands for the machine, and what would take ten seconds takes one. */
+/** Paths lead into this folder, and durations of ten seconds become one. */
 function here(line: string): string {
   return line
     .replaceAll('/backups', `${engine.folder}/backups`)
@@ -109,7 +111,7 @@ test.each(inOrder)('$line', { timeout: 60_000 }, async ({ line, command }) => {
     const { pid } = child;
     const word = Promise.any([child.stdout, child.stderr].map((stream) => waitForText(stream, /./)));
     await Promise.race([word, once(child, 'exit')]);
-    // It may have ended by itself, on a port that is taken.
+    // It may have ended already, because its port is in use.
     if (child.exitCode === null) process.kill(-pid, 'SIGINT');
   }
   const { code, stdout, stderr } = await end;

@@ -1,8 +1,8 @@
-// docs/tutorial.md, done as its reader does it: installed packages, every block in its order, on ports that are free.
+// docs/tutorial.md as a reader follows it: installed packages, every block in order, on free ports.
 //
-// What follows the three backticks says what a block is: `sh` is run and must succeed, `sh fails` must not; `sh <name>:
-// <text>` is started and left running once it said the text, in place of what ran under that name; `text` must be in
-// what the last command said, line by line; `<language> <file>` is a file; `sh by hand` is what the test does its own way.
+// The word after the three backticks gives the kind of block: `sh` must succeed, `sh fails` must fail; `sh <name>:
+// <text>` starts and keeps running once it printed the text, replacing what ran under that name; `text` must occur in
+// the last output, line by line; `<language> <file>` is a file; `sh by hand` is done by the test in its own way.
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -50,7 +50,7 @@ class Reader implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    // The engine last: the others are its workers.
+    // The engine stops last, after its workers.
     for (const name of [...this.#running.keys()].reverse()) await this.#end(name);
     this.#installed[Symbol.dispose]();
   }
@@ -80,7 +80,7 @@ class Reader implements AsyncDisposable {
       SVC_URL: `ws://127.0.0.1:${this.#ports['49134']}`,
       SVC_HTTP_URL: `http://127.0.0.1:${this.#ports['3111']}`,
     };
-    // A group of its own: Ctrl-C reaches all that a terminal runs.
+    // A process group of its own, because Ctrl-C reaches every process of a terminal.
     return spawn('sh', ['-c', command], {
       cwd: this.#installed.path,
       env,
@@ -100,7 +100,7 @@ class Reader implements AsyncDisposable {
 let reader: Reader | undefined;
 afterAll(() => reader?.[Symbol.asyncDispose](), 60_000);
 
-test('every block of the tutorial does what the page says', { timeout: 240_000 }, async () => {
+test('every block of the tutorial has the result that the page shows', { timeout: 240_000 }, async () => {
   expect(blocks.length).toBeGreaterThan(15);
   reader = new Reader({ '49134': await freePort(), '3111': await freePort() });
   for (const block of blocks) await reader.follow(block);

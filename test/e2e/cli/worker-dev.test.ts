@@ -1,4 +1,4 @@
-// Workers in the making: `svc worker init`, `svc worker dev`, and what `svc worker list` says of those that are not there.
+// Workers in development: `svc worker init`, `svc worker dev`, and workers that are not connected in `svc worker list`.
 
 import { type ChildProcess, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -13,7 +13,7 @@ import { ANY_PORT, makeFolder, runSvc, spawnSvc } from './cli-process.ts';
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 const PATIENCE_MS = 20_000;
 
-/** The command as a process, with all it has said so far. */
+/** The command as a process, with its output so far. */
 class Dev implements AsyncDisposable {
   readonly child: ChildProcess;
   said = '';
@@ -51,7 +51,7 @@ const TOKEN = 'a-token-of-more-than-thirty-two-bytes';
 describe('svc worker dev', () => {
   const files = { orders: pidWorker('orders') };
 
-  test('[X2] hands the token of its own line on to the worker', { timeout: 60_000 }, async () => {
+  test('[X2] passes its token on to the worker', { timeout: 60_000 }, async () => {
     const folder = await makeFolder({ 'svc-config.yaml': `bridge_token: ${TOKEN}\n${ANY_PORT}`, token: TOKEN });
     await mkdir(join(folder.path, 'orders'));
     for (const [name, text] of Object.entries(files.orders)) await writeFile(join(folder.path, 'orders', name), text);
@@ -60,21 +60,21 @@ describe('svc worker dev', () => {
     await dev.says('· registered');
   });
 
-  test('starts a worker anew when it changes, and no call finds nobody', { timeout: 60_000 }, async () => {
+  test('restarts a worker when its files change, and every call finds a worker', { timeout: 60_000 }, async () => {
     await using engine = await ProjectEngine.start(ANY_PORT, files);
     await using dev = new Dev(engine, './orders');
     await dev.says('registered');
     const first = await pidOf(engine);
     const program = join(engine.folder, 'orders', 'worker.mjs');
     await writeFile(program, `${await readFile(program, 'utf8')}\nconsole.log('second');\n`);
-    // Every call between is answered: a failure ends the test.
+    // Every call during the restart is answered: a failed call fails the test.
     await waitFor('another process answers', async () => (await pidOf(engine)) !== first, PATIENCE_MS);
     await dev.says('second');
     await dev.says('ended: ');
     expect(await pidOf(engine)).not.toBe(first);
   });
 
-  test('shows every call in a line, with what came of it', { timeout: 60_000 }, async () => {
+  test('prints a line for every call, with its outcome', { timeout: 60_000 }, async () => {
     const more = "svc.registerFunction('orders::fail', () => { throw new Error('no'); });";
     await using engine = await ProjectEngine.start(ANY_PORT, { orders: pidWorker('orders', more) });
     await using dev = new Dev(engine, './orders');
@@ -90,7 +90,9 @@ describe('svc worker dev', () => {
     });
   });
 
-  test('shows type errors, runs all the same, and says when there are none any more', { timeout: 90_000 }, async () => {
+  test('prints type errors, runs the worker anyway, and reports when no error is left', {
+    timeout: 90_000,
+  }, async () => {
     const typed = {
       ...pidWorker('orders'),
       'tsconfig.json': '{"compilerOptions": {"strict": true, "types": [], "module": "nodenext"}, "include": ["*.ts"]}',
@@ -107,7 +109,7 @@ describe('svc worker dev', () => {
     await dev.says('types: no errors left');
   });
 
-  test('goes on with the one before while the new one does not come up', { timeout: 60_000 }, async () => {
+  test('keeps the old process running while the new one fails to start', { timeout: 60_000 }, async () => {
     await using engine = await ProjectEngine.start(ANY_PORT, files);
     await using dev = new Dev(engine, './orders');
     await dev.says('registered');
@@ -122,7 +124,7 @@ describe('svc worker dev', () => {
     await dev.says('registered', 2);
   });
 
-  test('gives the variables of a file, and lets a debugger in', { timeout: 60_000 }, async () => {
+  test('sets the variables of --env-file, and opens a debugger port with --inspect', { timeout: 60_000 }, async () => {
     const program = pidWorker('orders', "console.log('colour', process.env.COLOUR);");
     await using engine = await ProjectEngine.start(ANY_PORT, { orders: program });
     await writeFile(join(engine.folder, '.env'), 'COLOUR=blue\n');
@@ -131,7 +133,7 @@ describe('svc worker dev', () => {
     await dev.says('Debugger listening on ws://127.0.0.1:');
   });
 
-  test('leaves no process behind', { timeout: 60_000 }, async () => {
+  test('leaves no process running', { timeout: 60_000 }, async () => {
     await using engine = await ProjectEngine.start(ANY_PORT, files);
     await using dev = new Dev(engine, './orders');
     await dev.says('registered');
@@ -141,7 +143,7 @@ describe('svc worker dev', () => {
     await waitFor('it is gone', () => spawnSync('kill', ['-0', String(pid)]).status !== 0, PATIENCE_MS);
   });
 
-  test('names what is wrong with a manifest', async () => {
+  test('reports the problems of a manifest', async () => {
     await using engine = await ProjectEngine.start(ANY_PORT);
     const done = await engine.svc('worker', 'dev', './nothing');
     expect(done).toMatchObject({ code: 2 });
@@ -150,7 +152,7 @@ describe('svc worker dev', () => {
 });
 
 describe('svc worker init', () => {
-  test.each(['ts', 'js'])('makes a worker in %s that passes its own test', { timeout: 120_000 }, async (lang) => {
+  test.each(['ts', 'js'])('creates a worker in %s that passes its own test', { timeout: 120_000 }, async (lang) => {
     const folder = await makeFolder();
     const done = await runSvc(['worker', 'init', 'workers/billing', '--lang', lang], { cwd: folder.path });
     expect(done).toMatchObject({ code: 0, stderr: '' });

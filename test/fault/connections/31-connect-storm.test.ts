@@ -6,7 +6,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
-import { Latencies } from '../../../src/cli/bench/latencies.ts';
+import { Latencies } from '../../../src/cli/commands/bench/load.ts';
 import { RawWorker } from '../../support/clients/raw-worker.ts';
 import { EngineProcess } from '../../support/engine/engine-process.ts';
 import { faultLine } from '../../support/load/fault-line.ts';

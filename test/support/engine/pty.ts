@@ -3,7 +3,7 @@
 
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { quoteForShell } from '../../../src/cli/text/shell-quote.ts';
+import { quoteForShell } from '../../../src/cli/text/shell.ts';
 import { waitFor } from '../wait-for.ts';
 
 /** Undefined where terminals can be made. */

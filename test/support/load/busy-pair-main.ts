@@ -1,7 +1,7 @@
 // Two workers that call each other all the time, in a process of their own: what their answers take says nothing of who
 // else is busy in the test. Argument: the address. Between `begin` and `end` it calls; then it tells of that.
 
-import { Latencies } from '../../../src/cli/bench/latencies.ts';
+import { Latencies } from '../../../src/cli/commands/bench/load.ts';
 import { HealthyPair } from './healthy-pair.ts';
 
 const WARMUP_CALLS = 500;

@@ -1,13 +1,13 @@
 import { CALL_TIMEOUT_MS_MAX } from '../../../protocol/frames/limits.ts';
-import { CONNECTION_FLAGS } from '../../engine/connection-flags.ts';
 import { type Context, defineCommand } from '../../kernel/command.ts';
 import { EXIT, type ExitCode, exitCodeOfError } from '../../kernel/exit-codes.ts';
 import { CliFailure, usageFailure } from '../../kernel/failures.ts';
 import type { FlagTable } from '../../kernel/flags.ts';
+import { CONNECTION_FLAGS } from '../../kernel/shared-flags.ts';
 import { stripUnsafe, stripUnsafeLines } from '../../text/display-text.ts';
-import { formatDuration } from '../../text/durations.ts';
 import { isRecord } from '../../text/records.ts';
-import { readPayload } from './call-payload.ts';
+import { formatDuration } from '../../text/times.ts';
+import { readPayload } from './payload.ts';
 import { CallTrace } from './traced-call.ts';
 
 const FLAGS = {
@@ -68,11 +68,11 @@ export const http = defineCommand({
     const took = formatDuration(terminal.elapsedMs() - startedMs);
     output.printDocument(documentOf(response, text), shownAnswer(response, text, flags.include));
     const id = response.headers.get('x-request-id');
-    const facts = [`${response.status}`, took, ...(id === null ? [] : [`request=${stripUnsafe(id)}`])];
+    const notes = [`${response.status}`, took, ...(id === null ? [] : [`request=${stripUnsafe(id)}`])];
     // A request without a route has no trace.
     const hasRoute = !NO_ROUTE.has(errorCodeIn(text));
-    if (trace !== undefined && hasRoute) facts.push(`trace=${trace.id}`);
-    output.note(`${response.ok ? output.paintErr.green('✔') : output.paintErr.red('✘')} ${facts.join('  ')}`);
+    if (trace !== undefined && hasRoute) notes.push(`trace=${trace.id}`);
+    output.note(`${response.ok ? output.paintErr.green('✔') : output.paintErr.red('✘')} ${notes.join('  ')}`);
     if (!hasRoute) output.note('List the routes with: svc triggers list --type http');
     return exitCodeOf(response.status, text);
   },

@@ -28,11 +28,11 @@ export async function repeatCalls(options: RepeatOptions): Promise<RepeatOutcome
   const startedMs = elapsedMs();
   const latencies: number[] = [];
   const failures: unknown[] = [];
-  let begun = 0;
+  let started = 0;
 
   const lane = async () => {
-    while (begun < repeat) {
-      begun += 1;
+    while (started < repeat) {
+      started += 1;
       const callStartedMs = elapsedMs();
       try {
         options.onResult(await options.call());

@@ -7,17 +7,17 @@ import { isSvcError } from '../../../sdk/calls/errors.ts';
 import type { EngineConnection } from '../../engine/connection.ts';
 import { CliFailure } from '../../kernel/failures.ts';
 import { stripUnsafe } from '../../text/display-text.ts';
-import { formatDuration } from '../../text/durations.ts';
-import type { Audience } from '../../text/progress-line.ts';
+import type { ProgressTarget } from '../../text/progress-line.ts';
 import { recordsIn } from '../../text/records.ts';
+import { formatDuration } from '../../text/times.ts';
 import { explainNoMemory, flatSpans, readSpan, readTrace } from '../watch/spans.ts';
 import { drawTrace, headline } from '../watch/trace-drawing.ts';
 
 /** Workers send their spans in batches, ten a second. */
-const LOOK_MS = 150;
-const LOOKS_MAX = 20;
-/** The answer is printed already: facts about it are not worth a long wait. */
-const FACTS_MS_MAX = 2_000;
+const POLL_MS = 150;
+const POLLS_MAX = 20;
+/** The answer is printed already: a summary is not worth a long wait. */
+const SUMMARY_MS_MAX = 2_000;
 
 /** A context with the sampled flag: the trace is kept, whatever share of traces the engine keeps. */
 export class CallTrace {
@@ -25,8 +25,8 @@ export class CallTrace {
   readonly traceparent = `00-${this.id}-${randomBytes(8).toString('hex')}-01`;
 
   /** `worker=api-1` and `trace=4bf9…`, as far as the engine knows them (CLI-22). */
-  async facts(engine: EngineConnection, functionId: string): Promise<readonly string[]> {
-    const spans = await this.#seen(engine);
+  async summary(engine: EngineConnection, functionId: string): Promise<readonly string[]> {
+    const spans = await this.#spans(engine);
     if (spans === undefined) return [];
     const call = spans.find(({ name }) => name === `call ${functionId}`);
     const [, worker] = call?.attributes.find(([key]) => key === 'svc.worker') ?? [];
@@ -35,14 +35,14 @@ export class CallTrace {
 
   /** Whether the engine has the trace. */
   async isKept(engine: EngineConnection): Promise<boolean> {
-    return ((await this.#seen(engine)) ?? []).length > 0;
+    return ((await this.#spans(engine)) ?? []).length > 0;
   }
 
   /** The spans so far; none when all go to a collector; undefined when the trace is not kept. */
-  async #seen(engine: EngineConnection): Promise<readonly TreeSpan[] | undefined> {
+  async #spans(engine: EngineConnection): Promise<readonly TreeSpan[] | undefined> {
     const question = { trace_id: this.id };
     try {
-      const answer = await engine.call('engine::traces::tree', question, { timeoutMs: FACTS_MS_MAX });
+      const answer = await engine.call('engine::traces::tree', question, { timeoutMs: SUMMARY_MS_MAX });
       const spans = flatSpans(recordsIn(answer, 'roots').map(readSpan));
       return spans.length === 0 ? undefined : spans;
     } catch (error) {
@@ -51,7 +51,7 @@ export class CallTrace {
   }
 
   /** Draws the trace on stderr, once it seems complete. */
-  async show(engine: EngineConnection, { output, terminal }: Audience): Promise<void> {
+  async show(engine: EngineConnection, { output, terminal }: ProgressTarget): Promise<void> {
     const roots = await this.#whole(engine).catch((error: unknown) => {
       const failure = explainNoMemory(error);
       output.warn(failure instanceof Error ? failure.message : String(failure));
@@ -65,8 +65,8 @@ export class CallTrace {
       terminal.err.isTerminal && terminal.env.TERM !== 'dumb'
         ? drawTrace(layout, { columns: terminal.err.columns ?? 80, paint: paintErr, logs: [] })
         : layout.rows.map(({ span, depth, durationMs }) => {
-            const facts = [span.name, span.service_name, formatDuration(durationMs), span.status_description ?? ''];
-            return `${'  '.repeat(depth)}${facts.filter(Boolean).map(stripUnsafe).join('  ')}`;
+            const columns = [span.name, span.service_name, formatDuration(durationMs), span.status_description ?? ''];
+            return `${'  '.repeat(depth)}${columns.filter(Boolean).map(stripUnsafe).join('  ')}`;
           });
     terminal.err.write(`${[headline(layout, paintErr), ...lines].join('\n')}\n`);
   }
@@ -74,7 +74,7 @@ export class CallTrace {
   /** Waits until no span is running and two reads are equal; spans that arrive later are missing. */
   async #whole(engine: EngineConnection): Promise<TreeSpan[]> {
     let seen: TreeSpan[] = [];
-    for (let look = 0; look < LOOKS_MAX; look++) {
+    for (let poll = 0; poll < POLLS_MAX; poll++) {
       const roots = await readTrace(engine, this.id).catch((error: unknown) => {
         if (isSvcError(error)) throw error;
         // The engine does not have the trace yet.
@@ -85,7 +85,7 @@ export class CallTrace {
       const isQuiet = spans.length > 0 && spans.every(({ pending }) => pending !== true);
       if (isQuiet && spans.length === flatSpans(seen).length) return roots;
       seen = roots;
-      await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
+      await new Promise((resolve) => setTimeout(resolve, POLL_MS));
     }
     return seen;
   }

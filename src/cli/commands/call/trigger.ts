@@ -3,21 +3,20 @@ import { Enqueue, Void } from '../../../sdk/calls/actions.ts';
 import { isSvcError, type SvcError } from '../../../sdk/calls/errors.ts';
 import { callFailure } from '../../engine/call-failure.ts';
 import { type EngineConnection, withEngine } from '../../engine/connection.ts';
-import { CONNECTION_FLAGS } from '../../engine/connection-flags.ts';
 import { type Context, defineCommand } from '../../kernel/command.ts';
 import { EXIT, type ExitCode } from '../../kernel/exit-codes.ts';
 import { type CliFailure, usageFailure } from '../../kernel/failures.ts';
 import type { FlagTable } from '../../kernel/flags.ts';
+import { CONNECTION_FLAGS } from '../../kernel/shared-flags.ts';
 import { CONFIRM_FLAGS } from '../../text/confirm.ts';
 import { stripUnsafe } from '../../text/display-text.ts';
-import { formatDuration } from '../../text/durations.ts';
 import { isRecord, textIn } from '../../text/records.ts';
-import { followJob } from '../queue/follow-job.ts';
-import { withIsoTimes } from '../queue/queue-facts.ts';
-import { readPayload } from './call-payload.ts';
-import { editPayload } from './edit-payload.ts';
-import { parameterLines, requestSchemaOf, unknownFunction } from './function-facts.ts';
-import { fillSkeleton, payloadSkeleton } from './payload-skeleton.ts';
+import { formatDuration } from '../../text/times.ts';
+import { followJob } from '../queue/jobs.ts';
+import { withIsoTimes } from '../queue/queues.ts';
+import { editPayload, fillSkeleton, payloadSkeleton } from './edit-payload.ts';
+import { parameterLines, requestSchemaOf, unknownFunction } from './function-details.ts';
+import { readPayload } from './payload.ts';
 import { type RepeatOutcome, repeatCalls } from './repeat-calls.ts';
 import { CallTrace } from './traced-call.ts';
 
@@ -194,19 +193,19 @@ async function callOnce(
   // Without an answer there is no result; a document is printed only when JSON was requested.
   if (!flags.void || output.jsonAsked) output.printJson(result);
   const what = flags.void ? 'sent, not waited for' : flags.queue === undefined ? '' : `queued in ${flags.queue}`;
-  const facts = [took, what, ...(await factsOf(trace, engine, functionId, output))].filter((fact) => fact !== '');
-  output.note(`${output.paintErr.green('✔')} ${facts.join('  ')}`);
+  const notes = [took, what, ...(await traceSummary(trace, engine, functionId, output))].filter((note) => note !== '');
+  output.note(`${output.paintErr.green('✔')} ${notes.join('  ')}`);
   return EXIT.done;
 }
 
 /** A quiet command does not print them. */
-async function factsOf(
+async function traceSummary(
   trace: CallTrace | undefined,
   engine: EngineConnection,
   functionId: string,
   { quiet }: TriggerContext['output'],
 ): Promise<readonly string[]> {
-  return trace === undefined || quiet ? [] : await trace.facts(engine, functionId);
+  return trace === undefined || quiet ? [] : await trace.summary(engine, functionId);
 }
 
 /** Reports the outcome of the job; the queue drops the function's result. */
@@ -224,8 +223,8 @@ async function callAndFollow(
   output.printJson(withIsoTimes(job, { enqueued_at: 'ms', finished_at: 'ms', due_at: 'ms' }));
   const took = formatDuration(terminal.elapsedMs() - startedMs);
   const isDone = job.state === 'done';
-  const facts = [took, textIn(job, 'state'), ...(await factsOf(trace, engine, functionId, output))];
-  output.note(`${isDone ? output.paintErr.green('✔') : output.paintErr.red('✘')} ${facts.join('  ')}`);
+  const notes = [took, textIn(job, 'state'), ...(await traceSummary(trace, engine, functionId, output))];
+  output.note(`${isDone ? output.paintErr.green('✔') : output.paintErr.red('✘')} ${notes.join('  ')}`);
   if (isDone) return EXIT.done;
   output.note(`The job is a dead letter. Show it: svc queue dlq show ${id}. Retry it: svc queue dlq redrive ${id}`);
   return EXIT.failed;

@@ -1,16 +1,19 @@
+// `svc types generate`: JSON schemas as TypeScript types. A type may be wider than its schema, never narrower: what
+// TypeScript cannot express (patterns, ranges) is left out, and a schema that contains itself ends in `unknown`. A
+// schema whose references would make the text grow exponentially also ends in `unknown`, with a comment that says so.
+
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { type EngineConnection, withEngine } from '../../engine/connection.ts';
-import { CONNECTION_FLAGS } from '../../engine/connection-flags.ts';
+import { follow } from '../../engine/follow.ts';
 import { type Context, defineCommand } from '../../kernel/command.ts';
 import { EXIT } from '../../kernel/exit-codes.ts';
 import { usageFailure } from '../../kernel/failures.ts';
 import type { FlagTable } from '../../kernel/flags.ts';
+import { CONNECTION_FLAGS } from '../../kernel/shared-flags.ts';
 import { escapeUnsafe } from '../../text/display-text.ts';
-import { follow } from '../../text/follow.ts';
-import { recordsIn, textIn } from '../../text/records.ts';
-import { requestSchemaOf, responseSchemaOf } from './function-facts.ts';
-import { registryText } from './schema-types.ts';
+import { isRecord, type JsonRecord, recordsIn, textIn, textsIn } from '../../text/records.ts';
+import { requestSchemaOf, responseSchemaOf } from './function-details.ts';
 
 const FLAGS = {
   out: { kind: 'text', placeholder: '<file>', help: 'Write to this file instead of stdout, such as svc.d.ts.' },
@@ -18,7 +21,7 @@ const FLAGS = {
   ...CONNECTION_FLAGS,
 } as const satisfies FlagTable;
 
-const LOOK_MS = 1_000;
+const POLL_MS = 1_000;
 
 export const typesGenerate = defineCommand({
   name: 'types generate',
@@ -43,7 +46,7 @@ export const typesGenerate = defineCommand({
       return EXIT.done;
     }
     const file = resolve(terminal.cwd, flags.out);
-    if (flags.watch) return await follow(context, LOOK_MS, (engine) => update(context, engine, file));
+    if (flags.watch) return await follow(context, POLL_MS, (engine) => update(context, engine, file));
     await withEngine(context, (engine) => update(context, engine, file));
     return EXIT.done;
   },
@@ -78,4 +81,161 @@ async function update({ output, flags }: Context<typeof FLAGS>, engine: EngineCo
   const document = { file, functions, changed: before !== text };
   if (flags.watch && output.jsonAsked) output.printLine(document);
   else output.printDocument(document, `${flags.out}: ${functions} functions${before === text ? ', unchanged' : ''}.`);
+}
+
+export interface TypedFunction {
+  readonly id: string;
+  readonly description: string;
+  /** Undefined when the function registered none. */
+  readonly request: unknown;
+  readonly response: unknown;
+}
+
+/** A module that adds the functions to the registry of the SDK. */
+export function registryText(functions: readonly TypedFunction[]): string {
+  const entries = functions.flatMap(({ id, description, request, response }) => [
+    ...comment(description),
+    // `trigger` also returns `any` for functions that it does not know.
+    `    ${JSON.stringify(id)}: { in: ${typeText(request)}; ` +
+      `out: ${response === undefined ? 'any' : typeText(response)} };`,
+  ]);
+  return [HEADING, ...entries, '  }', '}', ''].join('\n');
+}
+
+const SDK = "'svc-sdk'";
+
+const HEADING = `// Written by \`svc types generate\` from the running engine. Do not edit.
+import type {} from ${SDK};
+
+declare module ${SDK} {
+  interface Functions {`;
+
+/** The description is untrusted text: nothing in it may end the comment. */
+function comment(description: string): string[] {
+  const text = description.replaceAll('*/', '* /').replace(/\s+/g, ' ').trim();
+  return text === '' ? [] : [`    /** ${text} */`];
+}
+
+export function typeText(schema: unknown): string {
+  const followed = { count: 0 };
+  const text = typeBelow(schema, { root: schema, followed, open: new Set() });
+  return followed.count > REFERENCES_MAX ? `${text} /* ${TOO_MANY} */` : text;
+}
+
+const REFERENCES_MAX = 1_000;
+const TOO_MANY = `more than ${REFERENCES_MAX} references: the rest is unknown here`;
+
+interface Reading {
+  readonly root: unknown;
+  /** How many references the whole type has followed. */
+  readonly followed: { count: number };
+  /** References that are being followed. */
+  readonly open: ReadonlySet<string>;
+}
+
+function typeBelow(schema: unknown, reading: Reading): string {
+  if (schema === false) return 'never';
+  if (!isRecord(schema)) return 'unknown';
+  const parts = [
+    referenceType(schema, reading),
+    literalType(schema),
+    unionType(schema.anyOf, reading),
+    unionType(schema.oneOf, reading),
+    ...listIn(schema.allOf).map((part) => typeBelow(part, reading)),
+    ownType(schema, reading),
+  ].filter((part): part is string => part !== undefined && part !== 'unknown');
+  const [only = 'unknown'] = parts;
+  return parts.length > 1 ? parts.map(grouped).join(' & ') : only;
+}
+
+function referenceType({ $ref: reference }: JsonRecord, reading: Reading): string | undefined {
+  if (typeof reference !== 'string') return undefined;
+  if (reading.open.has(reference) || !reference.startsWith('#')) return 'unknown';
+  if (++reading.followed.count > REFERENCES_MAX) return 'unknown';
+  const steps = reference.slice(1).split('/').slice(1).map(decodeStep);
+  const target = steps.reduce<unknown>(
+    (value, step) => (isRecord(value) && Object.hasOwn(value, step) ? value[step] : undefined),
+    reading.root,
+  );
+  return typeBelow(target, { ...reading, open: new Set([...reading.open, reference]) });
+}
+
+function decodeStep(step: string): string {
+  const text = step.replaceAll('~1', '/').replaceAll('~0', '~');
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
+function literalType(schema: JsonRecord): string | undefined {
+  if ('const' in schema) return literal(schema.const);
+  if (!Array.isArray(schema.enum)) return undefined;
+  return union(schema.enum.map(literal));
+}
+
+function literal(value: unknown): string {
+  return typeof value === 'object' && value !== null ? 'unknown' : JSON.stringify(value);
+}
+
+function unionType(options: unknown, reading: Reading): string | undefined {
+  const types = listIn(options).map((option) => typeBelow(option, reading));
+  return types.length === 0 ? undefined : union(types);
+}
+
+function ownType(schema: JsonRecord, reading: Reading): string | undefined {
+  const named = typeof schema.type === 'string' ? [schema.type] : textsIn(schema, 'type');
+  const kinds = named.length === 0 && isRecord(schema.properties) ? ['object'] : named;
+  if (kinds.length === 0) return undefined;
+  const types = kinds.map((kind) => kindType(kind, schema, reading));
+  if (schema.nullable === true) types.push('null');
+  return union(types);
+}
+
+function kindType(kind: string, schema: JsonRecord, reading: Reading): string {
+  switch (kind) {
+    case 'string':
+    case 'number':
+    case 'boolean':
+    case 'null':
+      return kind;
+    case 'integer':
+      return 'number';
+    case 'array':
+      return arrayType(schema, reading);
+    case 'object':
+      return objectType(schema, reading);
+    default:
+      return 'unknown';
+  }
+}
+
+function arrayType({ items }: JsonRecord, reading: Reading): string {
+  return `${grouped(typeBelow(items, reading))}[]`;
+}
+
+function objectType(schema: JsonRecord, reading: Reading): string {
+  const properties = isRecord(schema.properties) ? Object.entries(schema.properties) : [];
+  const rest = typeBelow(schema.additionalProperties, reading);
+  if (properties.length === 0) return schema.additionalProperties === false ? '{}' : `{ [key: string]: ${rest} }`;
+  const required = textsIn(schema, 'required');
+  const fields = properties.map(([key, property]) => {
+    const isOptional = !required.includes(key) || (isRecord(property) && textIn(property, 'default') !== '');
+    return `${JSON.stringify(key)}${isOptional ? '?' : ''}: ${typeBelow(property, reading)}`;
+  });
+  return `{ ${fields.join('; ')} }`;
+}
+
+function union(types: readonly string[]): string {
+  if (types.length === 0) return 'never';
+  return types.includes('unknown') ? 'unknown' : [...new Set(types)].join(' | ');
+}
+
+function grouped(type: string): string {
+  return / [|&] /.test(type) ? `(${type})` : type;
+}
+
+function listIn(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [];
 }

@@ -1,9 +1,16 @@
-import { CONNECTION_FLAGS } from '../../engine/connection-flags.ts';
 import { defineCommand } from '../../kernel/command.ts';
+import { CONNECTION_FLAGS } from '../../kernel/shared-flags.ts';
 import { type JsonRecord, numberIn, textIn } from '../../text/records.ts';
-import { isTold, listQueues } from '../queue/queue-facts.ts';
-import { type Finding, judge, type Measure, MONITOR_FORMATS, monitor } from './monitor.ts';
-import { countThreshold, durationThreshold } from './thresholds.ts';
+import { isReported, listQueues } from '../queue/queues.ts';
+import {
+  countThreshold,
+  durationThreshold,
+  type Finding,
+  judge,
+  type Measure,
+  MONITOR_FORMATS,
+  monitor,
+} from './monitor.ts';
 
 export const checkQueue = defineCommand({
   name: 'check queue',
@@ -29,25 +36,25 @@ export const checkQueue = defineCommand({
     const { flags, operands, terminal } = context;
     const [queue = ''] = operands;
     return await monitor(context, { kind: 'queue', subject: queue }, async (engine) => {
-      const facts = (await listQueues(engine)).find((row) => textIn(row, 'name') === queue);
-      if (facts?.is_configured !== true) return judge([{ level: 'critical', text: 'there is no such queue' }], [], '');
+      const found = (await listQueues(engine)).find((row) => textIn(row, 'name') === queue);
+      if (found?.is_configured !== true) return judge([{ level: 'critical', text: 'there is no such queue' }], [], '');
       const [warn, critical] = [flags['oldest-warn'], flags['oldest-critical']];
-      const tellsAge = isTold(facts, 'oldest_enqueued_at');
+      const reportsAge = isReported(found, 'oldest_enqueued_at');
       const asksForAge = (warn ?? critical) !== undefined;
       return judge(
-        [...pausedFinding(facts.paused), ...(asksForAge && !tellsAge ? [AGE_UNKNOWN] : [])],
+        [...pausedFinding(found.paused), ...(asksForAge && !reportsAge ? [AGE_UNKNOWN] : [])],
         [
           {
             name: 'depth',
-            value: STATES.reduce((sum, state) => sum + (numberIn(facts, state) ?? 0), 0),
+            value: STATES.reduce((sum, state) => sum + (numberIn(found, state) ?? 0), 0),
             unit: 'count',
             warn: flags['depth-warn'],
             critical: flags['depth-critical'],
           },
-          ...(tellsAge ? [{ ...ageOf(facts, terminal.now()), warn, critical }] : []),
+          ...(reportsAge ? [{ ...ageOf(found, terminal.now()), warn, critical }] : []),
           {
             name: 'dead',
-            value: numberIn(facts, 'dead') ?? 0,
+            value: numberIn(found, 'dead') ?? 0,
             unit: 'count',
             warn: flags['dead-warn'],
             critical: flags['dead-critical'],

@@ -1,18 +1,19 @@
-// The results of `svc check …`, compared with thresholds and reported with the levels of monitoring systems: 0 ok,
-// 1 warning, 2 critical, 3 unknown (CLI-31).
+// The results of `svc check …`, compared with the thresholds of its flags (`--depth-warn`, `--depth-critical`) and
+// reported with the levels of monitoring systems: 0 ok, 1 warning, 2 critical, 3 unknown (CLI-31).
 
 import { prometheusText } from '../../../core/telemetry/metrics/prometheus.ts';
 import type { Attributes, MetricRecord } from '../../../core/telemetry/records/records.ts';
 import { type EngineConnection, withEngine } from '../../engine/connection.ts';
-import type { CONNECTION_FLAGS } from '../../engine/connection-flags.ts';
 import type { Context } from '../../kernel/command.ts';
 import type { ExitCode } from '../../kernel/exit-codes.ts';
 import { toFailure } from '../../kernel/failures.ts';
+import type { CountFlag, DurationFlag } from '../../kernel/flags.ts';
+import type { CONNECTION_FLAGS } from '../../kernel/shared-flags.ts';
 import { stripUnsafe } from '../../text/display-text.ts';
-import { formatDuration } from '../../text/durations.ts';
 import type { Format } from '../../text/output.ts';
+import { formatDuration } from '../../text/times.ts';
 
-export const LEVELS = ['ok', 'warning', 'critical', 'unknown'] as const;
+const LEVELS = ['ok', 'warning', 'critical', 'unknown'] as const;
 export type Level = (typeof LEVELS)[number];
 
 export const MONITOR_FORMATS: readonly [Format, ...Format[]] = ['text', 'nagios', 'json', 'prometheus'];
@@ -45,13 +46,13 @@ type MonitorContext = Pick<Context<typeof CONNECTION_FLAGS>, 'flags' | 'output' 
 export async function monitor(
   context: MonitorContext,
   check: { readonly kind: string; readonly subject: string; readonly down?: Level },
-  look: (engine: EngineConnection) => Promise<Verdict>,
+  read: (engine: EngineConnection) => Promise<Verdict>,
 ): Promise<ExitCode> {
   let verdict: Verdict;
   try {
-    verdict = await withEngine(context, look);
+    verdict = await withEngine(context, read);
   } catch (error) {
-    const { code, message } = toFailure(error).facts;
+    const { code, message } = toFailure(error).report;
     const level = code === 'ENGINE_UNREACHABLE' ? (check.down ?? 'unknown') : 'unknown';
     verdict = { level, text: message, measures: [] };
   }
@@ -117,8 +118,12 @@ function formatVerdict(
         critical: output.paintOut.red,
         unknown: output.paintOut.dim,
       };
-      const facts = measures.map(({ name, value, unit }) => `${name} ${amount(value, unit)}`).join(', ');
-      const words = [paint[level](level.toUpperCase().padEnd(8)), title, facts === '' ? plain : `${plain} (${facts})`];
+      const numbers = measures.map(({ name, value, unit }) => `${name} ${amount(value, unit)}`).join(', ');
+      const words = [
+        paint[level](level.toUpperCase().padEnd(8)),
+        title,
+        numbers === '' ? plain : `${plain} (${numbers})`,
+      ];
       return words.join('  ');
     }
   }
@@ -180,4 +185,15 @@ function amount(value: number, unit: Measure['unit']): string {
 
 function round(value: number): number {
   return Math.round(value * 1_000) / 1_000;
+}
+
+const COUNT_MAX = 1_000_000_000;
+const DURATION_MS_MAX = 30 * 24 * 3_600_000;
+
+export function countThreshold(what: string): CountFlag {
+  return { kind: 'count', placeholder: '<n>', min: 0, max: COUNT_MAX, help: what };
+}
+
+export function durationThreshold(what: string): DurationFlag {
+  return { kind: 'duration', placeholder: '<duration>', maxMs: DURATION_MS_MAX, help: what };
 }

@@ -1,18 +1,22 @@
+// `svc backup` and `svc restore`: a verified copy of the stores, made by the engine that uses them or by this process,
+// and the way back.
+
 import { existsSync, realpathSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { systemClock } from '../../../effects/clock.ts';
 import { storeFolders } from '../../../engine/store-places.ts';
-import type { BackupList } from '../../../store/place/backup.ts';
+import { DamagedFile } from '../../../store/kv/lmdb-file.ts';
+import { type BackupList, BackupRefused } from '../../../store/place/backup.ts';
+import { StoreInUse } from '../../../store/place/directory-lock.ts';
 import { withEngine } from '../../engine/connection.ts';
-import { CONNECTION_FLAGS } from '../../engine/connection-flags.ts';
-import { storeFailure } from '../../engine/store-failure.ts';
 import { type Context, defineCommand } from '../../kernel/command.ts';
 import { assertFileThere, CONFIG_FLAGS, readConfiguration } from '../../kernel/configuration.ts';
 import { EXIT } from '../../kernel/exit-codes.ts';
 import { CliFailure, usageFailure } from '../../kernel/failures.ts';
+import { CONNECTION_FLAGS } from '../../kernel/shared-flags.ts';
 import { isRecord, recordsIn, textIn } from '../../text/records.ts';
-import { tellCopy } from '../state/copy-progress.ts';
+import { showCopyProgress } from './copy-progress.ts';
 
 const { fallback: URL_DEFAULT, ...URL_FLAG } = CONNECTION_FLAGS.url;
 
@@ -58,7 +62,7 @@ export const backup = defineCommand({
       assertNew(target);
       if (isEngineNamed(context)) {
         const made = await askEngine(target, context);
-        if (!(await isHere(made))) return tellCopyElsewhere(made, context);
+        if (!(await isHere(made))) return printUnverified(made, context);
       } else {
         await copyStores(target, context);
       }
@@ -107,7 +111,7 @@ async function isHere({ target, answer }: MadeCopy): Promise<boolean> {
   return list !== undefined && isRecord(answer) && isDeepStrictEqual({ ...list }, { ...answer });
 }
 
-function tellCopyElsewhere({ target, address, folders }: MadeCopy, { output }: BackupContext) {
+function printUnverified({ target, address, folders }: MadeCopy, { output }: BackupContext) {
   const text = `${target} is on the machine of ${address}: this command could not verify the copy.`;
   output.warn(text);
   const document = { backup: target, engine: address, verified: false, stores: folders.map((folder) => ({ folder })) };
@@ -120,7 +124,7 @@ async function copyStores(target: string, context: BackupContext): Promise<void>
   const { config } = await readConfiguration(flags.config, terminal);
   const folders = storeFolders(config, terminal.cwd);
   const order = { from: folders, to: [`${target}.partial-`], word: 'copied' };
-  await tellCopy(order, context, () => copyTo(target, folders, context));
+  await showCopyProgress(order, context, () => copyTo(target, folders, context));
 }
 
 /** A locked directory is in use by an engine: that engine makes the copy. */
@@ -153,4 +157,60 @@ function assertStoresOf(folders: readonly string[], made: MadeCopy): void {
     exitCode: EXIT.conflict,
     hint: 'Remove that folder, and give the address of the right engine with --url.',
   });
+}
+
+export const restore = defineCommand({
+  name: 'restore',
+  summary: 'Replace the stores with those of a backup.',
+  details: [
+    'Stop the engine first. The backup is verified before anything changes; the current stores are kept under ' +
+      'another   name. Stream clients take a new snapshot afterwards.',
+  ],
+  operands: { usage: '<dir>', min: 1, max: 1, help: 'Folder that svc backup made.', kinds: ['file'] },
+  flags: CONFIG_FLAGS,
+  formats: ['table', 'json', 'jsonl'],
+  examples: [
+    { line: 'svc restore /backups/monday', shows: 'Restores the stores of svc-config.yaml from there.' },
+    { line: 'svc restore ../copy --config staging.yaml', shows: 'The same for the stores of another file.' },
+  ],
+  exitCodes: [EXIT.conflict, EXIT.storage, EXIT.configuration],
+  hostsEngine: true,
+  checkFirst: ({ flags, terminal }) => assertFileThere(flags.config, terminal),
+  async run(context) {
+    const { flags, operands, output, terminal } = context;
+    const source = resolve(terminal.cwd, operands[0] ?? '');
+    const { config } = await readConfiguration(flags.config, terminal);
+    const { restore: restoreStores } = await import('../../../store/place/restore.ts');
+    try {
+      const folders = storeFolders(config, terminal.cwd);
+      const order = { from: [source], to: folders.map((folder) => `${folder}.restoring-`), word: 'restored' };
+      const stores = await showCopyProgress(order, context, () => restoreStores(source, folders, systemClock.nowMs()));
+      const lines = stores.map(({ folder, entries, movedTo }) => {
+        const before = movedTo === undefined ? '' : `; the old store is now ${movedTo}`;
+        return `  ${folder}: ${entries} records${before}`;
+      });
+      output.printDocument({ backup: source, stores }, [`Restored from ${source}:`, ...lines].join('\n'));
+      return EXIT.done;
+    } catch (error) {
+      throw storeFailure(error);
+    }
+  },
+});
+
+function storeFailure(error: unknown): unknown {
+  if (error instanceof BackupRefused) {
+    return new CliFailure({ code: 'REFUSED', message: error.message, exitCode: EXIT.conflict });
+  }
+  if (error instanceof StoreInUse) {
+    return new CliFailure({ code: 'STORE_IN_USE', message: error.message, exitCode: EXIT.conflict });
+  }
+  if (error instanceof DamagedFile) {
+    return new CliFailure({
+      code: 'STORAGE_CORRUPT',
+      message: `A store is damaged: ${error.message}. Nothing was changed.`,
+      exitCode: EXIT.storage,
+      hint: 'Use another backup: damaged data cannot be repaired.',
+    });
+  }
+  return error;
 }

@@ -1,3 +1,4 @@
+import { spawn } from 'node:child_process';
 import { resolve } from 'node:path';
 import { type ConsoleOptions, ConsoleStartError, isOn, readToken } from '../../../console/server/options.ts';
 import { hostInUrl } from '../../../core/access/origin.ts';
@@ -5,7 +6,6 @@ import { type Context, defineCommand } from '../../kernel/command.ts';
 import { EXIT } from '../../kernel/exit-codes.ts';
 import { CliFailure, usageFailure } from '../../kernel/failures.ts';
 import type { FlagTable } from '../../kernel/flags.ts';
-import { openBrowser } from '../../text/open-browser.ts';
 
 const FLAGS = {
   port: {
@@ -98,4 +98,12 @@ function optionsOf({ flags, terminal: { env, cwd } }: Context<typeof FLAGS>): Co
 function failureOf({ message, hint, isUsage }: ConsoleStartError): CliFailure {
   if (isUsage) return usageFailure(message, hint);
   return new CliFailure({ code: 'PORT_IN_USE', message, exitCode: EXIT.conflict });
+}
+
+/** Best effort: without a browser, the user has the printed address. */
+export function openBrowser(url: string): void {
+  const command = process.platform === 'darwin' ? 'open' : process.platform === 'win32' ? 'explorer' : 'xdg-open';
+  spawn(command, [url], { stdio: 'ignore', detached: true })
+    .on('error', () => {})
+    .unref();
 }

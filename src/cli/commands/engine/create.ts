@@ -8,7 +8,7 @@ import { EXIT } from '../../kernel/exit-codes.ts';
 import { CliFailure, usageFailure } from '../../kernel/failures.ts';
 import type { FlagTable } from '../../kernel/flags.ts';
 import { isEmptyFolder, TEMPLATES, type Template, writeTemplate } from '../../project-template.ts';
-import { quoteForShell } from '../../text/shell-quote.ts';
+import { quoteForShell } from '../../text/shell.ts';
 
 const FLAGS = {
   template: { kind: 'text', short: 't', placeholder: '<name>', help: 'Name of the template; see --list.' },

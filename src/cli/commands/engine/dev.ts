@@ -1,9 +1,13 @@
+// `svc dev`: the engine, all its workers and the web console in one terminal.
+
 import { dirname, resolve } from 'node:path';
 import { forDevelopment } from '../../../config/development.ts';
 import type { LoadedConfig } from '../../../config/load.ts';
+import type { RunningConsole } from '../../../console/server/server.ts';
 import { systemClock } from '../../../effects/clock.ts';
 import { readKeys } from '../../../effects/keys.ts';
 import { watchFolder } from '../../../effects/watch.ts';
+import type { RunningEngine } from '../../../engine/engine.ts';
 import { storeFolders } from '../../../engine/store-places.ts';
 import { isSvcError } from '../../../sdk/calls/errors.ts';
 import { callFailure } from '../../engine/call-failure.ts';
@@ -14,11 +18,11 @@ import { EXIT } from '../../kernel/exit-codes.ts';
 import { type CliFailure, toFailure } from '../../kernel/failures.ts';
 import type { FlagTable } from '../../kernel/flags.ts';
 import { mayColour } from '../../text/colour.ts';
-import { openBrowser } from '../../text/open-browser.ts';
-import { readJson, readPayload } from '../call/call-payload.ts';
-import { type LocalWorker, WorkerLines } from '../worker/worker-lines.ts';
-import { serveConsole } from './dev-console.ts';
+import type { Output } from '../../text/output.ts';
+import { readJson, readPayload } from '../call/payload.ts';
+import { openBrowser } from './console.ts';
 import { announce, followFile, resolveThreads, StopRequest, startEngineWith, untilStopped } from './start.ts';
+import { type LocalWorker, WorkerOutput } from './worker-output.ts';
 
 const FLAGS = {
   ...CONFIG_FLAGS,
@@ -36,7 +40,7 @@ const FLAGS = {
 
 type DevContext = Context<typeof FLAGS>;
 
-const LOOK_MS = 150;
+const POLL_MS = 150;
 const CALL_TIMEOUT_MS = 60_000;
 /** Short: in development, calls that are still running need not finish. */
 const DRAIN_MS = 2_000;
@@ -78,15 +82,15 @@ export const dev = defineCommand({
     const consoleServer = flags['no-console'] ? undefined : await serveConsole(context, configuration.config, engine);
     const url = engine.listeners.find(({ name }) => name === 'workers')?.address ?? '';
     const folder = dirname(resolve(terminal.cwd, configuration.file ?? '.'));
-    const place = { url, folder, token: configuration.config.settings.bridge_token, consoleUrl: consoleServer?.url };
-    const quit = attend(context, place);
+    const session = { url, folder, token: configuration.config.settings.bridge_token, consoleUrl: consoleServer?.url };
+    const quit = attend(context, session);
     const exitCode = await untilStopped(engine, Promise.race([stop.requested, quit]), terminal);
     await consoleServer?.stop();
     return exitCode;
   },
 });
 
-interface Place {
+interface SessionOptions {
   readonly url: string;
   readonly folder: string;
   readonly token: string | undefined;
@@ -94,12 +98,12 @@ interface Place {
 }
 
 /** Shows the workers' output, restarts changed workers and handles keys. Resolves when the user quits. */
-async function attend(context: DevContext, { url, folder, token, consoleUrl }: Place): Promise<void> {
+async function attend(context: DevContext, { url, folder, token, consoleUrl }: SessionOptions): Promise<void> {
   const { output, terminal } = context;
   const flags = { url, 'token-file': undefined, context: undefined, timeout: CALL_TIMEOUT_MS };
   const ownTerminal = { ...terminal, env: { ...terminal.env, ...(token !== undefined && { SVC_TOKEN: token }) } };
   await withEngine({ flags, output, terminal: ownTerminal }, async (engine) => {
-    const lines = new WorkerLines({
+    const lines = new WorkerOutput({
       engine,
       write: (line) => terminal.out.write(`${line}\n`),
       isColoured: mayColour({ mode: 'auto', env: terminal.env, isTerminal: terminal.out.isTerminal }),
@@ -107,9 +111,9 @@ async function attend(context: DevContext, { url, folder, token, consoleUrl }: P
     const watched = new Map<string, () => void>();
     let workers: readonly LocalWorker[] = [];
     let isOver = false;
-    let tellEnd: () => void = () => {};
+    let endSession: () => void = () => {};
     const ended = new Promise<void>((done) => {
-      tellEnd = () => {
+      endSession = () => {
         isOver = true;
         done();
       };
@@ -120,11 +124,11 @@ async function attend(context: DevContext, { url, folder, token, consoleUrl }: P
       });
     };
     if (terminal.mayAsk)
-      obeyKeys(context, { engine, lines, workers: () => workers, restart, end: tellEnd, consoleUrl });
+      obeyKeys(context, { engine, lines, workers: () => workers, restart, end: endSession, consoleUrl });
     while (!isOver) {
-      workers = await lines.look();
+      workers = await lines.poll();
       follow(workers, watched, folder, restart);
-      await Promise.race([ended, engine.lost, new Promise((done) => setTimeout(done, LOOK_MS))]);
+      await Promise.race([ended, engine.lost, new Promise((done) => setTimeout(done, POLL_MS))]);
     }
     for (const close of watched.values()) close();
   }).catch((error: unknown) => {
@@ -147,8 +151,8 @@ function follow(
   }
   for (const { name, path } of workers) {
     if (watched.has(name)) continue;
-    const place = resolve(folder, path);
-    const below = /\.ya?ml$/.test(place) ? dirname(place) : place;
+    const target = resolve(folder, path);
+    const below = /\.ya?ml$/.test(target) ? dirname(target) : target;
     watched.set(
       name,
       watchFolder(below, systemClock, () => restart(name)),
@@ -158,7 +162,7 @@ function follow(
 
 interface Session {
   readonly engine: EngineConnection;
-  readonly lines: WorkerLines;
+  readonly lines: WorkerOutput;
   readonly workers: () => readonly LocalWorker[];
   readonly restart: (name: string) => void;
   readonly end: () => void;
@@ -215,4 +219,49 @@ const TYPED = { what: 'payload', place: 'this line', hint: 'Pairs are shorter: s
 
 function failureOf(functionId: string, error: unknown, verbose: boolean): CliFailure {
   return isSvcError(error) ? callFailure(error, { functionId, verbose }) : toFailure(error);
+}
+
+const PORT = 3113;
+
+interface ConsoleContext {
+  readonly flags: { readonly 'port-offset': number };
+  readonly output: Output;
+}
+
+/** Undefined when the configuration has no HTTP port, or the console's own port is taken. */
+async function serveConsole(
+  { flags, output }: ConsoleContext,
+  { settings }: LoadedConfig,
+  { listeners }: RunningEngine,
+): Promise<RunningConsole | undefined> {
+  const portOf = (name: string): number | undefined => {
+    const address = listeners.find((listener) => listener.name === name)?.address;
+    return address === undefined ? undefined : Number(new URL(address).port);
+  };
+  const enginePort = portOf('http');
+  if (enginePort === undefined) {
+    output.detail('No console: it needs the module svc-http.');
+    return undefined;
+  }
+  try {
+    const options = {
+      host: '127.0.0.1',
+      port: PORT + flags['port-offset'],
+      ...{ engineHost: '127.0.0.1', enginePort },
+      // Without streams, or with workers on another port, the console does not connect to these ports.
+      streamPort: portOf('streams') ?? 0,
+      bridgePort: portOf('workers') ?? 0,
+      token: settings.bridge_token,
+      isReadOnly: false,
+      hasFlow: true,
+      serviceName: 'svc-console',
+    };
+    const { startConsole } = await import('../../../console/server/server.ts');
+    const running = await startConsole(options, (line) => output.detail(line));
+    output.note(`Console: ${running.url}`);
+    return running;
+  } catch (error) {
+    output.warn(`${toFailure(error).message} The engine runs without a console. Use --port-offset to move all ports.`);
+    return undefined;
+  }
 }

@@ -18,8 +18,8 @@ import {
 import { EXIT } from '../../kernel/exit-codes.ts';
 import { usageFailure } from '../../kernel/failures.ts';
 import type { FlagTable } from '../../kernel/flags.ts';
+import { formatPairs } from '../../text/display-text.ts';
 import type { StopSignal, Terminal } from '../../text/terminal.ts';
-import { formatPairs } from '../../text/two-columns.ts';
 
 const THREADS_MAX = 1_024;
 

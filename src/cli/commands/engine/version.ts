@@ -1,12 +1,11 @@
 import { engineVersion } from '../../../effects/version.ts';
 import { type EngineConnection, withEngine } from '../../engine/connection.ts';
-import { CONNECTION_FLAGS } from '../../engine/connection-flags.ts';
 import { type Context, defineCommand } from '../../kernel/command.ts';
 import { EXIT } from '../../kernel/exit-codes.ts';
 import { CliFailure } from '../../kernel/failures.ts';
-import { stripUnsafe } from '../../text/display-text.ts';
+import { CONNECTION_FLAGS } from '../../kernel/shared-flags.ts';
+import { formatPairs, stripUnsafe } from '../../text/display-text.ts';
 import { isRecord, recordsIn, textIn } from '../../text/records.ts';
-import { formatPairs } from '../../text/two-columns.ts';
 
 interface Versions {
   readonly cli: string;
@@ -54,7 +53,7 @@ async function readVersions(context: Context<typeof CONNECTION_FLAGS>): Promise<
   try {
     return await withEngine(context, async (engine) => ({ ...own, ...(await readEngine(engine)) }));
   } catch (error) {
-    if (error instanceof CliFailure && error.facts.exitCode === EXIT.unreachable) {
+    if (error instanceof CliFailure && error.report.exitCode === EXIT.unreachable) {
       return { ...own, engine: null, workers: [] };
     }
     throw error;

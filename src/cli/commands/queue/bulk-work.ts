@@ -1,7 +1,9 @@
-// Work on many items with a rate limit, and a progress line with the remaining time.
+// Work on many items with a rate limit, a progress line with the remaining time, and the counts at the end.
 
+import { EXIT, type ExitCode } from '../../kernel/exit-codes.ts';
 import { usageFailure } from '../../kernel/failures.ts';
-import { type Audience, ProgressLine } from '../../text/progress-line.ts';
+import type { Output } from '../../text/output.ts';
+import { ProgressLine, type ProgressTarget } from '../../text/progress-line.ts';
 
 export interface BulkCounts {
   done: number;
@@ -27,19 +29,19 @@ const AT_ONCE = 32;
 
 export async function workThrough<Item>(
   { items, ratePerSecond, word, work }: BulkWork<Item>,
-  audience: Audience,
+  target: ProgressTarget,
 ): Promise<BulkOutcome> {
-  const { terminal } = audience;
+  const { terminal } = target;
   const counts: BulkCounts = { done: 0, failed: 0, skipped: 0 };
-  const progress = new ProgressLine({ total: items.length, word }, audience);
+  const progress = new ProgressLine({ total: items.length, word }, target);
   const startedMs = terminal.elapsedMs();
-  let begun = 0;
+  let started = 0;
   let firstError: unknown;
   const lane = async (): Promise<void> => {
-    while (begun < items.length) {
-      const item = items[begun];
-      const dueMs = ratePerSecond === undefined ? 0 : startedMs + (begun * 1_000) / ratePerSecond;
-      begun++;
+    while (started < items.length) {
+      const item = items[started];
+      const dueMs = ratePerSecond === undefined ? 0 : startedMs + (started * 1_000) / ratePerSecond;
+      started++;
       if (item === undefined) return;
       await waitUntil(dueMs, terminal);
       try {
@@ -49,7 +51,7 @@ export async function workThrough<Item>(
         counts.failed++;
         firstError ??= error;
       }
-      tell(progress, counts);
+      showCounts(progress, counts);
     }
   };
   await Promise.all(Array.from({ length: Math.min(AT_ONCE, items.length) }, lane));
@@ -57,9 +59,9 @@ export async function workThrough<Item>(
   return { ...counts, firstError };
 }
 
-function tell(progress: ProgressLine, { done, failed, skipped }: BulkCounts): void {
+function showCounts(progress: ProgressLine, { done, failed, skipped }: BulkCounts): void {
   const troubles = `${failed > 0 ? `, ${failed} failed` : ''}${skipped > 0 ? `, ${skipped} skipped` : ''}`;
-  progress.tell(done + failed + skipped, troubles);
+  progress.update(done + failed + skipped, troubles);
 }
 
 /** `50/s`: the largest number per second. */
@@ -70,7 +72,20 @@ export function readRate(text: string | undefined): number | undefined {
   throw usageFailure(`--rate is '${text}': expected a rate such as 50/s or 0.5/s.`);
 }
 
-async function waitUntil(dueMs: number, terminal: Audience['terminal']): Promise<void> {
+async function waitUntil(dueMs: number, terminal: ProgressTarget['terminal']): Promise<void> {
   const delayMs = dueMs - terminal.elapsedMs();
   if (delayMs > 0) await new Promise((resolve) => setTimeout(resolve, delayMs));
+}
+
+/** `word`: `redriven`, `discarded`. Exit code 1 if any failed. */
+export function printOutcome(
+  { output }: { readonly output: Output },
+  word: string,
+  { done, failed, skipped, firstError }: BulkOutcome,
+): ExitCode {
+  if (output.jsonAsked) output.printJson({ [word]: done, failed, skipped });
+  else output.note(`${done} ${word}, ${failed} failed, ${skipped} skipped`);
+  if (failed === 0) return EXIT.done;
+  output.warn(`the first failure: ${firstError instanceof Error ? firstError.message : String(firstError)}`);
+  return EXIT.failed;
 }

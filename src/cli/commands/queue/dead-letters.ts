@@ -7,7 +7,8 @@ import { EXIT } from '../../kernel/exit-codes.ts';
 import { CliFailure, usageFailure } from '../../kernel/failures.ts';
 import type { FlagTable, FlagValues } from '../../kernel/flags.ts';
 import { isRecord, type JsonRecord, numberIn, textIn } from '../../text/records.ts';
-import { findJob, findQueue } from './queue-facts.ts';
+import { findJob } from './jobs.ts';
+import { findQueue } from './queues.ts';
 
 export const SELECTION_FLAGS = {
   queue: { kind: 'text', placeholder: '<queue>', help: 'Only this queue or topic. Without it, all of them.' },

@@ -1,14 +1,13 @@
 import { type EngineConnection, withEngine } from '../../engine/connection.ts';
-import { CONNECTION_FLAGS } from '../../engine/connection-flags.ts';
 import { type Context, defineCommand } from '../../kernel/command.ts';
 import { EXIT, type ExitCode } from '../../kernel/exit-codes.ts';
 import { usageFailure } from '../../kernel/failures.ts';
 import type { FlagTable } from '../../kernel/flags.ts';
+import { CONNECTION_FLAGS } from '../../kernel/shared-flags.ts';
 import { isRecord } from '../../text/records.ts';
-import { readJson } from '../call/call-payload.ts';
-import { readRate, workThrough } from './bulk-work.ts';
+import { readJson } from '../call/payload.ts';
+import { printOutcome, readRate, workThrough } from './bulk-work.ts';
 import { type ChosenLetter, chooseLetters, SELECTION_FLAGS } from './dead-letters.ts';
-import { printOutcome } from './queue-moves.ts';
 
 const FLAGS = {
   ...SELECTION_FLAGS,

@@ -1,10 +1,10 @@
 import { type EngineConnection, withEngine } from '../../engine/connection.ts';
-import { CONNECTION_FLAGS } from '../../engine/connection-flags.ts';
 import { defineCommand } from '../../kernel/command.ts';
 import { EXIT } from '../../kernel/exit-codes.ts';
+import { CONNECTION_FLAGS } from '../../kernel/shared-flags.ts';
 import { isRecord, type JsonRecord, numberIn, recordsIn, textIn } from '../../text/records.ts';
 import type { Column } from '../../text/table.ts';
-import { findQueue, isoText, timeText, withIsoTimes } from './queue-facts.ts';
+import { findQueue, isoText, timeText, withIsoTimes } from './queues.ts';
 
 export const queueJobs = defineCommand({
   name: 'queue jobs',

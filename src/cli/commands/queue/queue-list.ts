@@ -1,11 +1,14 @@
+// `svc queue list` and `info`: the queues and topics with their jobs in each state, and one of them in detail.
+
 import { withEngine } from '../../engine/connection.ts';
-import { CONNECTION_FLAGS } from '../../engine/connection-flags.ts';
 import { type Context, defineCommand } from '../../kernel/command.ts';
 import { EXIT, type ExitCode } from '../../kernel/exit-codes.ts';
 import type { FlagTable } from '../../kernel/flags.ts';
-import { type JsonRecord, numberIn, textIn } from '../../text/records.ts';
+import { CONNECTION_FLAGS } from '../../kernel/shared-flags.ts';
+import { formatPairs, stripUnsafe } from '../../text/display-text.ts';
+import { isRecord, type JsonRecord, numberIn, textIn } from '../../text/records.ts';
 import type { Column } from '../../text/table.ts';
-import { isoText, isTold, listQueues, NOT_TOLD, timeText, withIsoTimes } from './queue-facts.ts';
+import { findQueue, isoText, isReported, listQueues, NOT_REPORTED, timeText, withIsoTimes } from './queues.ts';
 
 const FLAGS = {
   watch: { kind: 'switch', help: 'Refresh every second, with jobs in and out per second.' },
@@ -72,8 +75,8 @@ function print({ output, terminal }: ListContext, queues: JsonRecord[], columns:
     name: 'oldest_enqueued_at',
     text: (row) => {
       const oldestMs = numberIn(row, 'oldest_enqueued_at');
-      return oldestMs === undefined && !isTold(row, 'oldest_enqueued_at')
-        ? NOT_TOLD
+      return oldestMs === undefined && !isReported(row, 'oldest_enqueued_at')
+        ? NOT_REPORTED
         : timeText(oldestMs, output, terminal);
     },
     raw: (row) => isoText(numberIn(row, 'oldest_enqueued_at')),
@@ -93,8 +96,8 @@ function troubleOf(queue: JsonRecord): number {
 const count = (name: string): Column<JsonRecord> => ({
   name,
   align: 'right',
-  text: (row) => (isTold(row, name) ? textIn(row, name) : NOT_TOLD),
-  raw: (row) => (isTold(row, name) ? textIn(row, name) : ''),
+  text: (row) => (isReported(row, name) ? textIn(row, name) : NOT_REPORTED),
+  raw: (row) => (isReported(row, name) ? textIn(row, name) : ''),
 });
 
 const COLUMNS: readonly Column<JsonRecord>[] = [
@@ -112,3 +115,45 @@ const COLUMNS: readonly Column<JsonRecord>[] = [
 ];
 
 const RATES = [count('in_per_second'), count('out_per_second')];
+
+export const queueInfo = defineCommand({
+  name: 'queue info',
+  summary: 'Show one queue or topic: its settings and its jobs.',
+  operands: { usage: '<queue>', min: 1, max: 1, help: 'The name, from svc queue list.' },
+  flags: { ...CONNECTION_FLAGS },
+  formats: ['table', 'json', 'jsonl'],
+  examples: [
+    { line: 'svc queue info mail', shows: 'Type, retries, concurrency, and the number of jobs in each state.' },
+    { line: 'svc queue info mail --json', shows: 'The same for a script.' },
+  ],
+  exitCodes: [EXIT.notFound, EXIT.timedOut, EXIT.unreachable, EXIT.refused],
+  async run(context) {
+    const { operands, output, terminal } = context;
+    const [name = ''] = operands;
+    const { queue, config } = await withEngine(context, async (engine) => {
+      const found = await findQueue(engine, name);
+      const stats = await engine.call('engine::queue::topic_stats', { topic: name });
+      return { queue: found, config: isRecord(stats) && isRecord(stats.config) ? stats.config : {} };
+    });
+    const document = { ...withIsoTimes(queue, { oldest_enqueued_at: 'ms' }), config };
+    const oldest = timeText(numberIn(queue, 'oldest_enqueued_at'), output, terminal);
+    const lines = [
+      ...COUNTS.map((field): [string, string] => [
+        words(field),
+        isReported(queue, field) ? textIn(queue, field) : NOT_REPORTED,
+      ]),
+      ['oldest job', oldest || (isReported(queue, 'oldest_enqueued_at') ? 'none' : NOT_REPORTED)] as [string, string],
+      ['paused', queue.paused === true ? 'yes' : 'no'] as [string, string],
+      ...Object.entries(config).map(([field, value]): [string, string] => [words(field), String(value ?? 'none')]),
+    ];
+    const shown = lines.map(([field, value]): [string, string] => [stripUnsafe(field), stripUnsafe(value)]);
+    output.printDocument(document, [stripUnsafe(name), ...formatPairs(shown)].join('\n'));
+    return EXIT.done;
+  },
+});
+
+const COUNTS = ['waiting', 'running', 'retrying', 'delayed', 'waiting_for_worker', 'dead'] as const;
+
+function words(field: string): string {
+  return field.replaceAll('_', ' ');
+}

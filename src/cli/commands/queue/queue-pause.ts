@@ -1,30 +1,56 @@
-import { withEngine } from '../../engine/connection.ts';
-import { CONNECTION_FLAGS } from '../../engine/connection-flags.ts';
-import { defineCommand } from '../../kernel/command.ts';
-import { EXIT } from '../../kernel/exit-codes.ts';
-import { findQueue } from './queue-facts.ts';
+// `svc queue pause` and `svc queue resume`.
 
-export const queuePause = defineCommand({
-  name: 'queue pause',
+import { withEngine } from '../../engine/connection.ts';
+import { defineCommand, type Example } from '../../kernel/command.ts';
+import { EXIT } from '../../kernel/exit-codes.ts';
+import { CONNECTION_FLAGS } from '../../kernel/shared-flags.ts';
+import { findQueue } from './queues.ts';
+
+export const queuePause = switchCommand({
+  name: 'pause',
   summary: 'Pause a queue: start no more of its jobs.',
-  operands: { usage: '<queue>', min: 1, max: 1, help: 'The queue or topic, from svc queue list.' },
   details: ['Running jobs finish, and the queue still accepts jobs. A queue stays paused after a restart.'],
-  flags: { ...CONNECTION_FLAGS },
-  formats: ['table', 'json', 'jsonl'],
-  examples: [
-    { line: 'svc queue pause mail', shows: 'Pauses the queue.' },
-    { line: 'svc queue pause mail --json', shows: 'The same for a script.' },
-  ],
-  exitCodes: [EXIT.notFound, EXIT.timedOut, EXIT.unreachable, EXIT.refused],
-  async run(context) {
-    const { operands, output } = context;
-    const [queue = ''] = operands;
-    const answer = await withEngine(context, async (engine) => {
-      await findQueue(engine, queue);
-      return await engine.call('engine::queue::pause', { queue });
-    });
-    if (output.jsonAsked) output.printJson(answer);
-    else output.note(`'${queue}' is paused.`);
-    return EXIT.done;
-  },
+  example: { line: 'svc queue pause mail', shows: 'Pauses the queue.' },
+  state: 'paused',
 });
+
+export const queueResume = switchCommand({
+  name: 'resume',
+  summary: 'Resume a paused queue.',
+  details: ['Does nothing when the queue is not paused.'],
+  example: { line: 'svc queue resume mail', shows: 'Resumes the queue.' },
+  state: 'resumed',
+});
+
+/** What differs between the two commands. */
+interface SwitchWords {
+  readonly name: 'pause' | 'resume';
+  readonly summary: string;
+  readonly details: readonly string[];
+  readonly example: Example;
+  readonly state: string;
+}
+
+function switchCommand({ name, summary, details, example, state }: SwitchWords) {
+  return defineCommand({
+    name: `queue ${name}`,
+    summary,
+    operands: { usage: '<queue>', min: 1, max: 1, help: 'The queue or topic, from svc queue list.' },
+    details,
+    flags: { ...CONNECTION_FLAGS },
+    formats: ['table', 'json', 'jsonl'],
+    examples: [example, { line: `${example.line} --json`, shows: 'The same for a script.' }],
+    exitCodes: [EXIT.notFound, EXIT.timedOut, EXIT.unreachable, EXIT.refused],
+    async run(context) {
+      const { operands, output } = context;
+      const [queue = ''] = operands;
+      const answer = await withEngine(context, async (engine) => {
+        await findQueue(engine, queue);
+        return await engine.call(`engine::queue::${name}`, { queue });
+      });
+      if (output.jsonAsked) output.printJson(answer);
+      else output.note(`'${queue}' is ${state}.`);
+      return EXIT.done;
+    },
+  });
+}

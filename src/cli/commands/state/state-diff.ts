@@ -1,10 +1,14 @@
-import { type EngineConnection, withEngine } from '../../engine/connection.ts';
-import { CONNECTION_FLAGS } from '../../engine/connection-flags.ts';
+// `svc state diff`, and the coloured difference that the commands that write print, too.
+
+import type { StateUpdate } from '../../../sdk/data/state-client.ts';
+import { withEngine } from '../../engine/connection.ts';
 import { defineCommand } from '../../kernel/command.ts';
 import { EXIT } from '../../kernel/exit-codes.ts';
-import { diffValues } from '../../text/line-diff.ts';
-import { formatDifference } from './state-change.ts';
-import { absentKey, findEntry } from './state-entries.ts';
+import { CONNECTION_FLAGS } from '../../kernel/shared-flags.ts';
+import { stripUnsafe } from '../../text/display-text.ts';
+import { type DiffLine, diffValues } from '../../text/line-diff.ts';
+import type { Output } from '../../text/output.ts';
+import { readEntry } from './state-entries.ts';
 
 export const stateDiff = defineCommand({
   name: 'state diff',
@@ -22,7 +26,7 @@ export const stateDiff = defineCommand({
     const { operands, output } = context;
     const [scope = '', ...keys] = operands;
     const [one, other] = await withEngine(context, (engine) =>
-      Promise.all(keys.map((key) => readValue(engine, scope, key))),
+      Promise.all(keys.map((key) => readEntry(engine, scope, key))),
     );
     const lines = diffValues(one, other);
     const isSame = lines.every(({ kind }) => kind === 'same');
@@ -32,8 +36,24 @@ export const stateDiff = defineCommand({
   },
 });
 
-async function readValue(engine: EngineConnection, scope: string, key: string): Promise<unknown> {
-  const entry = await findEntry(engine, scope, key);
-  if (entry === undefined) throw await absentKey(engine, scope, key);
-  return entry.value;
+/** Prints JSON when it was requested; otherwise the diff, and only with --show. */
+export function printChange(
+  output: Output,
+  change: Pick<StateUpdate<unknown>, 'old_value' | 'new_value'>,
+  isShown: boolean,
+): void {
+  if (output.jsonAsked) output.printJson(change);
+  else if (isShown) {
+    const { old_value: before, new_value: after } = change;
+    output.printDocument(change, formatDifference(output, diffValues(before ?? undefined, after)));
+  }
+}
+
+function formatDifference({ paintOut }: Output, lines: readonly DiffLine[]): string {
+  const painted = lines.map(({ kind, text }) => {
+    const shown = stripUnsafe(text);
+    if (kind === 'gone') return paintOut.red(`- ${shown}`);
+    return kind === 'new' ? paintOut.green(`+ ${shown}`) : `  ${shown}`;
+  });
+  return painted.join('\n');
 }

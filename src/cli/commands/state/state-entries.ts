@@ -1,4 +1,4 @@
-// Shared by the state commands: looking up an entry, and the failure when it does not exist.
+// Shared by the state commands: an entry looked up, and the failure when it does not exist.
 
 import { nearestWords } from '../../../core/config-fields/nearest.ts';
 import type { EngineConnection } from '../../engine/connection.ts';
@@ -27,6 +27,13 @@ export async function findEntry(
     return first.key === key ? { value: first.value } : undefined;
   }
   return undefined;
+}
+
+/** The value of the entry; throws when it does not exist. */
+export async function readEntry(engine: EngineConnection, scope: string, key: string): Promise<unknown> {
+  const entry = await findEntry(engine, scope, key);
+  if (entry === undefined) throw await absentKey(engine, scope, key);
+  return entry.value;
 }
 
 /** The failure for a key that does not exist, with suggestions (CLI-8). */

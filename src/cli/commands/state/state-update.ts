@@ -1,14 +1,18 @@
+// `svc state update`: operations on one entry, also in text form: `increment:count:1`, `set:name:Ann`,
+// `merge:address:{"city":"Bonn"}`.
+
+import { nearestWords } from '../../../core/config-fields/nearest.ts';
 import type { UpdateError, UpdateOp } from '../../../sdk/data/update-ops.ts';
 import { withEngine } from '../../engine/connection.ts';
-import { CONNECTION_FLAGS } from '../../engine/connection-flags.ts';
 import { type Context, defineCommand } from '../../kernel/command.ts';
 import { EXIT } from '../../kernel/exit-codes.ts';
 import { usageFailure } from '../../kernel/failures.ts';
 import type { FlagTable } from '../../kernel/flags.ts';
+import { CONNECTION_FLAGS } from '../../kernel/shared-flags.ts';
 import { stripUnsafe } from '../../text/display-text.ts';
-import { readJson } from '../call/call-payload.ts';
-import { printChange } from './state-change.ts';
-import { parseUpdateOp } from './update-op-text.ts';
+import { refuseNumberLoss } from '../../text/number-loss.ts';
+import { readJson } from '../call/payload.ts';
+import { printChange } from './state-diff.ts';
 
 const FLAGS = {
   op: {
@@ -70,3 +74,51 @@ async function readOps({ flags, terminal }: Context<typeof FLAGS>): Promise<read
 function describe({ op_index: index, code, message }: UpdateError, ops: readonly UpdateOp[]): string {
   return `operation ${index + 1} (${stripUnsafe(ops[index]?.type ?? '')}) was skipped: ${message}  ${code}`;
 }
+
+const TYPES = ['set', 'merge', 'increment', 'decrement', 'append', 'remove'] as const;
+
+/** The path is between the first two colons and the value follows them; an empty path means the whole value. */
+function parseUpdateOp(typed: string): UpdateOp {
+  const [type = '', path = '', ...rest] = typed.split(':');
+  const value = rest.length === 0 ? undefined : rest.join(':');
+  switch (type) {
+    case 'set':
+    case 'merge':
+    case 'append':
+      if (value === undefined) throw usageFailure(`--op ${typed} lacks a value: expected ${type}:<path>:<value>.`);
+      return { type, path, value: parseValue(value, typed) };
+    case 'increment':
+    case 'decrement':
+      return { type, path, by: parseStep(value ?? '1', typed) };
+    case 'remove':
+      if (value !== undefined) throw usageFailure(`--op ${typed} has a value: expected remove:<path>.`, FROM_FILE);
+      return { type, path };
+    default: {
+      const [meant] = nearestWords(type, TYPES);
+      const advice = meant === undefined ? `Expected one of ${TYPES.join(', ')}.` : `Did you mean ${meant}:…?`;
+      throw usageFailure(`--op ${typed}: there is no operation '${type}'.`, advice);
+    }
+  }
+}
+
+/** Valid JSON is parsed; other text is a string. Text that begins like a list, an object or a string must be JSON. */
+function parseValue(text: string, typed: string): unknown {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    if (!/^\s*[[{"]/.test(text)) return text;
+    const reason = error instanceof Error ? error.message : String(error);
+    throw usageFailure(`--op ${typed}: the value is not valid JSON: ${reason}.`, FROM_FILE);
+  }
+  refuseNumberLoss(text, `--op ${typed}`);
+  return value;
+}
+
+function parseStep(text: string, typed: string): number {
+  const step = /^[-+]?\d{1,16}$/.test(text) ? Number(text) : Number.NaN;
+  if (Number.isSafeInteger(step)) return step;
+  throw usageFailure(`--op ${typed}: '${text}' is not a whole number.`);
+}
+
+const FROM_FILE = 'For names with colons, paths of several segments and long values use a file: --ops @file';

@@ -1,11 +1,11 @@
 import type { StateEvent } from '../../../sdk/data/state-client.ts';
 import { withEngine } from '../../engine/connection.ts';
-import { CONNECTION_FLAGS } from '../../engine/connection-flags.ts';
 import { type Context, defineCommand } from '../../kernel/command.ts';
 import { EXIT } from '../../kernel/exit-codes.ts';
 import type { FlagTable } from '../../kernel/flags.ts';
+import { CONNECTION_FLAGS } from '../../kernel/shared-flags.ts';
 import { stripUnsafe } from '../../text/display-text.ts';
-import { formatTime } from '../../text/durations.ts';
+import { formatTime } from '../../text/times.ts';
 
 const FLAGS = {
   key: { kind: 'text', placeholder: '<key>', help: 'Only changes of this key.' },
@@ -47,11 +47,11 @@ function print({ output, terminal }: Context<typeof FLAGS>, event: StateEvent<un
   const { timestamp, event_type: type, scope, key, old_value: before, new_value: after } = event;
   // The line stays on the screen, so a relative time would soon be wrong.
   const time = formatTime(timestamp, output.timeStyle === 'utc' ? 'utc' : 'local', terminal.now());
-  const place = stripUnsafe(`${scope} ${key}`);
+  const entry = stripUnsafe(`${scope} ${key}`);
   const change =
     type === 'state:deleted' ? JSON.stringify(before) : `${JSON.stringify(before)} → ${JSON.stringify(after)}`;
   const paint = type === 'state:deleted' ? output.paintOut.red : output.paintOut.green;
   terminal.out.write(
-    `${output.paintOut.dim(time)}  ${paint(type.slice('state:'.length))}  ${place}  ${stripUnsafe(change)}\n`,
+    `${output.paintOut.dim(time)}  ${paint(type.slice('state:'.length))}  ${entry}  ${stripUnsafe(change)}\n`,
   );
 }

@@ -8,8 +8,8 @@ import { EXIT, exitCodeOfError } from '../../kernel/exit-codes.ts';
 import { CliFailure, usageFailure } from '../../kernel/failures.ts';
 import type { FlagTable } from '../../kernel/flags.ts';
 import { stripUnsafe } from '../../text/display-text.ts';
-import { formatTime } from '../../text/durations.ts';
-import { groupOperand } from './stream-operands.ts';
+import { formatTime } from '../../text/times.ts';
+import { groupOperand } from './stream.ts';
 
 const FLAGS = {
   'stream-url': {
@@ -57,7 +57,7 @@ export const streamWatch = defineCommand({
     if (protocol !== 'ws:' && protocol !== 'wss:') {
       throw usageFailure(`The stream address is '${redactUrl(url)}': expected ws://host:port or wss://host:port.`);
     }
-    const place = groupOperand(operands);
+    const target = groupOperand(operands);
     const token = await readToken(context);
     const { watchStream } = await import('../../../sdk/internal.ts');
     const address = redactUrl(url);
@@ -69,7 +69,7 @@ export const streamWatch = defineCommand({
         );
         const onNotReached = (reason: string): void => reject(notReached(address, reason));
         const options = { item: flags.item, token, conflate: flags.conflate || undefined };
-        watch = watchStream({ url, ...place, options, handlers, onNotReached });
+        watch = watchStream({ url, ...target, options, handlers, onNotReached });
       });
     } finally {
       watch?.close();

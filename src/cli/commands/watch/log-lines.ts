@@ -2,8 +2,8 @@
 
 import type { Painter } from '../../text/colour.ts';
 import { padEnd, stripUnsafe, stripUnsafeLines } from '../../text/display-text.ts';
-import type { TimeStyle } from '../../text/durations.ts';
 import { isRecord, type JsonRecord, numberIn, textIn } from '../../text/records.ts';
+import type { TimeStyle } from '../../text/times.ts';
 
 export interface LogLineOptions {
   readonly isTerminal: boolean;

@@ -2,14 +2,14 @@ import { Refusal } from '../../../core/calls/refusal.ts';
 import { compileRegex, type TextMatcher } from '../../../core/telemetry/logs/log-expression.ts';
 import { SearchBudget } from '../../../core/telemetry/logs/search-budget.ts';
 import { type EngineConnection, withEngine } from '../../engine/connection.ts';
-import { CONNECTION_FLAGS } from '../../engine/connection-flags.ts';
+import { follow } from '../../engine/follow.ts';
 import { type Context, defineCommand } from '../../kernel/command.ts';
 import { EXIT } from '../../kernel/exit-codes.ts';
 import { CliFailure, usageFailure } from '../../kernel/failures.ts';
 import type { FlagTable } from '../../kernel/flags.ts';
-import { follow } from '../../text/follow.ts';
-import { momentOf } from '../../text/moments.ts';
+import { CONNECTION_FLAGS } from '../../kernel/shared-flags.ts';
 import { isRecord, type JsonRecord, recordsIn, textIn } from '../../text/records.ts';
+import { momentOf } from '../../text/times.ts';
 import { logLine, timeOf } from './log-lines.ts';
 
 const FLAGS = {
@@ -43,7 +43,7 @@ type LogsContext = Context<typeof FLAGS>;
 const SEVERITY_MIN = { trace: 1, debug: 5, info: 9, warn: 13, error: 17 } as const;
 /** Records have up to 16 KiB, and a page has to fit into one answer. */
 const PAGE = 500;
-const LOOK_MS = 500;
+const POLL_MS = 500;
 /** Workers send their log entries in batches. */
 const OVERLAP_MS = 10_000;
 
@@ -77,7 +77,7 @@ export const logs = defineCommand({
       return EXIT.done;
     }
     const tail = new Tail(context, wanted);
-    return await follow(context, LOOK_MS, (engine) => tail.look(engine));
+    return await follow(context, POLL_MS, (engine) => tail.poll(engine));
   },
 });
 
@@ -85,7 +85,7 @@ interface Filter {
   /** The filter of the engine. */
   readonly query: Readonly<Record<string, unknown>>;
   /** The filter that is applied here. Fails when `--grep` costs more than one read may. */
-  looker(): (log: JsonRecord) => boolean;
+  matcher(): (log: JsonRecord) => boolean;
 }
 
 function readFilter({ flags, terminal }: LogsContext): Filter {
@@ -101,7 +101,7 @@ function readFilter({ flags, terminal }: LogsContext): Filter {
       ...(flags.trace === undefined ? {} : { trace_id: flags.trace.toLowerCase() }),
       ...(startTime === undefined ? {} : { start_time: startTime }),
     },
-    looker() {
+    matcher() {
       const budget = new SearchBudget(undefined, ADVICE);
       return (log) => {
         budget.next();
@@ -140,9 +140,9 @@ function isOfFunction(log: JsonRecord, functionId: string): boolean {
 }
 
 /** The newest entries that match, oldest first; reads as many pages as needed. */
-async function newest(engine: EngineConnection, { query, looker }: Filter, count: number): Promise<JsonRecord[]> {
+async function newest(engine: EngineConnection, { query, matcher }: Filter, count: number): Promise<JsonRecord[]> {
   const found: JsonRecord[] = [];
-  const matches = looker();
+  const matches = matcher();
   for (let offset = 0; found.length < count; offset += PAGE) {
     const answer = await engine.call('engine::logs::list', { ...query, offset, limit: PAGE });
     const page = recordsIn(answer, 'logs');
@@ -176,7 +176,7 @@ class Tail {
   readonly #known = new Map<string, number>();
   #newest: { key: string; timeMs: number } | undefined;
   #sinceMs: number;
-  #hasBegun = false;
+  #hasStarted = false;
 
   constructor(context: LogsContext, filter: Filter) {
     this.#context = context;
@@ -184,23 +184,23 @@ class Tail {
     this.#sinceMs = context.terminal.now() - OVERLAP_MS;
   }
 
-  async look(engine: EngineConnection): Promise<void> {
+  async poll(engine: EngineConnection): Promise<void> {
     const recent = await since(engine, this.#filter, this.#sinceMs);
-    if (!this.#hasBegun) return await this.#begin(engine, recent);
+    if (!this.#hasStarted) return await this.#start(engine, recent);
     const { key } = this.#newest ?? {};
     if (key !== undefined && !recent.some((log) => keyOf(log) === key)) {
       this.#newest = undefined;
       this.#context.output.warn('The engine has dropped earlier entries: some may be missing here.');
     }
     const fresh = recent.filter((log) => !this.#known.has(keyOf(log)));
-    const matches = this.#filter.looker();
+    const matches = this.#filter.matcher();
     for (const log of fresh) if (matches(log)) print(this.#context, log);
     this.#remember(fresh);
   }
 
-  async #begin(engine: EngineConnection, recent: readonly JsonRecord[]): Promise<void> {
+  async #start(engine: EngineConnection, recent: readonly JsonRecord[]): Promise<void> {
     const { flags, output } = this.#context;
-    this.#hasBegun = true;
+    this.#hasStarted = true;
     const shown = await newest(engine, this.#filter, flags.number);
     for (const log of shown) print(this.#context, log);
     this.#remember([...recent, ...shown]);

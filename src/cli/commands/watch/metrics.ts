@@ -1,13 +1,12 @@
 import { withEngine } from '../../engine/connection.ts';
-import { CONNECTION_FLAGS } from '../../engine/connection-flags.ts';
 import { type Context, defineCommand } from '../../kernel/command.ts';
 import { EXIT } from '../../kernel/exit-codes.ts';
 import { CliFailure, usageFailure } from '../../kernel/failures.ts';
 import type { FlagTable } from '../../kernel/flags.ts';
-import { formatTime } from '../../text/durations.ts';
-import { momentOf } from '../../text/moments.ts';
+import { CONNECTION_FLAGS } from '../../kernel/shared-flags.ts';
 import { isRecord, type JsonRecord, numberIn, recordsIn, textIn } from '../../text/records.ts';
 import type { Column } from '../../text/table.ts';
+import { formatTime, momentOf } from '../../text/times.ts';
 
 const FLAGS = {
   since: { kind: 'text', placeholder: '<time>', help: 'Only newer measurements. Default with a name: 1h.' },
@@ -72,7 +71,7 @@ async function showAll(context: MetricsContext): Promise<void> {
 
 /** Under the names that alert rules use (modules 11.7). */
 function engineRows(answer: unknown): MetricRow[] {
-  const facts = isRecord(answer) && isRecord(answer.engine_metrics) ? answer.engine_metrics : {};
+  const engineMetrics = isRecord(answer) && isRecord(answer.engine_metrics) ? answer.engine_metrics : {};
   const groups = [
     ['invocations', ['total', 'success', 'error', 'deferred'], 'counter', '1'],
     ['workers', ['active', 'spawns', 'deaths'], 'counter', '1'],
@@ -80,7 +79,7 @@ function engineRows(answer: unknown): MetricRow[] {
     ['performance', ['min_duration_ms', 'max_duration_ms'], 'gauge', 'ms'],
   ] as const;
   return groups.flatMap(([group, names, type, unit]) => {
-    const record = isRecord(facts[group]) ? facts[group] : {};
+    const record = isRecord(engineMetrics[group]) ? engineMetrics[group] : {};
     return names.flatMap((name) => {
       const value = numberIn(record, name);
       if (value === undefined) return [];

@@ -58,8 +58,8 @@ const QUEUES_MAX = 50;
 
 export async function sampleCalls(engine: EngineConnection, atMs: number): Promise<CallSample> {
   const answer = await engine.call('engine::metrics::list', {});
-  const facts = isRecord(answer) && isRecord(answer.engine_metrics) ? answer.engine_metrics : {};
-  const counts = recordsIn(facts, 'functions').map((row) => {
+  const engineMetrics = isRecord(answer) && isRecord(answer.engine_metrics) ? answer.engine_metrics : {};
+  const counts = recordsIn(engineMetrics, 'functions').map((row) => {
     const [ok, error, deferred] = ['ok', 'error', 'deferred'].map((name) => numberIn(row, name) ?? 0);
     const calls = (ok ?? 0) + (error ?? 0) + (deferred ?? 0);
     return [
@@ -116,14 +116,14 @@ export async function readQueues(engine: EngineConnection): Promise<QueueFigures
   const queues = await Promise.all(
     names.slice(0, QUEUES_MAX).map(async (queue) => {
       const stats = await engine.call('engine::queue::topic_stats', { topic: queue });
-      const facts = isRecord(stats) ? stats : {};
-      const states = isRecord(facts.states) ? facts.states : {};
+      const queueStats = isRecord(stats) ? stats : {};
+      const states = isRecord(queueStats.states) ? queueStats.states : {};
       return {
         queue,
-        depth: numberIn(facts, 'depth') ?? 0,
+        depth: numberIn(queueStats, 'depth') ?? 0,
         running: numberIn(states, 'running') ?? 0,
-        dead: numberIn(facts, 'dlq_depth') ?? 0,
-        paused: facts.paused === true,
+        dead: numberIn(queueStats, 'dlq_depth') ?? 0,
+        paused: queueStats.paused === true,
       };
     }),
   );

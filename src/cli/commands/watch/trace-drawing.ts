@@ -5,7 +5,7 @@ import type { LogRecord } from '../../../core/telemetry/records/records.ts';
 import type { TraceLayout, TraceRowLayout } from '../../../core/telemetry/spans/trace-layout.ts';
 import type { Painter } from '../../text/colour.ts';
 import { cut, displayWidth, padEnd, padStart, stripUnsafe } from '../../text/display-text.ts';
-import { formatDuration } from '../../text/durations.ts';
+import { formatDuration } from '../../text/times.ts';
 import { severityPaint } from './log-lines.ts';
 
 export interface DrawingOptions {
@@ -21,7 +21,7 @@ const NAME_SHARE_MAX = 0.45;
 const BAR_COLUMNS_MIN = 10;
 const BAR_COLUMNS_MAX = 80;
 
-export const STATUS_WORDS = { ok: 'OK', error: 'Error', pending: 'Pending' } as const;
+const STATUS_WORDS = { ok: 'OK', error: 'Error', pending: 'Pending' } as const;
 
 /** `4bf92f3577b34da6  POST /orders  OK  182 ms  7 spans  2 services` */
 export function headline(layout: TraceLayout, paint: Painter): string {
@@ -137,14 +137,14 @@ function remarks({ span }: TraceRowLayout, startNano: number, logs: DrawingOptio
   ];
 }
 
-function errorText({ status, status_description: said, events }: TraceRowLayout['span']): string | undefined {
+function errorText({ status, status_description: description, events }: TraceRowLayout['span']): string | undefined {
   if (status !== 'error') return undefined;
   const exception = events.find(({ name }) => name === 'exception')?.attributes ?? [];
   const part = (key: string) => exception.find(([name]) => name === key)?.[1];
-  const message = said ?? part('exception.message');
+  const message = description ?? part('exception.message');
   const type = part('exception.type');
-  const isTold = message !== undefined && type !== undefined && message.startsWith(type);
-  const text = [isTold ? undefined : type, message].filter((word) => word !== undefined && word !== '').join(': ');
+  const namesType = message !== undefined && type !== undefined && message.startsWith(type);
+  const text = [namesType ? undefined : type, message].filter((word) => word !== undefined && word !== '').join(': ');
   return text === '' ? undefined : stripUnsafe(text);
 }
 

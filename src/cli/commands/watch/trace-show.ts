@@ -1,15 +1,18 @@
+// `svc trace show` and `export`: one trace drawn, or printed as a file for other tools.
+
 import type { LogRecord } from '../../../core/telemetry/records/records.ts';
 import { criticalPath, type PathSegment, treeIntervals } from '../../../core/telemetry/spans/critical-path.ts';
+import { toChromeTrace, toOtlpJson } from '../../../core/telemetry/spans/trace-export.ts';
 import { layoutTrace, type TraceLayout, type TraceRowLayout } from '../../../core/telemetry/spans/trace-layout.ts';
 import type { TreeSpan } from '../../../core/telemetry/spans/trace-tree.ts';
 import { type EngineConnection, withEngine } from '../../engine/connection.ts';
-import { CONNECTION_FLAGS } from '../../engine/connection-flags.ts';
 import { type Context, defineCommand } from '../../kernel/command.ts';
 import { EXIT } from '../../kernel/exit-codes.ts';
 import type { FlagTable } from '../../kernel/flags.ts';
+import { CONNECTION_FLAGS } from '../../kernel/shared-flags.ts';
 import { numberIn, recordsIn, textIn } from '../../text/records.ts';
 import type { Column } from '../../text/table.ts';
-import { explainNoMemory, findTraceId, readTrace } from './spans.ts';
+import { explainNoMemory, findTraceId, flatSpans, readTrace } from './spans.ts';
 import { drawCriticalSums, drawTrace, headline } from './trace-drawing.ts';
 
 const FLAGS = {
@@ -171,3 +174,48 @@ function startMs({ span }: TraceRowLayout, { startNano }: TraceLayout): number {
 function round(ms: number): number {
   return Math.round(ms * 1_000) / 1_000;
 }
+
+export const traceExport = defineCommand({
+  name: 'trace export',
+  summary: 'Print one trace as a file for other tools.',
+  operands: {
+    usage: '<id|last>',
+    min: 1,
+    max: 1,
+    help: 'The id of the trace, its first digits, or last.',
+    kinds: ['trace'],
+  },
+  details: [
+    'otlp is the JSON format of OpenTelemetry, for collectors and trace viewers. chrome is the trace event ' +
+      'format, for   Perfetto (ui.perfetto.dev) and chrome://tracing.',
+  ],
+  flags: {
+    format: {
+      kind: 'choice',
+      placeholder: '<format>',
+      choices: ['otlp', 'chrome'],
+      fallback: 'otlp',
+      help: 'Format of the file.',
+    },
+    ...CONNECTION_FLAGS,
+  },
+  formats: ['json', 'jsonl'],
+  examples: [
+    { line: 'svc trace export last --format chrome > trace.json', shows: 'A file for Perfetto.' },
+    { line: 'svc trace export 4bf92f35', shows: 'The trace as OTLP JSON.' },
+  ],
+  exitCodes: [EXIT.notFound, EXIT.timedOut, EXIT.unreachable, EXIT.refused],
+  async run(context) {
+    const { flags, output, operands, terminal } = context;
+    const [wanted = ''] = operands;
+    const spans = await withEngine(context, async (engine) => {
+      try {
+        return flatSpans(await readTrace(engine, await findTraceId(engine, wanted)));
+      } catch (error) {
+        throw explainNoMemory(error);
+      }
+    });
+    output.printJson(flags.format === 'chrome' ? toChromeTrace(spans, terminal.now() * 1e6) : toOtlpJson(spans));
+    return EXIT.done;
+  },
+});

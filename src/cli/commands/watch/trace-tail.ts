@@ -1,21 +1,21 @@
-import { CONNECTION_FLAGS } from '../../engine/connection-flags.ts';
+import { follow } from '../../engine/follow.ts';
 import { type Context, defineCommand } from '../../kernel/command.ts';
 import { EXIT } from '../../kernel/exit-codes.ts';
 import type { FlagTable } from '../../kernel/flags.ts';
+import { CONNECTION_FLAGS } from '../../kernel/shared-flags.ts';
 import { padEnd, padStart, stripUnsafe } from '../../text/display-text.ts';
-import { formatDuration } from '../../text/durations.ts';
-import { follow } from '../../text/follow.ts';
 import { isRecord, numberIn, recordsIn } from '../../text/records.ts';
+import { formatDuration } from '../../text/times.ts';
 import { clockText } from './log-lines.ts';
 import { explainNoMemory } from './spans.ts';
-import { readTraceRow, statusText, TRACE_FILTER_FLAGS, type TraceRow, traceQuery } from './trace-rows.ts';
+import { readTraceRow, statusText, TRACE_FILTER_FLAGS, type TraceRow, traceQuery } from './trace-list.ts';
 
 const FLAGS = {
   ...TRACE_FILTER_FLAGS,
   ...CONNECTION_FLAGS,
 } as const satisfies FlagTable;
 
-const LOOK_MS = 500;
+const POLL_MS = 500;
 const LIMIT = 1_000;
 /** A trace that began longer ago is not watched any more, unless it is still running. */
 const WINDOW_MS = 60_000;
@@ -36,12 +36,12 @@ export const traceTail = defineCommand({
   exitCodes: [EXIT.unreachable, EXIT.refused, EXIT.interrupted],
   async run(context) {
     const { flags, output, terminal } = context;
-    const begunMs = terminal.now();
+    const startedMs = terminal.now();
     const query = { ...traceQuery(flags), sort_by: 'start_time', sort_order: 'desc', limit: LIMIT };
     const printed = new Map<string, number>();
     let isFirst = true;
-    return await follow(context, LOOK_MS, async (engine) => {
-      const sinceMs = Math.max(begunMs, terminal.now() - WINDOW_MS);
+    return await follow(context, POLL_MS, async (engine) => {
+      const sinceMs = Math.max(startedMs, terminal.now() - WINDOW_MS);
       const answer = await engine.call('engine::traces::list', { ...query, start_time: sinceMs }).catch((error) => {
         throw explainNoMemory(error);
       });

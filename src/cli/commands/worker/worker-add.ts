@@ -5,30 +5,24 @@ import { addWorkerEntry } from '../../../config/edit.ts';
 import { formatProblem } from '../../../config/problem.ts';
 import { MANIFEST_FILE, type NewEntry } from '../../../core/workers/worker-manifest.ts';
 import { type EngineConnection, withEngine } from '../../engine/connection.ts';
-import { CONNECTION_FLAGS } from '../../engine/connection-flags.ts';
 import { type Context, defineCommand } from '../../kernel/command.ts';
 import { CONFIG_FLAGS, problemsIn, readConfiguration } from '../../kernel/configuration.ts';
 import { EXIT } from '../../kernel/exit-codes.ts';
 import { CliFailure } from '../../kernel/failures.ts';
 import type { FlagTable } from '../../kernel/flags.ts';
+import { CONNECTION_FLAGS } from '../../kernel/shared-flags.ts';
 import { stripUnsafe } from '../../text/display-text.ts';
-import { formatDuration } from '../../text/durations.ts';
 import { changedLines } from '../../text/line-diff.ts';
 import { isRecord, textIn, textsIn } from '../../text/records.ts';
 import type { Terminal } from '../../text/terminal.ts';
+import { formatDuration } from '../../text/times.ts';
+import { WAIT_FLAGS, waitMsOf } from './worker-control.ts';
 import { readProjectName } from './worker-project.ts';
 
 const FLAGS = {
   ...CONFIG_FLAGS,
   ...CONNECTION_FLAGS,
-  wait: {
-    kind: 'duration',
-    placeholder: '<duration>',
-    fallback: '120s',
-    maxMs: 3_600_000,
-    help: 'Time limit to install, start and register.',
-  },
-  'no-wait': { kind: 'switch', help: 'Do not wait until the worker has registered.' },
+  ...WAIT_FLAGS,
   'dry-run': { kind: 'switch', help: 'Only show the change of the configuration.' },
 } as const satisfies FlagTable;
 
@@ -36,7 +30,7 @@ type AddContext = Context<typeof FLAGS>;
 
 /** Added to the time that the engine itself waits. */
 const ANSWER_MS = 10_000;
-const LOOK_MS = 300;
+const POLL_MS = 300;
 
 export const workerAdd = defineCommand({
   name: 'worker add',
@@ -66,7 +60,7 @@ export const workerAdd = defineCommand({
     try {
       return await withEngine(context, (engine) => addOn(engine, context, source));
     } catch (error) {
-      if (error instanceof CliFailure && error.facts.exitCode === EXIT.unreachable)
+      if (error instanceof CliFailure && error.report.exitCode === EXIT.unreachable)
         return await addToFile(context, source, error);
       throw error;
     }
@@ -84,10 +78,10 @@ function sourceOf(word: string, cwd: string): Source {
 
 async function addOn(engine: EngineConnection, context: AddContext, source: Source) {
   const { flags, output, terminal } = context;
-  const waitMs = flags['no-wait'] ? 0 : flags.wait;
+  const waitMs = waitMsOf(flags);
   const order = { source, wait_ms: waitMs, dry_run: flags['dry-run'] };
   if (!flags['dry-run']) output.note(`Adding ${nameOf(source)} at ${engine.address} …`);
-  const answer = await tellStates(engine, context, source, () =>
+  const answer = await reportStates(engine, context, source, () =>
     engine.call('worker::add', order, { timeoutMs: waitMs + ANSWER_MS }),
   );
   if (!isRecord(answer)) throw new Error('worker::add answered with something that is no record');
@@ -112,7 +106,7 @@ async function addOn(engine: EngineConnection, context: AddContext, source: Sour
 }
 
 /** An installation may take minutes: the state and the remaining time are printed meanwhile. */
-async function tellStates<T>(
+async function reportStates<T>(
   engine: EngineConnection,
   { flags, output, terminal }: AddContext,
   source: Source,
@@ -124,9 +118,9 @@ async function tellStates<T>(
   if (name === undefined) return await add();
   const endMs = terminal.elapsedMs() + flags.wait;
   let reported = '';
-  const look = async (): Promise<void> => {
-    const facts = await engine.call('worker::status', { name });
-    const state = isRecord(facts) ? textIn(facts, 'state') : reported;
+  const poll = async (): Promise<void> => {
+    const status = await engine.call('worker::status', { name });
+    const state = isRecord(status) ? textIn(status, 'state') : reported;
     if (state === reported) return;
     reported = state;
     const left = formatDuration(Math.max(0, endMs - terminal.elapsedMs()));
@@ -134,7 +128,7 @@ async function tellStates<T>(
       output.note(`${stripUnsafe(name)} is being installed; waiting for at most ${left} more`);
   };
   // Fails until the worker is in the configuration. The result is the answer to `worker::add`.
-  const timer = setInterval(() => void look().catch(() => {}), LOOK_MS);
+  const timer = setInterval(() => void poll().catch(() => {}), POLL_MS);
   try {
     return await add();
   } finally {
@@ -166,7 +160,7 @@ async function addToFile(
   const entry = await entryFor(source, path);
   const isThere =
     config.projectWorkers.some(({ name }) => name === entry.name) ||
-    config.modules.some(({ name, path: place }) => place.length > 0 && name === entry.name);
+    config.modules.some(({ name, path: keys }) => keys.length > 0 && name === entry.name);
   if (isThere) {
     const message = `${entry.name} is already in ${file}.`;
     throw new CliFailure({ code: 'CONFLICT', message, exitCode: EXIT.conflict });

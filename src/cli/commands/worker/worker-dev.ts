@@ -1,20 +1,26 @@
+// `svc worker dev`: one worker, restarted when its files change, with a line for each call that it receives. Without
+// traces, or without an engine, there are no such lines and the worker keeps running.
+
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { parseEnv } from 'node:util';
+import type { TreeSpan } from '../../../core/telemetry/spans/trace-tree.ts';
 import { systemClock } from '../../../effects/clock.ts';
 import { watchFolder } from '../../../effects/watch.ts';
-import { readToken, withEngine } from '../../engine/connection.ts';
-import { CONNECTION_FLAGS } from '../../engine/connection-flags.ts';
+import { type EngineConnection, readToken, withEngine } from '../../engine/connection.ts';
+import { follow } from '../../engine/follow.ts';
 import { engineNode } from '../../engine/pinned-node.ts';
 import { type Context, defineCommand } from '../../kernel/command.ts';
 import { EXIT } from '../../kernel/exit-codes.ts';
 import { CliFailure, toFailure, usageFailure } from '../../kernel/failures.ts';
 import type { FlagTable } from '../../kernel/flags.ts';
+import { CONNECTION_FLAGS } from '../../kernel/shared-flags.ts';
 import { stripUnsafe } from '../../text/display-text.ts';
 import { numberIn, recordsIn, textIn } from '../../text/records.ts';
-import { tellCalls } from '../call/call-lines.ts';
-import { TypeCheck } from '../call/type-check.ts';
-import { type DevOrder, DevWorker, type RegistrationWatch } from '../engine/dev-worker.ts';
+import { formatDuration } from '../../text/times.ts';
+import { flatSpans, readTrace } from '../watch/spans.ts';
+import { DevWorker, type RegistrationWatch, type WorkerCommand } from './dev-worker.ts';
+import { TypeCheck } from './type-check.ts';
 import { readProject } from './worker-project.ts';
 
 const FLAGS = {
@@ -27,7 +33,7 @@ type DevContext = Context<typeof FLAGS>;
 
 /** Time limit for a new process to register with the engine. */
 const REGISTER_MS_MAX = 10_000;
-const LOOK_MS = 100;
+const POLL_MS = 100;
 
 export const workerDev = defineCommand({
   name: 'worker dev',
@@ -51,35 +57,35 @@ export const workerDev = defineCommand({
     const folder = resolve(terminal.cwd, operands[0] ?? '.');
     // At the start, an unreadable manifest is a usage error; later it may be one that is being edited.
     const { manifest } = await readProject(folder);
-    const say = (text: string): void => output.note(output.paintErr.dim(`· ${text}`));
+    const note = (text: string): void => output.note(output.paintErr.dim(`· ${text}`));
     const worker = new DevWorker({
       order: () => orderFor(context, folder),
       watchForNew: () => watchForNew(context, manifest.name),
-      say,
+      note,
       line: (stream, text) => terminal[stream === 'stdout' ? 'out' : 'err'].write(`${stripUnsafe(text)}\n`),
     });
     const types = new TypeCheck({
-      ...{ folder, say, node: engineNode() },
+      ...{ folder, note, node: engineNode() },
       line: (text) => terminal.err.write(`${stripUnsafe(text)}\n`),
     });
-    types.look();
+    types.check();
     watchFolder(folder, systemClock, () => {
-      say('changed');
-      types.look();
-      worker.turn();
+      note('changed');
+      types.check();
+      worker.restart();
     });
-    await worker.turn();
-    tellCalls(context, manifest.name, (text) => say(stripUnsafe(text)));
+    await worker.restart();
+    printCalls(context, manifest.name, (text) => note(stripUnsafe(text)));
     // A signal ends this process, and the worker drains.
     systemClock.every(60_000, () => {}, { keepsProcessAlive: true });
     return await new Promise(() => {});
   },
 });
 
-async function orderFor(context: DevContext, folder: string): Promise<DevOrder> {
+async function orderFor(context: DevContext, folder: string): Promise<WorkerCommand> {
   const { flags, terminal } = context;
   const { manifest, commands } = await readProject(folder).catch((error: unknown) => {
-    const { message, lines = [] } = toFailure(error).facts;
+    const { message, lines = [] } = toFailure(error).report;
     throw new Error([message, ...lines].join('\n'));
   });
   const isNode = ['node', 'javascript', 'typescript'].includes(manifest.runtime.kind);
@@ -128,16 +134,73 @@ async function watchForNew(context: DevContext, name: string): Promise<Registrat
       const appeared = async (): Promise<boolean> => {
         for (const endMs = performance.now() + REGISTER_MS_MAX; performance.now() < endMs; ) {
           if ((await present()).some((id) => !before.has(id))) return true;
-          await new Promise((done) => setTimeout(done, LOOK_MS));
+          await new Promise((done) => setTimeout(done, POLL_MS));
         }
         return false;
       };
       resolve({ appeared, close });
       await isOver;
     }).catch((error: unknown) => {
-      const isAway = error instanceof CliFailure && error.facts.exitCode === EXIT.unreachable;
+      const isAway = error instanceof CliFailure && error.report.exitCode === EXIT.unreachable;
       if (isAway) resolve(undefined);
       else reject(error);
     });
   });
+}
+
+const CALLS_POLL_MS = 500;
+const AWAY_MS = 2_000;
+/** A call that takes longer is not shown. */
+const WINDOW_MS = 60_000;
+const TRACES_MAX = 50;
+const EXECUTED = 'execute ';
+
+interface Seen {
+  readonly atMs: number;
+  spans: number;
+  readonly printed: Set<string>;
+}
+
+/** Never ends. */
+async function printCalls(
+  context: Context<typeof CONNECTION_FLAGS>,
+  worker: string,
+  print: (line: string) => void,
+): Promise<never> {
+  const { terminal } = context;
+  const begunMs = terminal.now();
+  const seen = new Map<string, Seen>();
+  const poll = async (engine: EngineConnection): Promise<void> => {
+    const nowMs = terminal.now();
+    for (const [trace, { atMs }] of seen) if (atMs < nowMs - 2 * WINDOW_MS) seen.delete(trace);
+    const answer = await engine.call('engine::traces::list', {
+      ...{ service_name: worker, search_all_spans: true, limit: TRACES_MAX, sort_by: 'start_time', sort_order: 'desc' },
+      start_time: Math.max(begunMs, nowMs - WINDOW_MS),
+    });
+    for (const row of recordsIn(answer, 'spans').reverse()) {
+      const trace = textIn(row, 'trace_id');
+      const known = seen.get(trace) ?? { atMs: nowMs, spans: 0, printed: new Set<string>() };
+      seen.set(trace, known);
+      const spans = numberIn(row, 'span_count') ?? 0;
+      if (spans === known.spans) continue;
+      known.spans = spans;
+      for (const span of flatSpans(await readTrace(engine, trace))) {
+        if (!isOf(worker, span) || known.printed.has(span.span_id)) continue;
+        known.printed.add(span.span_id);
+        print(lineOf(span));
+      }
+    }
+  };
+  for (;;) {
+    await follow(context, CALLS_POLL_MS, poll).catch(() => {});
+    await new Promise((resolve) => setTimeout(resolve, AWAY_MS));
+  }
+}
+
+function isOf(worker: string, { service_name: service, name }: TreeSpan): boolean {
+  return service === worker && name.startsWith(EXECUTED);
+}
+
+function lineOf({ name, status, duration_ms: durationMs, trace_id: trace }: TreeSpan): string {
+  return `${name.slice(EXECUTED.length)} ${status} ${formatDuration(durationMs)} trace=${trace.slice(0, 16)}`;
 }

@@ -1,9 +1,12 @@
+// `svc worker info`, and how commands describe a worker that the engine keeps running.
+
 import { withEngine } from '../../engine/connection.ts';
-import { CONNECTION_FLAGS } from '../../engine/connection-flags.ts';
 import { defineCommand } from '../../kernel/command.ts';
 import { EXIT } from '../../kernel/exit-codes.ts';
-import { isRecord } from '../../text/records.ts';
-import { describeWorker } from './worker-facts.ts';
+import { CONNECTION_FLAGS } from '../../kernel/shared-flags.ts';
+import { formatPairs, stripUnsafe } from '../../text/display-text.ts';
+import { isRecord, type JsonRecord, numberIn, textIn, textsIn } from '../../text/records.ts';
+import { formatDuration } from '../../text/times.ts';
 
 export const workerInfo = defineCommand({
   name: 'worker info',
@@ -28,3 +31,50 @@ export const workerInfo = defineCommand({
     return EXIT.done;
   },
 });
+
+/** The description of one worker. */
+export function describeWorker(worker: JsonRecord, nowMs: number): string {
+  const rows: [string, string][] = [
+    ['name', textIn(worker, 'name')],
+    ['state', stateInWords(worker)],
+    ['path', textIn(worker, 'path')],
+    ...optional('description', textIn(worker, 'description')),
+    ...optional('version', textIn(worker, 'version')),
+    ...optional('kind', textIn(worker, 'kind')),
+    ...optional('pid', textIn(worker, 'pid')),
+    ...optional('uptime', uptimeOf(worker, nowMs)),
+    ['restarts', textIn(worker, 'restarts')],
+    ...optional('memory', memoryOf(worker)),
+    ...optional('cpu time', cpuOf(worker)),
+    ['functions', textsIn(worker, 'functions').join(', ') || 'none registered'],
+  ];
+  return formatPairs(rows.map(([name, text]): [string, string] => [name, stripUnsafe(text)])).join('\n');
+}
+
+/** Words for states such as `crash_loop`. */
+export function stateInWords(worker: JsonRecord): string {
+  const state = textIn(worker, 'state').replaceAll('_', ' ');
+  // The first line; the log of the worker has all of them.
+  const [end = ''] = textIn(worker, 'last_end').split('\n');
+  const isWell = state === 'running' && textsIn(worker, 'functions').length > 0;
+  return end === '' || isWell ? state : `${state} (${end})`;
+}
+
+function uptimeOf(worker: JsonRecord, nowMs: number): string {
+  const startedMs = Date.parse(textIn(worker, 'started_at'));
+  return Number.isNaN(startedMs) ? '' : formatDuration(Math.max(0, nowMs - startedMs));
+}
+
+function memoryOf(worker: JsonRecord): string {
+  const bytes = numberIn(worker, 'rss_bytes');
+  return bytes === undefined ? '' : `${(bytes / 1024 / 1024).toFixed(1)} MiB`;
+}
+
+function cpuOf(worker: JsonRecord): string {
+  const ms = numberIn(worker, 'cpu_ms');
+  return ms === undefined ? '' : formatDuration(ms);
+}
+
+function optional(name: string, text: string): [string, string][] {
+  return text === '' ? [] : [[name, text]];
+}

@@ -1,12 +1,11 @@
 import { type EngineConnection, withEngine } from '../../engine/connection.ts';
-import { CONNECTION_FLAGS } from '../../engine/connection-flags.ts';
 import { type Context, defineCommand } from '../../kernel/command.ts';
 import { EXIT } from '../../kernel/exit-codes.ts';
 import type { FlagTable } from '../../kernel/flags.ts';
+import { CONNECTION_FLAGS } from '../../kernel/shared-flags.ts';
 import { stripUnsafe } from '../../text/display-text.ts';
-import { formatTime } from '../../text/durations.ts';
-import { momentOf } from '../../text/moments.ts';
 import { isRecord, type JsonRecord, numberIn, recordsIn, textIn } from '../../text/records.ts';
+import { formatTime, momentOf } from '../../text/times.ts';
 
 const FLAGS = {
   follow: { kind: 'switch', short: 'f', help: 'Keep running and print new lines.' },

@@ -1,14 +1,14 @@
 import { isSvcError } from '../../../sdk/calls/errors.ts';
 import { type EngineConnection, withEngine } from '../../engine/connection.ts';
-import { CONNECTION_FLAGS } from '../../engine/connection-flags.ts';
+import { follow } from '../../engine/follow.ts';
 import { type Context, defineCommand } from '../../kernel/command.ts';
 import { EXIT } from '../../kernel/exit-codes.ts';
 import type { FlagTable } from '../../kernel/flags.ts';
-import { formatTime, type TimeStyle } from '../../text/durations.ts';
-import { follow } from '../../text/follow.ts';
+import { CONNECTION_FLAGS } from '../../kernel/shared-flags.ts';
 import { type JsonRecord, numberIn, recordsIn, textIn } from '../../text/records.ts';
 import type { Column } from '../../text/table.ts';
-import { stateInWords } from './worker-facts.ts';
+import { formatTime, type TimeStyle } from '../../text/times.ts';
+import { stateInWords } from './worker-info.ts';
 
 const FLAGS = {
   search: { kind: 'text', placeholder: '<text>', help: 'Only workers whose name or id contains the text.' },
@@ -80,15 +80,15 @@ async function absentOnes(engine: EngineConnection, connected: readonly JsonReco
     throw error;
   });
   return recordsIn(configured, 'workers')
-    .filter((facts) => !names.has(textIn(facts, 'name')) && textIn(facts, 'name').includes(search))
-    .map((facts) => ({
-      name: facts.name,
-      status: textIn(facts, 'state') === 'running' ? 'not connected' : stateInWords(facts),
+    .filter((worker) => !names.has(textIn(worker, 'name')) && textIn(worker, 'name').includes(search))
+    .map((worker) => ({
+      name: worker.name,
+      status: textIn(worker, 'state') === 'running' ? 'not connected' : stateInWords(worker),
       function_count: 0,
       active_invocations: 0,
-      runtime: facts.kind,
-      version: facts.version,
-      description: facts.description,
+      runtime: worker.kind,
+      version: worker.version,
+      description: worker.description,
     }));
 }
 

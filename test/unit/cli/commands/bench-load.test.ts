@@ -1,17 +1,17 @@
 import { expect, test } from 'vitest';
-import { runLoad } from '../../../../src/cli/bench/load.ts';
+import { runLoad } from '../../../../src/cli/commands/bench/load.ts';
 import { SvcError } from '../../../../src/sdk/calls/errors.ts';
 
-/** A clock that an operation moves by hand. */
-function world() {
+/** A clock that the operations move. */
+function fakeClock() {
   let nowMs = 0;
   return { elapsedMs: () => nowMs, progress: () => {}, isStopped: () => false, pass: (ms: number) => (nowMs += ms) };
 }
 
 const PLAN = { clients: 1, messages: 4, durationMs: 1_000, warmupMs: 0, perSecond: undefined };
 
-test('[CLI-32] without a rate an operation is measured from its own start', async () => {
-  const clock = world();
+test('[CLI-32] without a rate, an operation is measured from its start', async () => {
+  const clock = fakeClock();
   const { latencies, ops } = await runLoad(PLAN, clock, async () => {
     clock.pass(100);
     return { ops: 1 };
@@ -20,8 +20,8 @@ test('[CLI-32] without a rate an operation is measured from its own start', asyn
   expect(latencies.summary().max_ms).toBeCloseTo(100, 0);
 });
 
-test('[CLI-32] with a rate one that starts late is measured from when it was due', async () => {
-  const clock = world();
+test('[CLI-32] with a rate, an operation that starts late is measured from its scheduled start', async () => {
+  const clock = fakeClock();
   const { latencies } = await runLoad({ ...PLAN, perSecond: 100 }, clock, async () => {
     clock.pass(100);
     return { ops: 1 };
@@ -31,8 +31,8 @@ test('[CLI-32] with a rate one that starts late is measured from when it was due
   expect(latencies.summary().min_ms).toBeCloseTo(100, 0);
 });
 
-test('[CLI-32] what fails is counted by its code, and is no operation', async () => {
-  const clock = world();
+test('[CLI-32] a failed operation is counted by its code, not as an operation', async () => {
+  const clock = fakeClock();
   const { errors, ops } = await runLoad(PLAN, clock, async () => {
     clock.pass(1);
     throw new SvcError('OVERLOADED', 'full');
@@ -41,7 +41,7 @@ test('[CLI-32] what fails is counted by its code, and is no operation', async ()
 });
 
 test('[CLI-32] the warm-up is not counted', async () => {
-  const clock = world();
+  const clock = fakeClock();
   let calls = 0;
   const { ops } = await runLoad({ ...PLAN, warmupMs: 50 }, clock, async () => {
     calls++;
@@ -51,17 +51,17 @@ test('[CLI-32] the warm-up is not counted', async () => {
   expect({ ops, calls }).toEqual({ ops: 4, calls: 9 });
 });
 
-test('[CLI-32] progress is told each second of what counts, failures and wide operations included', async () => {
-  const clock = world();
-  const told: [ops: number, share: number][] = [];
-  const progress = (ops: number, share: number) => void told.push([ops, share]);
+test('[CLI-32] progress is reported every second, with failed operations and multiple deliveries counted', async () => {
+  const clock = fakeClock();
+  const reports: [ops: number, share: number][] = [];
+  const progress = (ops: number, share: number) => void reports.push([ops, share]);
   let calls = 0;
   await runLoad({ ...PLAN, messages: 8 }, { ...clock, progress }, async () => {
     clock.pass(500);
     if (++calls % 2 === 0) throw new SvcError('OVERLOADED', 'full');
     return { ops: 100 };
   });
-  expect(told).toEqual([
+  expect(reports).toEqual([
     [100, 0.25],
     [200, 0.5],
     [300, 0.75],

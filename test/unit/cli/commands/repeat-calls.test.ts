@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { percentile, repeatCalls } from '../../../../src/cli/commands/call/repeat-calls.ts';
 
 describe('repeated calls', () => {
-  test('[CLI-21] as many calls as asked for, never more at a time than allowed', async () => {
+  test('[CLI-21] makes the given number of calls, never more at the same time than --concurrency', async () => {
     let running = 0;
     let runningMax = 0;
     const results: unknown[] = [];
@@ -56,7 +56,7 @@ describe('repeated calls', () => {
     [[1, 2, 3, 4], 0.5, 2],
     [[1, 2, 3, 4], 0.95, 4],
     [[], 0.5, 0],
-  ])('[CLI-21] of %j the share %d lies at or below %d', (sorted, share, expected) => {
+  ])('[CLI-21] the percentile of %j for the share %d is %d', (sorted, share, expected) => {
     expect(percentile(sorted, share)).toBe(expected);
   });
 });

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { resolveThreads } from '../../../../src/cli/commands/engine/start.ts';
 import { findMismatches } from '../../../../src/cli/commands/engine/version.ts';
 import { isEngineNode } from '../../../../src/cli/engine/pinned-node.ts';
-import { quoteForShell } from '../../../../src/cli/text/shell-quote.ts';
+import { quoteForShell } from '../../../../src/cli/text/shell.ts';
 
 describe('before the engine starts', () => {
   test.each([
@@ -14,7 +14,7 @@ describe('before the engine starts', () => {
     expect(resolveThreads(threads, cores)).toBe(expected);
   });
 
-  test.each(['0', '-1', '1.5', '1025', '', 'AUTO'])('[CLI-4] %j threads are a wrong use', (threads) => {
+  test.each(['0', '-1', '1.5', '1025', '', 'AUTO'])('[CLI-4] --threads %j is a usage error', (threads) => {
     expect(() => resolveThreads(threads, 8)).toThrow(/expected auto or a whole number from 1 to 1024/);
   });
 
@@ -24,7 +24,7 @@ describe('before the engine starts', () => {
     ['22.15.0', true],
     ['22.23.3', true],
     ['24.0.0', true],
-  ])('[CLI-12] Node %s may host the engine: %s', (version, expected) => {
+  ])('[CLI-12] Node %s can run the engine: %s', (version, expected) => {
     expect(isEngineNode(version)).toBe(expected);
   });
 });
@@ -33,7 +33,7 @@ describe('versions', () => {
   const engine = { version: '0.2.0', address: 'ws://x' };
   const worker = (name: string, version: string) => ({ name, version, runtime: 'node' });
 
-  test('[CLI-13] whatever differs from the engine is warned about, once per version', () => {
+  test('[CLI-13] each version that differs from the engine causes one warning', () => {
     const workers = [worker('a', '0.1.0'), worker('b', '0.2.0'), worker('c', '0.1.0')];
     expect(findMismatches({ cli: '0.1.0', node: '22', engine, workers })).toEqual([
       'The engine is 0.2.0, this command line is 0.1.0.',
@@ -44,14 +44,14 @@ describe('versions', () => {
   });
 });
 
-describe('words for a shell', () => {
+describe('quoting for a shell', () => {
   test.each([
     ['orders::create', 'orders::create'],
     ['sku=a1', 'sku=a1'],
     ['lines:=[]', "'lines:=[]'"],
     ["it's $HOME\n👍", "'it'\\''s $HOME\n👍'"],
     ['', "''"],
-  ])('[CLI-7] %j is written as %s', (word, expected) => {
+  ])('[CLI-7] %j is quoted as %s', (word, expected) => {
     expect(quoteForShell(word)).toBe(expected);
   });
 });

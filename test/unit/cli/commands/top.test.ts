@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
+import { shareOut, topLines } from '../../../../src/cli/commands/watch/top.ts';
 import { type CallSample, compareSamples, type TopFigures } from '../../../../src/cli/commands/watch/top-sample.ts';
-import { shareOut, topLines } from '../../../../src/cli/commands/watch/top-screen.ts';
 import { createPainter } from '../../../../src/cli/text/colour.ts';
 
 function sample(atMs: number, counts: Record<string, [calls: number, errors: number]>): CallSample {
@@ -9,7 +9,7 @@ function sample(atMs: number, counts: Record<string, [calls: number, errors: num
 }
 
 describe('svc top', () => {
-  test('[console 6.6] rates are what was added between two looks, the busiest first', () => {
+  test('[console 6.6] rates are the increase between two samples, the busiest function first', () => {
     const figures = compareSamples(
       sample(0, { quiet: [100, 1], busy: [10, 0] }),
       sample(2_000, { quiet: [100, 1], busy: [50, 4], fresh: [2, 0] }),
@@ -21,7 +21,7 @@ describe('svc top', () => {
     ]);
   });
 
-  test('[console 6.6] an engine that was started again counts from zero, never backwards', () => {
+  test('[console 6.6] after a restart of the engine no rate is negative', () => {
     const [row] = compareSamples(sample(0, { a: [1_000, 50] }), sample(1_000, { a: [3, 1] }));
     expect(row).toMatchObject({ calls_per_second: 3, errors_per_second: 1 });
   });

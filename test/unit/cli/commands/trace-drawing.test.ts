@@ -32,7 +32,7 @@ describe('a trace on a terminal', () => {
     expect(text).toBe('4bf92f3577b34da6  POST /orders  OK  180 ms  5 spans  2 services');
   });
 
-  test('[console 6.6] errors say what they are below their span, logs when they were written', () => {
+  test('[console 6.6] below a span are its error message and its log entries with their times', () => {
     const failed = treeSpan('charge', 0, 10, [], { status: 'error', status_description: 'card declined' });
     const layout = layoutTrace([treeSpan('root', 0, 20, [failed, treeSpan('after', 10, 20)])], NOW_NANO);
     const log = {
@@ -45,7 +45,7 @@ describe('a trace on a terminal', () => {
     expect(lines.slice(2, 4)).toEqual(['│     ✘ card declined', '│     +4 ms WARN hm[2J']);
   });
 
-  test('[TRC-9] a span shorter than a column is still seen, and no bar leaves its column', () => {
+  test('[TRC-9] a span shorter than a column is visible, and no bar exceeds its column', () => {
     for (const offset of [0, 0.3, 0.999, 1]) {
       for (const width of [0, 0.0001, 0.5, 1]) {
         const bar = drawBar(offset, width, 20);

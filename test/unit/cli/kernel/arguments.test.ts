@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { parseArguments, peekFlags } from '../../../../src/cli/kernel/arguments.ts';
 import { CliFailure } from '../../../../src/cli/kernel/failures.ts';
 import type { FlagTable } from '../../../../src/cli/kernel/flags.ts';
-import { OUTPUT_FLAGS } from '../../../../src/cli/kernel/output-flags.ts';
+import { OUTPUT_FLAGS } from '../../../../src/cli/kernel/shared-flags.ts';
 
 const TABLE = {
   file: { kind: 'text', placeholder: '<file>', help: '' },
@@ -27,17 +27,17 @@ describe('forms of a flag', () => {
     [['--repeat', '10'], { repeat: 10 }],
     [['--timeout', '1.5s'], { timeout: 1_500 }],
     [['--file', 'a', '--file', 'b'], { file: 'b' }],
-  ])('[CLI-7] %j is understood as %j', (args, expected) => {
+  ])('[CLI-7] %j is parsed as %j', (args, expected) => {
     expect(parseArguments(args, TABLE, {}).flags).toMatchObject(expected);
   });
 
-  test('[CLI-20] operands keep their order, and everything after -- is one', () => {
+  test('[CLI-20] operands keep their order, and every word after -- is an operand', () => {
     const parsed = parseArguments(['a', '--internal', 'b=1', '--', '--file'], TABLE, {});
     expect(parsed.operands).toEqual(['a', 'b=1', '--file']);
     expect(parsed.flags.internal).toBe(true);
   });
 
-  test('[CLI-7] a flag wins over the environment, which wins over the default', () => {
+  test('[CLI-7] a flag takes precedence over the environment, and the environment over the default', () => {
     const url = (args: string[], env: Record<string, string>) => parseArguments(args, TABLE, env).flags.url;
     expect(url([], {})).toBe('ws://default');
     expect(url([], { SVC_URL: 'ws://environment' })).toBe('ws://environment');
@@ -46,7 +46,7 @@ describe('forms of a flag', () => {
   });
 });
 
-describe('wrong lines', () => {
+describe('invalid lines', () => {
   test.each([
     [['--fiel', 'x'], 'Unknown flag --fiel.', 'Did you mean --file?'],
     [['--no-file'], 'Unknown flag --no-file.', undefined],
@@ -60,25 +60,25 @@ describe('wrong lines', () => {
     [['-o', 'xml'], "-o is 'xml': expected one of json, csv.", undefined],
     [['--timeout', '10'], /--timeout is '10': expected a duration such as/, undefined],
     [['--timeout', '2h'], /from 1ms to 1h/, undefined],
-  ])('[CLI-8] %j is refused with what was expected', (args, message, hint) => {
+  ])('[CLI-8] %j is refused with the expected form', (args, message, hint) => {
     const failure = catchFailure(() => parseArguments(args, TABLE, {}));
     expect(failure.message).toEqual(expect.stringMatching(message instanceof RegExp ? message : exactly(message)));
-    if (hint !== undefined) expect(failure.facts.hint).toBe(hint);
-    expect(failure.facts.exitCode).toBe(2);
+    if (hint !== undefined) expect(failure.report.hint).toBe(hint);
+    expect(failure.report.exitCode).toBe(2);
   });
 
-  test('[CLI-7] a wrong value from the environment is named by its variable', () => {
+  test('[CLI-7] an invalid value from the environment is reported with its variable', () => {
     const table = { repeat: { ...TABLE.repeat, env: 'SVC_REPEAT' } } as const;
     expect(() => parseArguments([], table, { SVC_REPEAT: 'x' })).toThrow(/^SVC_REPEAT is 'x'/);
   });
 
-  test('[X22] a token on the command line is refused, with the two ways that exist', () => {
+  test('[X22] a token on the command line is refused, with the two ways to pass one', () => {
     const failure = catchFailure(() => parseArguments(['--token=very-secret'], TABLE, {}));
-    expect(failure.facts.hint).toMatch(/--token-file <file>.*SVC_TOKEN/);
-    expect(`${failure.message}${failure.facts.hint}`).not.toContain('very-secret');
+    expect(failure.report.hint).toMatch(/--token-file <file>.*SVC_TOKEN/);
+    expect(`${failure.message}${failure.report.hint}`).not.toContain('very-secret');
   });
 
-  test('[CLI-3] the output flags are read from a line that is otherwise wrong', () => {
+  test('[CLI-3] the output flags are read from an otherwise invalid line', () => {
     const flags = peekFlags(['--fiel', '--json', '-o', 'xml', '--color=never'], OUTPUT_FLAGS);
     expect(flags).toMatchObject({ json: true, output: undefined, color: 'never' });
   });

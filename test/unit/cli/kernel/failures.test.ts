@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { describe, expect, test } from 'vitest';
-import { rankSuggestions } from '../../../../src/cli/commands/call/function-facts.ts';
+import { rankSuggestions } from '../../../../src/cli/commands/call/function-details.ts';
 import { callFailure, stackFrames } from '../../../../src/cli/engine/call-failure.ts';
 import { CliFailure, formatFailureJson, toFailure } from '../../../../src/cli/kernel/failures.ts';
 import { SvcError } from '../../../../src/sdk/calls/errors.ts';
@@ -15,7 +15,7 @@ const STACK = `Error: no sku
     at fourth (/app/src/b.ts:1:1)`;
 
 describe('failed calls', () => {
-  test('[CLI-22] the first frames of the handler are shown, libraries and Node left out', () => {
+  test('[CLI-22] the first stack frames of the handler are shown, without libraries and Node', () => {
     expect(stackFrames(STACK, false)).toEqual([
       'at readOrder (/app/src/orders.ts:3:9)',
       'at create (/app/src/orders.ts:12:3)',
@@ -44,9 +44,9 @@ describe('failed calls', () => {
     ['an unknown queue', { reason: 'QUEUE_NOT_FOUND' }, 'enqueue_error', "Queue 'mail' not found", 'svc queue list'],
     ['a worker that failed', {}, 'WORKER_FAILED', 'The worker mail-2 does not run: exit', 'svc worker start mail-2.'],
     ['no project', { function_id: 'worker::add' }, 'BAD_REQUEST', 'There is no file x', 'svc worker init'],
-  ])('[CLI-9] %s is told with what to do', (_what, details, code, message, hint) => {
-    const { facts } = callFailure(new SvcError(code, message, details), { functionId: 'f', verbose: false });
-    expect(facts.hint).toContain(hint);
+  ])('[CLI-9] %s is reported with the next step', (_what, details, code, message, hint) => {
+    const { report } = callFailure(new SvcError(code, message, details), { functionId: 'f', verbose: false });
+    expect(report.hint).toContain(hint);
   });
 
   test('[CLI-22] a failure carries function, message, code, reason, trace and exit code', () => {
@@ -55,14 +55,14 @@ describe('failed calls', () => {
       trace_id: '4bf9',
       retryable: true,
     });
-    const { facts } = callFailure(error, { functionId: 'orders::create', verbose: false });
-    expect(facts).toMatchObject({
+    const { report } = callFailure(error, { functionId: 'orders::create', verbose: false });
+    expect(report).toMatchObject({
       code: 'enqueue_error',
       message: 'orders::create failed: queue is full',
       exitCode: 6,
     });
-    expect(facts.lines).toEqual(['  code enqueue_error  reason QUEUE_FULL  trace 4bf9']);
-    expect(facts.details).toEqual({
+    expect(report.lines).toEqual(['  code enqueue_error  reason QUEUE_FULL  trace 4bf9']);
+    expect(report.details).toEqual({
       function_id: 'orders::create',
       reason: 'QUEUE_FULL',
       trace_id: '4bf9',
@@ -70,10 +70,10 @@ describe('failed calls', () => {
     });
   });
 
-  test('[CLI-3] what nobody expected is reported with its stack as our defect', () => {
+  test('[CLI-3] an unexpected error is reported with its stack, as a defect of svc', () => {
     const failure = toFailure(new TypeError('x is not a function'));
-    expect(failure.facts).toMatchObject({ code: 'INTERNAL', exitCode: 1 });
-    expect(failure.facts.lines?.length).toBeGreaterThan(0);
+    expect(failure.report).toMatchObject({ code: 'INTERNAL', exitCode: 1 });
+    expect(failure.report.lines?.length).toBeGreaterThan(0);
     expect(JSON.parse(formatFailureJson(failure)).error.code).toBe('INTERNAL');
     expect(toFailure('text').message).toContain('text');
     const own = new CliFailure({ code: 'A', message: 'b', exitCode: 3 });
@@ -81,9 +81,9 @@ describe('failed calls', () => {
   });
 });
 
-test('[CLI-9] a file that the system refuses is told by its place and the reason, and is no defect of ours', async () => {
+test('[CLI-9] a file that cannot be used is reported with path and reason, not as a defect of svc', async () => {
   const failure = toFailure(await readFile('/nowhere/at-all').catch((error: unknown) => error));
-  expect(failure.facts).toMatchObject({
+  expect(failure.report).toMatchObject({
     code: 'FILE_UNUSABLE',
     message: 'Cannot use /nowhere/at-all: no such file or directory (ENOENT).',
     exitCode: 1,
@@ -99,7 +99,7 @@ describe('suggestions', () => {
     ['post::send', ['mail::send', 'mail::send_all']],
     ['x::z', ['x::y']],
     ['nothing::like_it', []],
-  ])('[CLI-8] for %s the ids %j are suggested', (unknown, expected) => {
+  ])('[CLI-8] for %s, the suggestions are %j', (unknown, expected) => {
     expect(rankSuggestions(unknown, ids)).toEqual(expected);
   });
 });

@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'vitest';
-import { TOPICS } from '../../../../src/cli/commands/queue/topics.ts';
+import { CATALOGUE } from '../../../../src/cli/catalogue.ts';
 import { parseArguments } from '../../../../src/cli/kernel/arguments.ts';
-import { CATALOGUE } from '../../../../src/cli/kernel/catalogue.ts';
 import type { Flag } from '../../../../src/cli/kernel/flags.ts';
 import { formatCommandHelp, formatRootHelp } from '../../../../src/cli/kernel/help.ts';
-import { OUTPUT_FLAGS } from '../../../../src/cli/kernel/output-flags.ts';
+import { TOPICS } from '../../../../src/cli/kernel/help-topics.ts';
 import { routeArguments } from '../../../../src/cli/kernel/route.ts';
+import { OUTPUT_FLAGS } from '../../../../src/cli/kernel/shared-flags.ts';
 
-const commands = await Promise.all(CATALOGUE.map(async (entry) => ({ entry, command: await entry.load() })));
+const commands = await Promise.all(CATALOGUE.entries.map(async (entry) => ({ entry, command: await entry.load() })));
 
 describe.each(commands)('svc $entry.name', ({ entry, command }) => {
   test('[CLI-7] its help fits into 79 columns and names every flag with default and variable', () => {
@@ -27,14 +27,14 @@ describe.each(commands)('svc $entry.name', ({ entry, command }) => {
       expect(formatCommandHelp(command)).toContain(line);
       const [program, ...args] = splitWords(line);
       expect(program).toBe('svc');
-      const route = routeArguments(args);
+      const route = routeArguments(args, CATALOGUE);
       if (route.kind === 'command') {
         expect(() => parseArguments(route.args, { ...OUTPUT_FLAGS, ...command.flags }, {})).not.toThrow();
       }
     }
   });
 
-  test('[CLI-7] its line in the overview is its own summary', () => {
+  test('[CLI-7] its line in the overview equals its summary', () => {
     expect(entry.summary).toBe(command.summary);
     expect(entry.aliasOf ?? entry.name).toBe(command.name);
   });
@@ -42,7 +42,7 @@ describe.each(commands)('svc $entry.name', ({ entry, command }) => {
 
 describe('other help texts', () => {
   test('[CLI-7] the overview names every command and fits into 79 columns', () => {
-    const text = formatRootHelp('1.2.3');
+    const text = formatRootHelp('1.2.3', CATALOGUE);
     expect(widest(text)).toBeLessThan(80);
     for (const { entry } of commands) {
       if (entry.aliasOf === undefined) expect(text).toContain(`  ${entry.name} `);
@@ -59,7 +59,7 @@ function widest(text: string): number {
   return Math.max(...text.split('\n').map((line) => line.length));
 }
 
-/** As a shell would split the examples: single quotes only. */
+/** Splits an example as a shell does; only single quotes are supported. */
 function splitWords(line: string): string[] {
   return [...line.matchAll(/(?:[^\s']|'[^']*')+/g)].map(([word]) => word.replaceAll("'", ''));
 }

@@ -1,11 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
+import { CATALOGUE } from '../../../../src/cli/catalogue.ts';
 import { runProgram } from '../../../../src/cli/kernel/program.ts';
 import { createFakeTerminal } from '../text/fake-terminal.ts';
 
 async function run(args: readonly string[]) {
   const terminal = createFakeTerminal({ env: { NO_COLOR: '1' } });
-  const code = await runProgram(args, terminal);
+  const code = await runProgram(args, terminal, CATALOGUE);
   return { code, stdout: terminal.stdout(), stderr: terminal.stderr() };
 }
 
@@ -16,7 +17,7 @@ describe('one run of svc', () => {
     expect(JSON.parse((await run(['--version', '--json'])).stdout)).toEqual({ version: stdout.slice(4).trim() });
   });
 
-  test('[CLI-7] help that is asked for goes to stdout and succeeds', async () => {
+  test('[CLI-7] requested help goes to stdout with exit code 0', async () => {
     for (const args of [['--help'], ['help'], ['-h']]) {
       expect(await run(args)).toMatchObject({
         code: 0,
@@ -38,7 +39,7 @@ describe('one run of svc', () => {
     expect((await run(['help', 'start'])).stdout).toContain('Usage: svc start [flags]');
   });
 
-  test.each(['config', 'env', 'exit-codes', 'output'])('[CLI-7] svc help %s is a page of its own', async (topic) => {
+  test.each(['config', 'env', 'exit-codes', 'output'])('[CLI-7] svc help %s prints a page', async (topic) => {
     expect(await run(['help', topic])).toMatchObject({ code: 0, stderr: '' });
   });
 
@@ -56,14 +57,14 @@ describe('one run of svc', () => {
   });
 
   test.each([['start'], ['dev'], ['backup', 'copy'], ['restore', 'copy']])(
-    '[CLI-12] svc %s without a configuration says so, also where Node is too old for the engine',
+    '[CLI-12] svc %s without a configuration reports that, also on a Node too old for the engine',
     async (...args) => {
       const ran = process.versions;
       Object.defineProperty(process, 'versions', { value: { ...ran, node: '20.12.0' } });
       try {
-        const told = await run(args);
-        expect(told).toMatchObject({ code: 2, stderr: expect.stringContaining('There is no svc-config.yaml') });
-        expect(told.stderr).toContain(`Usage: svc ${args[0]}`);
+        const done = await run(args);
+        expect(done).toMatchObject({ code: 2, stderr: expect.stringContaining('There is no svc-config.yaml') });
+        expect(done.stderr).toContain(`Usage: svc ${args[0]}`);
       } finally {
         Object.defineProperty(process, 'versions', { value: ran });
       }
@@ -78,7 +79,7 @@ describe('one run of svc', () => {
     [['triger', '--json'], 'USAGE'],
     [['functions', 'list', '--jsn', '-o', 'json'], 'USAGE'],
     [['functions', 'list', '--jsn', '-ojsonl'], 'USAGE'],
-  ])('[CLI-3] %j fails with JSON on stderr although the line is wrong', async (args, code) => {
+  ])('[CLI-3] %j fails with JSON on stderr, although the line is invalid', async (args, code) => {
     const done = await run(args);
     expect(done).toMatchObject({ code: 2, stdout: '' });
     expect(JSON.parse(done.stderr)).toEqual({
@@ -89,12 +90,12 @@ describe('one run of svc', () => {
   test.each([
     ['queue', 'dlq', 'redrive', '-y'],
     ['-y', '--no-input', 'queue', 'dlq', 'redrive'],
-  ])('[CLI-6] answers given beforehand are taken by commands that ask nothing: %s %s %s %s', async (...words) => {
+  ])('[CLI-6] commands that ask no question also accept --yes and --no-input: %s %s %s %s', async (...words) => {
     const { stderr } = await run([...words, 'one', 'two', '--payload', '{}']);
     expect(stderr).toContain('--payload is for one letter');
   });
 
-  test('[CLI-2] contradicting formats are refused', async () => {
+  test('[CLI-2] contradictory formats are refused', async () => {
     expect(await run(['functions', 'list', '--json', '-o', 'csv'])).toMatchObject({ code: 2, stdout: '' });
     expect((await run(['version', '-o', 'csv'])).stderr).toContain('expected one of table, json, jsonl');
   });

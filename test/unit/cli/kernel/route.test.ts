@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
+import { CATALOGUE } from '../../../../src/cli/catalogue.ts';
 import { routeArguments } from '../../../../src/cli/kernel/route.ts';
 
-describe('from words to a command', () => {
+describe('the command for a line', () => {
   test.each([
     [['trigger', 'a::b', 'x=1'], 'trigger', ['a::b', 'x=1']],
     [['functions', 'list', '--ns', 'a'], 'functions list', ['--ns', 'a']],
@@ -16,14 +17,19 @@ describe('from words to a command', () => {
     [['queue', 'dlq', 'list', 'mail'], 'queue dlq list', ['mail']],
     [['queue', '--json', 'list', 'mail'], 'queue list', ['--json', 'mail']],
   ])('[CLI-7] %j means %s', (args, name, rest) => {
-    const route = routeArguments(args);
+    const route = routeArguments(args, CATALOGUE);
     expect(route).toMatchObject({ kind: 'command', args: rest, named: true, entry: { name } });
   });
 
   test.each([[[]], [['--config', 'trigger']], [['--json', '--config=x', '--check']], [['--confg', 'x']]])(
-    '[CLI-7] %j starts the engine without saying so',
+    '[CLI-7] %j starts the engine without the word start',
     (args) => {
-      expect(routeArguments(args)).toMatchObject({ kind: 'command', args, named: false, entry: { name: 'start' } });
+      expect(routeArguments(args, CATALOGUE)).toMatchObject({
+        kind: 'command',
+        args,
+        named: false,
+        entry: { name: 'start' },
+      });
     },
   );
 
@@ -37,8 +43,8 @@ describe('from words to a command', () => {
     [['help', 'functions', 'list'], { kind: 'help', words: ['functions', 'list'] }],
     [['functions'], { kind: 'group', group: 'functions' }],
     [['queue', 'dlq'], { kind: 'group', group: 'queue dlq' }],
-  ])('[CLI-7] %j is %j', (args, expected) => {
-    expect(routeArguments(args)).toEqual(expected);
+  ])('[CLI-7] %j is routed to %j', (args, expected) => {
+    expect(routeArguments(args, CATALOGUE)).toEqual(expected);
   });
 
   test.each([
@@ -47,8 +53,10 @@ describe('from words to a command', () => {
     [['queue', 'dlq', 'redriv'], "Unknown command 'queue dlq redriv'.", 'Did you mean: svc queue dlq redrive?'],
     [['function', 'list'], "Unknown command 'function'.", 'Did you mean: svc functions?'],
     [['qqqqqqqqqq'], "Unknown command 'qqqqqqqqqq'.", 'List the commands with: svc --help'],
-  ])('[CLI-8] %j is unknown, and the nearest command is named', (args, message, hint) => {
-    expect(() => routeArguments(args)).toThrow(expect.objectContaining({ message }));
-    expect(() => routeArguments(args)).toThrow(expect.objectContaining({ facts: expect.objectContaining({ hint }) }));
+  ])('[CLI-8] %j is unknown, and the nearest command is suggested', (args, message, hint) => {
+    expect(() => routeArguments(args, CATALOGUE)).toThrow(expect.objectContaining({ message }));
+    expect(() => routeArguments(args, CATALOGUE)).toThrow(
+      expect.objectContaining({ report: expect.objectContaining({ hint }) }),
+    );
   });
 });

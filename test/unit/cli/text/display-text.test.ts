@@ -9,7 +9,7 @@ import {
   wrap,
 } from '../../../../src/cli/text/display-text.ts';
 
-describe('text of strangers', () => {
+describe('untrusted text', () => {
   test.each([
     ['\u001b[31mred\u001b[0m', '[31mred[0m'],
     ['bell\u0007 null\u0000 del\u007f', 'bell null del'],
@@ -17,15 +17,15 @@ describe('text of strangers', () => {
     ['\u202egnp.exe\u202c \u2066x\u2069 \u200fy \u061cz', 'gnp.exe x y z'],
     ['two\r\nlines\tand tab', 'two lines and tab'],
     ['naïve 日本 👍🏽', 'naïve 日本 👍🏽'],
-  ])('[CLI-5] %j reaches the terminal as %j', (text, expected) => {
+  ])('[CLI-5] %j is printed as %j', (text, expected) => {
     expect(stripUnsafe(text)).toBe(expected);
   });
 
-  test('[CLI-5] a text of several lines keeps its lines and loses the rest', () => {
+  test('[CLI-5] text with several lines keeps its line breaks and loses other unsafe characters', () => {
     expect(stripUnsafeLines('one\u001b[2J\r\ntwo\u202e')).toBe('one[2J\ntwo');
   });
 
-  test('[CLI-2] JSON keeps its value while every unsafe character is written as an escape', () => {
+  test('[CLI-2] unsafe characters in JSON are escaped, and the value does not change', () => {
     const value = { text: '\u001b\u009b\u202e\u2028\u007f日👍' };
     const json = escapeUnsafe(JSON.stringify(value));
     expect(json).toBe('{"text":"\\u001b\\u009b\\u202e\\u2028\\u007f日👍"}');
@@ -61,7 +61,7 @@ describe('columns', () => {
     expect(displayWidth(cut(text, columns, where))).toBeLessThanOrEqual(columns);
   });
 
-  test('[CLI-7] lines break at spaces and never in a word', () => {
+  test('[CLI-7] lines break at spaces, never inside a word', () => {
     expect(wrap('one two three', 7)).toEqual(['one two', 'three']);
     expect(wrap('a verylongword b', 5)).toEqual(['a', 'verylongword', 'b']);
     expect(wrap('', 5)).toEqual(['']);

@@ -1,12 +1,13 @@
-// Whoever pastes a command from the documentation must not be told that it is wrong: every line with `svc` in README.md,
-// docs/ and the READMEs of templates is one that the command line understands. What it then does, other tests tell.
+// A command that is pasted from the documentation must be valid: every line with `svc` in README.md, docs/ and the
+// READMEs of templates is one that the command line accepts. Other tests check what the commands do.
 
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { CATALOGUE } from '../../../../src/cli/catalogue.ts';
 import { parseArguments } from '../../../../src/cli/kernel/arguments.ts';
-import { GLOBAL_FLAGS } from '../../../../src/cli/kernel/global-flags.ts';
 import { routeArguments } from '../../../../src/cli/kernel/route.ts';
+import { GLOBAL_FLAGS } from '../../../../src/cli/kernel/shared-flags.ts';
 
 const ROOT = join(import.meta.dirname, '../../../..');
 const TEMPLATES = 'src/cli/templates';
@@ -18,14 +19,14 @@ const pages = [
   ...readdirSync(join(ROOT, TEMPLATES)).map((name) => `${TEMPLATES}/${name}/README.md`),
 ].filter((page) => readdirSync(join(ROOT, page, '..')).includes('README.md'));
 
-/** What stands for something else, or for one of several. */
+/** A placeholder, or one of several choices. */
 const PLACEHOLDER = /[<>[\]|…]|\.\.\./;
 
-test.each(pages)('every command in %s is one that svc understands', async (page) => {
+test.each(pages)('every command in %s is valid', async (page) => {
   const problems: string[] = [];
   const { lines, mentions } = commandsIn(readFileSync(join(ROOT, page), 'utf8'));
   for (const line of [...lines, ...mentions]) {
-    // In a sentence a command may stand without its operands.
+    // A sentence may name a command without its operands.
     const problem = await problemOf(line, lines.includes(line));
     if (problem !== undefined) problems.push(`${line}: ${problem}`);
   }
@@ -54,7 +55,7 @@ function commandsIn(text: string): { lines: string[]; mentions: string[] } {
 async function problemOf(line: string, isWhole: boolean): Promise<string | undefined> {
   const words = [...line.matchAll(/(?:[^\s'"]|'[^']*'|"[^"]*")+/g)].map(([word]) => word.replaceAll(/['"]/g, ''));
   try {
-    const route = routeArguments(words.slice(words.indexOf('svc') + 1));
+    const route = routeArguments(words.slice(words.indexOf('svc') + 1), CATALOGUE);
     if (route.kind !== 'command') return undefined;
     const { flags, operands: { min, max } = { min: 0, max: 0 } } = await route.entry.load();
     const { operands } = parseArguments(route.args, { ...GLOBAL_FLAGS, ...flags }, {});

@@ -1,19 +1,19 @@
-// A terminal made of two strings, for running commands without a process.
+// A terminal that collects its output in two strings, for running commands without a process.
 
-import type { StartedAs } from '../../../../src/cli/kernel/started-as.ts';
+import type { StartedAs } from '../../../../src/cli/text/shell.ts';
 import type { StopSignal, Terminal } from '../../../../src/cli/text/terminal.ts';
 
 export interface FakeTerminal extends Terminal {
   /** Everything written to stdout so far. */
   stdout(): string;
   stderr(): string;
-  /** Sends a signal to whoever listens. */
+  /** Sends a signal to the listeners. */
   signal(signal: StopSignal): void;
 }
 
 export interface FakeTerminalOptions {
   readonly env?: Record<string, string>;
-  /** Width of stdout and stderr as terminals; left out, both are pipes. */
+  /** Width of stdout and stderr as terminals; without it, both are pipes. */
   readonly columns?: number;
   readonly input?: string;
   readonly startedAs?: StartedAs;

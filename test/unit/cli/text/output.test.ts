@@ -24,7 +24,7 @@ const ROWS: readonly Row[] = [
 
 function print(format: Format, terminalOptions: FakeTerminalOptions, rows = ROWS): string {
   const terminal = createFakeTerminal(terminalOptions);
-  createOutput(terminal, options({ format })).printRows({ columns: COLUMNS, rows, records: rows });
+  createOutput(terminal, options({ format }), []).printRows({ columns: COLUMNS, rows, records: rows });
   expect(terminal.stderr()).toBe('');
   return terminal.stdout();
 }
@@ -64,7 +64,7 @@ describe('lists', () => {
     expect(print('table', {})).toBe('orders::create\t7\ttakes "orders", fast\n日本::x\t1200\ttwo lines[2J\n');
   });
 
-  test('[CLI-2] json is one document with the records as they are', () => {
+  test('[CLI-2] json is one document with the unchanged records', () => {
     expect(JSON.parse(print('json', {}))).toEqual(ROWS);
     expect(print('json', {}).trimEnd()).not.toContain('\n');
     expect(JSON.parse(print('json', { columns: 80 }))).toEqual(ROWS);
@@ -77,7 +77,7 @@ describe('lists', () => {
     expect(print('jsonl', {}, [])).toBe('');
   });
 
-  test('[CLI-2] csv has every column, quoted where it must be', () => {
+  test('[CLI-2] csv has every column, with quotes where needed', () => {
     expect(print('csv', {}).split('\n').slice(0, 2)).toEqual([
       'function_id,count,note,secret_place',
       'orders::create,7,"takes ""orders"", fast",here',
@@ -87,15 +87,15 @@ describe('lists', () => {
   });
 });
 
-describe('everything else', () => {
-  test('[CLI-1] notes and warnings go to stderr, and --quiet leaves out only the notes', () => {
+describe('messages and documents', () => {
+  test('[CLI-1] notes and warnings go to stderr, and --quiet suppresses only the notes', () => {
     const loud = createFakeTerminal();
     const quiet = createFakeTerminal();
     for (const [terminal, isQuiet] of [
       [loud, false],
       [quiet, true],
     ] as const) {
-      const output = createOutput(terminal, options({ quiet: isQuiet }));
+      const output = createOutput(terminal, options({ quiet: isQuiet }), []);
       output.note('done');
       output.detail('only when verbose');
       output.warn('careful\u001b[2J');
@@ -105,7 +105,7 @@ describe('everything else', () => {
     expect(quiet.stderr()).toBe('warning: careful[2J\n');
   });
 
-  test('[CLI-3] an error is text, and JSON once JSON was asked for', () => {
+  test('[CLI-3] an error is text, or JSON if JSON was requested', () => {
     const failure = new CliFailure({
       code: 'USAGE',
       message: 'wrong \u202e',
@@ -115,11 +115,11 @@ describe('everything else', () => {
       details: { path: 'x' },
     });
     const text = createFakeTerminal();
-    createOutput(text, options()).fail(failure);
+    createOutput(text, options(), []).fail(failure);
     expect(text.stderr()).toBe('error: wrong \nat a\ndo this\n');
 
     const json = createFakeTerminal();
-    createOutput(json, options({ jsonAsked: true })).fail(failure);
+    createOutput(json, options({ jsonAsked: true }), []).fail(failure);
     expect(JSON.parse(json.stderr())).toEqual({
       error: { code: 'USAGE', message: 'wrong \u202e', hint: 'do this', doc_url: 'docs/errors.md#USAGE', path: 'x' },
     });
@@ -127,13 +127,13 @@ describe('everything else', () => {
     expect(json.stdout()).toBe('');
   });
 
-  test('[CLI-22] JSON output is indented on a terminal, one line in a pipe, and null for nothing', () => {
+  test('[CLI-22] JSON is indented on a terminal and one line in a pipe; no result is null', () => {
     const terminal = createFakeTerminal({ columns: 80 });
-    createOutput(terminal, options({ format: 'json' })).printJson({ a: 1 });
+    createOutput(terminal, options({ format: 'json' }), []).printJson({ a: 1 });
     expect(terminal.stdout()).toBe('{\n  "a": 1\n}\n');
     const pipe = createFakeTerminal();
-    createOutput(pipe, options({ format: 'json' })).printJson({ a: 1 });
-    createOutput(pipe, options({ format: 'json' })).printJson(undefined);
+    createOutput(pipe, options({ format: 'json' }), []).printJson({ a: 1 });
+    createOutput(pipe, options({ format: 'json' }), []).printJson(undefined);
     expect(pipe.stdout()).toBe('{"a":1}\nnull\n');
   });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { WorkerHistory } from '../../../../src/modules/console/facts/worker-history.ts';
+import { WorkerHistory } from '../../../../src/modules/console/sources/worker-history.ts';
 import type { TestWorker } from '../../../support/clients/test-worker.ts';
 import { EngineInMemory } from '../../../support/engine/engine-in-memory.ts';
 

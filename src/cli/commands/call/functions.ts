@@ -1,0 +1,161 @@
+// `svc functions …`: the functions that can be called, and one of them in detail.
+
+import { isSvcError } from '../../../sdk/calls/errors.ts';
+import { type EngineConnection, withEngine } from '../../engine/connection.ts';
+import { defineCommand } from '../../kernel/command.ts';
+import { EXIT } from '../../kernel/exit-codes.ts';
+import { CONNECTION_FLAGS } from '../../kernel/shared-flags.ts';
+import { formatPairs, stripUnsafe, stripUnsafeLines } from '../../text/display-text.ts';
+import type { Output } from '../../text/output.ts';
+import { isRecord, type JsonRecord, recordsIn, textIn, textsIn } from '../../text/records.ts';
+import { quoteForShell } from '../../text/shell.ts';
+import type { Column } from '../../text/table.ts';
+import {
+  examplePairs,
+  parameterLines,
+  parametersOf,
+  requestSchemaOf,
+  responseSchemaOf,
+  unknownFunction,
+} from './function-details.ts';
+
+export const functionsList = defineCommand({
+  name: 'functions list',
+  summary: 'List the functions that can be called.',
+  flags: {
+    ns: { kind: 'text', placeholder: '<namespace>', help: 'Only ids that begin with <namespace>::' },
+    search: { kind: 'text', placeholder: '<text>', help: 'Only ids and descriptions that contain the text.' },
+    internal: { kind: 'switch', help: 'Include the functions of the engine itself.' },
+    ...CONNECTION_FLAGS,
+  },
+  formats: ['table', 'wide', 'json', 'jsonl', 'csv'],
+  examples: [
+    { line: 'svc functions list --ns orders', shows: 'The functions whose id begins with orders::' },
+    { line: 'svc functions list --internal --json', shows: 'All of them, for a script.' },
+  ],
+  exitCodes: [EXIT.timedOut, EXIT.unreachable, EXIT.refused],
+  async run(context) {
+    const { flags, output } = context;
+    const answer = await withEngine(context, (engine) =>
+      engine.call('engine::functions::list', {
+        include_internal: flags.internal,
+        ...(flags.ns === undefined ? {} : { prefix: `${flags.ns.replace(/::$/, '')}::` }),
+        ...(flags.search === undefined ? {} : { search: flags.search }),
+      }),
+    );
+    const all = recordsIn(answer, 'functions');
+    const records = flags.internal ? all : all.filter((record) => !isOfModule(record));
+    output.printRows({ columns: COLUMNS, rows: records, records });
+    if (records.length === 0) output.note(emptyNote(flags, all.length > 0));
+    return EXIT.done;
+  },
+});
+
+const COLUMNS: readonly Column<JsonRecord>[] = [
+  { name: 'function_id', cut: 'middle', text: (record) => textIn(record, 'function_id') },
+  { name: 'workers', cut: 'end', text: (record) => workerNames(record).join(', ') },
+  { name: 'triggers', text: (record) => triggerTypes(record).join(', ') },
+  { name: 'status', text: (record) => textIn(record, 'status') },
+  { name: 'namespace', wideOnly: true, text: (record) => textIn(record, 'namespace') },
+  { name: 'description', cut: 'end', text: (record) => textIn(record, 'description') },
+];
+
+function workerNames(record: JsonRecord): string[] {
+  const names = recordsIn(record, 'workers').map((worker) => textIn(worker, 'name'));
+  return names.length > 0 ? names : [textIn(record, 'worker_name')];
+}
+
+function triggerTypes(record: JsonRecord): string[] {
+  return isRecord(record.triggers) ? textsIn(record.triggers, 'types') : [];
+}
+
+/**
+ * The engine's answer leaves out only `engine::*`, as other clients expect. A module is a worker whose id equals its
+ * name; the engine generates the ids of connections.
+ */
+function isOfModule(record: JsonRecord): boolean {
+  const workers = recordsIn(record, 'workers');
+  return workers.length > 0 && workers.every((worker) => textIn(worker, 'id') === textIn(worker, 'name'));
+}
+
+function emptyNote({ ns, search }: { ns: string | undefined; search: string | undefined }, areHidden: boolean): string {
+  if (ns === undefined && search === undefined) {
+    return 'No worker has registered a function yet. List the functions of the engine itself with --internal.';
+  }
+  return areHidden
+    ? 'No function of a worker matches. Include the functions of the engine itself with --internal.'
+    : 'No function matches. Omit --ns and --search to list all functions.';
+}
+
+export const functionsInfo = defineCommand({
+  name: 'functions info',
+  summary: 'Show one function: workers, triggers, schemas.',
+  operands: {
+    usage: '<id>',
+    min: 1,
+    max: 1,
+    help: 'The id of the function, such as orders::create.',
+    kinds: ['function'],
+  },
+  flags: { ...CONNECTION_FLAGS },
+  formats: ['table', 'json', 'jsonl'],
+  examples: [
+    { line: 'svc functions info orders::create', shows: 'Everything known about the function, and how to call it.' },
+    { line: 'svc functions info orders::create --json', shows: 'The unchanged record of the engine.' },
+  ],
+  exitCodes: [EXIT.notFound, EXIT.timedOut, EXIT.unreachable, EXIT.refused],
+  async run(context) {
+    const [functionId = ''] = context.operands;
+    const detail = await withEngine(context, (engine) => readDetail(engine, functionId));
+    context.output.printDocument(detail, formatDetail(functionId, detail, context.output));
+    return EXIT.done;
+  },
+});
+
+async function readDetail(engine: EngineConnection, functionId: string): Promise<JsonRecord> {
+  try {
+    const detail = await engine.call('engine::functions::info', { function_id: functionId });
+    return isRecord(detail) ? detail : {};
+  } catch (error) {
+    throw (isSvcError(error, 'NOT_FOUND') ? await unknownFunction(engine, functionId) : undefined) ?? error;
+  }
+}
+
+function formatDetail(functionId: string, detail: JsonRecord, output: Output): string {
+  const request = requestSchemaOf(detail);
+  const response = responseSchemaOf(detail);
+  const rows: [string, string][] = [
+    ['description', textIn(detail, 'description')],
+    ['workers', workerNames(detail).join(', ')],
+    ['status', textIn(detail, 'status')],
+  ];
+  const pairs = examplePairs(parametersOf(request)).map((pair) => ` ${quoteForShell(pair)}`);
+  const text = [
+    functionId,
+    ...formatPairs(rows.filter(([, text]) => text !== '').map(([label, text]) => [label, stripUnsafe(text)])),
+    '',
+    ...triggerLines(recordsIn(detail, 'registered_triggers')),
+    '',
+    ...parameterLines(request),
+    ...(response === undefined ? [] : ['', 'Answer schema', indentJson(response)]),
+    '',
+    'Call it',
+    `  ${output.typed('svc trigger')} ${quoteForShell(functionId)}${pairs.join('')}`,
+    `  await svc.trigger({ function_id: ${JSON.stringify(functionId)}, payload: {} })`,
+  ].join('\n');
+  return stripUnsafeLines(text);
+}
+
+function triggerLines(triggers: readonly JsonRecord[]): string[] {
+  if (triggers.length === 0) return ['Triggers: none.'];
+  const triggerRows = triggers.map((trigger): [string, string] => [
+    stripUnsafe(textIn(trigger, 'trigger_type')),
+    stripUnsafe(JSON.stringify(trigger.config ?? {})),
+  ]);
+  return ['Triggers', ...formatPairs(triggerRows)];
+}
+
+function indentJson(value: unknown): string {
+  const lines = JSON.stringify(value, undefined, 2).split('\n');
+  return lines.map((line) => `  ${line}`).join('\n');
+}
