@@ -46,7 +46,7 @@ describe('one run of svc', () => {
   test('[CLI-7] svc help env names every OTEL_ variable that the engine reads', async () => {
     const read = [
       'modules/observability/settings.ts',
-      'core/telemetry/records/otlp-target.ts',
+      'core/telemetry/records/settings.ts',
       'modules/observability/config.ts',
     ]
       .map((file) => readFileSync(new URL(`../../../../src/${file}`, import.meta.url), 'utf8'))
