@@ -18,7 +18,7 @@ export const PACKAGE_MODULES = `  - name: svc-state
 
 /** Prints the answer of a call that goes through the engine of the address it is given. */
 export const GREETER = `
-import { registerWorker, Enqueue, type SvcWorker } from 'svc-sdk';
+import { registerWorker } from 'svc-sdk';
 const svc = registerWorker(process.argv[2], { worker_name: 'greeter' });
 svc.registerFunction('greet::hello', ({ name }) => ({ text: 'Hello, ' + name + '!' }));
 await svc.trigger({ function_id: 'state::set', payload: { scope: 's', key: 'name', value: 'Ada' } });
@@ -31,7 +31,8 @@ await svc.shutdown();
 const FAILS = ['@ts', 'expect', 'error'].join('-');
 
 export const TYPED_PROGRAM = `
-import { registerWorker as registerPage, registerWorker } from 'svc-browser-sdk';
+import { Enqueue, registerWorker, type SvcWorker } from 'svc-sdk';
+import { registerWorker as registerPage } from 'svc-browser-sdk';
 import { http } from 'svc-browser-sdk/http';
 import { onStream } from 'svc-browser-sdk/triggers';
 
@@ -54,6 +55,7 @@ export { receiptId, upper };
 
 export const REACT_PROGRAM = `
 import { createElement, type ReactElement } from 'react';
+import { registerWorker } from 'svc-browser-sdk';
 import { SvcProvider, useConnection, useFunction, useStateValue, useStream } from 'svc-browser-sdk/react';
 
 declare module 'svc-browser-sdk' {
