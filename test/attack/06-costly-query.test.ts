@@ -93,7 +93,7 @@ describe('thirty times (a|a)* over a thousand records of 15 KB', () => {
     await worker.answerTo(ids.at(-1) ?? '');
     const query = Array.from({ length: 60 }, (_, one) => `-word${one}`).join(' ');
     // It took fifteen seconds, and an answer has five.
-    const error = await waitFor('enough of them are stored', () => errorOf(query), 20_000);
+    const error = await waitFor('enough of them are stored', () => refusalOf(query), 30_000);
     expect(error).toMatchObject({ code: 'BAD_REQUEST', message: expect.stringContaining('"word') });
     const { result } = await worker.call('engine::logs::search', { query: `x${'\u0130'.repeat(3)} -order` });
     expect(result).toMatchObject({ total: 0 });
@@ -105,7 +105,7 @@ describe('thirty times (a|a)* over a thousand records of 15 KB', () => {
     const ids = Array.from({ length: RECORDS }, () => worker.startCall('engine::log::info', line));
     await worker.answerTo(ids.at(-1) ?? '');
     const query = Array.from({ length: 60 }, (_, one) => `-function=${one}`).join(' ');
-    const error = await waitFor('enough of them are stored', () => errorOf(query), 20_000);
+    const error = await waitFor('enough of them are stored', () => refusalOf(query), 30_000);
     expect(error).toMatchObject({ code: 'BAD_REQUEST', message: expect.stringContaining('function=') });
   });
 
@@ -125,4 +125,10 @@ describe('thirty times (a|a)* over a thousand records of 15 KB', () => {
 
 async function errorOf(query: string): Promise<unknown> {
   return (await worker.call('engine::logs::search', { query })).error;
+}
+
+/** On a busy machine an answer may take longer than its time limit: only a refusal of the search counts. */
+async function refusalOf(query: string): Promise<unknown> {
+  const error = await errorOf(query);
+  return Object(error).code === 'BAD_REQUEST' && error;
 }
