@@ -129,6 +129,6 @@ async function errorOf(query: string): Promise<unknown> {
 
 /** On a busy machine an answer may take longer than its time limit: only a refusal of the search counts. */
 async function refusalOf(query: string): Promise<unknown> {
-  const error = await errorOf(query);
+  const error = await errorOf(query).catch(() => undefined);
   return Object(error).code === 'BAD_REQUEST' && error;
 }

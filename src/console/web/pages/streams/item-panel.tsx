@@ -129,7 +129,7 @@ function Item({ place, size, text, refetch }: ItemProps): ReactNode {
             refetch();
           }}
         >
-          <p className="break-all">{visibleText(item)} is gone for good, and every subscriber of the group is notified.</p>
+          <p className="break-all">{visibleText(item)} is gone for good. Subscribers of the group are notified.</p>
         </ConfirmDialog>
       )}
     </div>
