@@ -1,5 +1,5 @@
-// Work of a trusted trigger that waits while its connection is away. Whoever registers a trigger under the same id
-// meanwhile is somebody else: it must not run with his rights, nor ask his condition.
+// Work of a trusted trigger that waits while its connection is away. Another connection may register a trigger under
+// the same id meanwhile: the work must not run with its rights, nor ask its condition.
 
 import { expect, test } from 'vitest';
 import { RawWorker } from '../support/clients/raw-worker.ts';
@@ -7,7 +7,7 @@ import { startTestEngine, type TestEngine } from '../support/engine/test-engine.
 import { deadLettersOf, statsOf } from '../support/stores/queue-engine.ts';
 import { waitFor } from '../support/wait-for.ts';
 
-test('a job is of its own trigger, whoever has the id of that one when it runs', async () => {
+test('a job belongs to its own trigger, even if another connection has that id when it runs', async () => {
   await using engine = await startEngine();
   await using client = await RawWorker.connect(engine.url);
   await client.call('engine::queue::pause', { queue: 'default' });

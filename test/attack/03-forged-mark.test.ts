@@ -67,7 +67,7 @@ test('A true mark that a stranger has seen and sends again marks nothing, over i
   ]);
 });
 
-test('A stranger that logs under a true mark of somebody else is heard all the same', async () => {
+test('A log line under a genuine mark of another connection still fires triggers', async () => {
   await using stranger = await scene.stranger();
   await using trusted = await RawWorker.connect(scene.engine.url);
   await trusted.call('engine::log::error', { message: 'the cause' });

@@ -55,7 +55,7 @@ test('ten strangers who make 10 000 channels leave room to trusted callers, and 
 test('by default a stranger makes 20 channels at once and 20 a second, whatever it asks for', async () => {
   await using engine = await start();
   const [stranger] = await connectAll(engine.urls[1], 1);
-  if (stranger === undefined) throw new Error('Nobody connected');
+  if (stranger === undefined) throw new Error('No client connected');
   const { made, errors } = await askFor(stranger, 64);
   expect(made.length).toBeGreaterThanOrEqual(20);
   expect(made.length).toBeLessThan(64);
@@ -78,7 +78,7 @@ test('half of all channels is for trusted callers, however many strangers come',
 test('a stranger whose readers never come fills 48 MiB, and the gigabyte of trusted callers stays free', async () => {
   await using engine = await start();
   const [stranger] = await connectAll(engine.urls[1], 1);
-  if (stranger === undefined) throw new Error('Nobody connected');
+  if (stranger === undefined) throw new Error('No client connected');
   const { made } = await askFor(stranger, 16);
   expect(made.length).toBe(16);
   const goodbyes = await Promise.all(made.map(({ writer }) => flood(engine.urls[1] ?? '', writer, 80)));

@@ -1,4 +1,4 @@
-// What a route says when nobody has it: it is gone at once where its owner took it back, and away for a moment where its
+// What a route answers when no worker has it: it is gone at once where its owner took it back, and away for a moment where its
 // owner left and may return.
 
 import { beforeEach, describe, expect, test, vi } from 'vitest';
@@ -134,7 +134,7 @@ test('a rolling restart of two workers with SIGTERM, under requests all the whil
     await old?.ended();
     workers = [...others, await WorkerProcess.startRoute(engine.url, '/a', name)];
   }
-  // Both at once: nobody has the route until they are back.
+  // Both at once: no worker has the route until they are back.
   for (const worker of workers) worker.kill('SIGTERM');
   await Promise.all(workers.map((worker) => worker.ended()));
   expect(await ask(engine, '/a')).toMatchObject(AWAY);

@@ -10,7 +10,7 @@ import { within } from '../support/wait-for.ts';
 const MIB = 1024 * 1024;
 const ROUTES = `{name: svc-worker-manager, config: {port: 0, rbac: {allow_trigger_types: [http], expose_functions: []}}}`;
 
-test('what nobody reads of its answers counts as its share of the channels, for all of them together', async () => {
+test('unread bytes of its answers count towards its share of the channels, all answers together', async () => {
   await using scene = await openScene('limits: {browser: {channel_bytes: 4194304}}');
   for (let one = 0; one < 3; one++) {
     const { writer, client } = await scene.beginAnswer();

@@ -120,7 +120,7 @@ test('a page whose trigger fills a queue does not hold up the trigger of a trust
   }
 });
 
-test('a tick of a trusted trigger is no job of a stranger with an equal trigger', async () => {
+test('a tick of a trusted trigger does not run on a page with an equal trigger', async () => {
   await using engine = await startEngine();
   await using client = await RawWorker.connect(engine.url);
   await using page = await RawWorker.connect(String(engine.urls[1]));
@@ -139,7 +139,7 @@ test('a tick of a trusted trigger is no job of a stranger with an equal trigger'
   expect(stolen.length).toBeLessThan(2);
 });
 
-test('a trigger of a stranger silences no equal one of a trusted worker that comes later', async () => {
+test('a trigger of a page does not silence an equal trigger that a trusted worker binds later', async () => {
   await using engine = await startEngine();
   await using client = await RawWorker.connect(engine.url);
   await using page = await RawWorker.connect(String(engine.urls[1]));
@@ -152,7 +152,7 @@ test('a trigger of a stranger silences no equal one of a trusted worker that com
   client.send({ ...bound, id: 'real' });
   await client.settled();
   await client.call('state::set', { scope: 'orders', key: '1', value: 1 });
-  await waitFor('the trusted worker is told', () => ran.length === 1);
+  await waitFor('the trusted worker is called', () => ran.length === 1);
 });
 
 function startEngine(rbac = ''): Promise<TestEngine> {

@@ -203,7 +203,7 @@ describe.each(['uws', 'ws'])('on %s', (transport) => {
       ['/?token=good;admin=1', { token: ['good;admin=1'] }],
       ['/?token', { token: [''] }],
       ['/??token=good', { '?token': ['good'] }],
-    ])('of %s is what stands there, no more', async (path, expected) => {
+    ])('of %s is passed as it is written', async (path, expected) => {
       const { call, input, status } = await knock(path);
       grant(call, null);
       expect(input.query_params).toEqual(expected);

@@ -209,7 +209,7 @@ describe('clients without an SDK', () => {
     expect(sink.received).toHaveLength(1);
   });
 
-  test('[PD-52] are let go after five minutes if nobody takes the other end', async () => {
+  test('[PD-52] are closed after five minutes if no client takes the other end', async () => {
     const clock = new TurningClock();
     await using engine = await startTestEngine({ clock });
     const [lonely, pair] = [await newChannel(engine), await newChannel(engine)];
